@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import tseslint from 'typescript-eslint'
 import { assertions } from './scripts/lint/assertions.ts'
 
@@ -7,23 +9,25 @@ import { assertions } from './scripts/lint/assertions.ts'
  */
 const arrows = {
   api: [],
+  runtime: ['api'],
   'builtin-schemas': ['api'],
   formats: [],
   cel: ['api', 'formats'],
   schema: ['api', 'builtin-schemas', 'formats', 'cel'],
-  telemetry: ['api'],
-  client: ['api', 'schema', 'telemetry'],
-  certs: ['api', 'client', 'telemetry'],
-  cache: ['api', 'client', 'telemetry'],
-  conversion: ['api', 'schema', 'telemetry'],
-  webhook: ['api', 'cel', 'schema', 'conversion', 'client', 'cache', 'certs', 'telemetry'],
-  controller: ['api', 'client', 'cache', 'telemetry'],
-  manager: ['api', 'schema', 'conversion', 'client', 'cache', 'certs', 'webhook', 'controller', 'telemetry'],
-  manifests: ['api', 'schema', 'conversion', 'client', 'webhook', 'manager'],
+  telemetry: ['api', 'runtime'],
+  client: ['api', 'runtime', 'schema', 'telemetry'],
+  certs: ['api', 'runtime', 'client', 'telemetry'],
+  cache: ['api', 'runtime', 'client', 'telemetry'],
+  conversion: ['api', 'runtime', 'schema', 'telemetry'],
+  webhook: ['api', 'runtime', 'cel', 'schema', 'conversion', 'client', 'cache', 'certs', 'telemetry'],
+  controller: ['api', 'runtime', 'client', 'cache', 'telemetry'],
+  manager: ['api', 'runtime', 'schema', 'conversion', 'client', 'cache', 'certs', 'webhook', 'controller', 'telemetry'],
+  manifests: ['api', 'runtime', 'schema', 'conversion', 'client', 'webhook', 'manager'],
   // As a user would: from 'proreus' alone.
   operators: [],
   testing: [
     'api',
+    'runtime',
     'schema',
     'conversion',
     'client',
@@ -36,9 +40,10 @@ const arrows = {
     'telemetry',
     'devcluster',
   ],
-  devcluster: ['api', 'formats', 'cel', 'schema', 'client', 'cache', 'certs', 'controller', 'telemetry'],
+  devcluster: ['api', 'runtime', 'formats', 'cel', 'schema', 'client', 'cache', 'certs', 'controller', 'telemetry'],
   cli: [
     'api',
+    'runtime',
     'schema',
     'conversion',
     'client',
@@ -70,9 +75,15 @@ const layers = [
   'registry',
   'crd',
   'controllers',
-  'pki',
+  'state',
   'http',
 ]
+
+/** The layers of the CEL engine, from the bottom: the files directly in src/cel evaluate rules and match conditions. */
+const celLayers = ['types', 'syntax', 'library', 'plan', 'check']
+
+/** The layers of the webhook server, from the bottom. The files directly in src/webhook put them together. */
+const webhookLayers = ['definition', 'review', 'body', 'http', 'evaluation', 'handlers']
 
 /** Refuses imports from folders that are not below this one; `allowed` is for the message. */
 function arrowRule(folder, allowed, patterns) {
@@ -89,18 +100,25 @@ function refusedBy(folder) {
   return `^(\\.\\./)+(${[...refused, 'index'].join('|')})[/.]`
 }
 
+/**
+ * A folder may import from those before it, and from no file directly in `folder`, where the layers are put together; but `limits.ts` has
+ * constants alone.
+ */
+function layerRules(folder, names) {
+  const files = readdirSync(join(import.meta.dirname, 'src', folder)).filter((name) => name.endsWith('.ts') && name !== 'limits.ts')
+  const onTop = files.map((name) => name.replace('.', '\\.')).join('|')
+  return names.map((layer, index) => {
+    const above = names.slice(index + 1).map((name) => `${name}/`)
+    const patterns = [refusedBy(folder), `^(\\.\\./)+(${[...above, `(${onTop})$`].join('|')})`]
+    return arrowRule(`${folder}/${layer}`, names.slice(0, index), patterns)
+  })
+}
+
 const arrowRules = [
   ...Object.entries(arrows).map(([folder, allowed]) => arrowRule(folder, allowed, [refusedBy(folder)])),
-  ...layers.map((layer, index) =>
-    // The files directly in src/devcluster put the layers together.
-    arrowRule(`devcluster/${layer}`, layers.slice(0, index), [
-      refusedBy('devcluster'),
-      `^(\\.\\./)+(${layers
-        .slice(index + 1)
-        .concat('dev-cluster', 'bootstrap', 'bootstrap-roles')
-        .join('|')})[/.]`,
-    ]),
-  ),
+  ...layerRules('cel', celLayers),
+  ...layerRules('devcluster', layers),
+  ...layerRules('webhook', webhookLayers),
 ]
 
 export default tseslint.config(

@@ -1,6 +1,7 @@
 /**
- * The cost of conversions: reviews of 1, 100 and 500 objects, beside a server that only parses and serializes them. One core for the
- * server, one for the load, TLS, kept-alive connections, interleaved rounds, medians.
+ * Measures conversions: ConversionReviews of 1, 100 and 500 objects, compared with a server that only parses and serializes them. The
+ * server has one core and the load another one; connections use TLS and are kept alive; rounds alternate between the programs; the results
+ * are medians.
  *
  * `npm run bench -- conversion [--rounds 3] [--seconds 3]`
  */
@@ -15,10 +16,10 @@ const batches = [1, 100, 500]
 
 await compared([conversions, conversionCeiling], ({ programs, file, load }) => {
   const bodies = batches.map((count) => file(`${count}.json`, JSON.stringify(reviewOf(count))))
-  /** CPU seconds of the server for 1000 objects, by program and batch. */
+  /** CPU seconds of the server for 1000 objects, for each program and batch. */
   const samples = new Map<string, number[]>()
   for (let round = 0; round <= Number(values.rounds); round += 1) {
-    // The first round is a warm-up, and not counted.
+    // The first round is a warm-up, whose results are discarded.
     if (round === 1) samples.clear()
     for (const [index, count] of batches.entries()) {
       for (const program of programs) {

@@ -1,7 +1,8 @@
 /**
- * Attacks on a webhook server: whether they end the process or delay other clients. During each attack, small reviews are sent at a fixed
- * rate, and the readiness probe is requested; their latencies are measured, and the memory. The server is a separate process with the heap
- * size of the shipped memory limit (`--max-old-space-size`); its peak resident memory shows whether a cgroup would have killed it.
+ * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, small reviews are
+ * sent at a fixed rate and the readiness probe is requested; their latencies and the memory of the server are measured. The server is a
+ * separate process with the heap size that follows from the memory limit in `config/` (`--max-old-space-size`); its peak resident memory
+ * shows whether a cgroup would have killed it.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */
@@ -10,17 +11,17 @@ import { Agent } from 'node:https'
 import { constants, setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
-import { shippedLimitBytes } from '../test/support/shipped-limit.ts'
-import type { AttackedServer } from '../test/support/attacked-server.ts'
-import { startAttackedServer } from '../test/support/attacked-server.ts'
-import type { Target } from '../test/support/attacks.ts'
-import { attacks, send, sendSmall } from '../test/support/attacks.ts'
-import { hostileReviews } from '../test/support/hostile-reviews.ts'
+import { shippedLimitBytes } from '../test/support/hostile/shipped-limit.ts'
+import type { AttackedServer } from '../test/support/hostile/attacked-server.ts'
+import { startAttackedServer } from '../test/support/hostile/attacked-server.ts'
+import type { Target } from '../test/support/hostile/attacks.ts'
+import { attacks, send, sendSmall } from '../test/support/hostile/attacks.ts'
+import { hostileReviews } from '../test/support/hostile/reviews.ts'
 import { table } from './table.ts'
 
 /** The task of a thread that generates load. */
 interface Task extends Target {
-  /** Index in `rows`; undefined for small reviews at a fixed rate. */
+  /** Index of an attack in `rows`; undefined for the thread that sends small reviews at a fixed rate. */
   readonly row: number | undefined
   readonly rate: number
   readonly seconds: number
@@ -28,13 +29,13 @@ interface Task extends Target {
 
 interface Result {
   readonly times: readonly number[]
-  /** The outcome of the attack. */
+  /** A description of the responses that the attack received. */
   readonly outcome: string
 }
 
 const path = '/mutate-hostile-example-com-v1-target?timeout=10s'
 
-/** The attacks, and each hostile review repeated on one connection. */
+/** The attacks: those of `attacks`, and each hostile review sent again and again on one connection. */
 const rows: readonly { readonly name: string; readonly run: (target: Target, signal: AbortSignal) => Promise<string> }[] = [
   { name: 'nothing else', run: () => Promise.resolve('') },
   ...attacks,
@@ -53,7 +54,7 @@ const rows: readonly { readonly name: string; readonly run: (target: Target, sig
 ]
 
 async function attack({ row, seconds, ...target }: Task): Promise<Result> {
-  // The load stands for other machines: it must not take CPU from the server and from the measurement.
+  // In reality the attacker is another machine: its thread must not take CPU time from the server or the measurement.
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
   return { times: [], outcome: await rows[row!]!.run(target, AbortSignal.timeout(seconds * 1000)) }
 }
@@ -67,7 +68,7 @@ async function sendOthers({ rate, seconds, ...target }: Task): Promise<Result> {
   for (let due = performance.now(); due < end; due += 1000 / rate) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     const answered = (outcome: string): void => {
-      // Measured from the time at which the request was due, so that a blocked server is charged for requests that were sent late.
+      // The latency is measured from the time at which the request was due: when a blocked server delays later requests, that counts, too.
       times.push(performance.now() - due)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }
@@ -90,7 +91,10 @@ function quantile(times: readonly number[], share: number): string {
   return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)
 }
 
-/** Returns the slowest response of the readiness probe, until the signal aborts. */
+/**
+ * Requests the readiness probe until the signal aborts or the server ends; returns the first response that is not 200, otherwise the
+ * slowest one.
+ */
 async function probing(server: AttackedServer, signal: AbortSignal): Promise<string> {
   let worst = { status: 200 as number | string, ms: 0 }
   while (!signal.aborted && server.ended() === undefined) {

@@ -14,7 +14,7 @@ export interface Payload {
   readonly object: JsonObject
 }
 
-/** Writes the review of this size; with one invalid container unless `valid`. */
+/** Writes the review of this size to a file; the object has one invalid container unless `valid` is true. */
 export function writePayload(directory: string, size: Size, valid = true): Payload {
   const [containers, variables] = shapes[size]
   const object = appOf(containers, variables, valid)

@@ -1,4 +1,4 @@
-/** Numbers for people: medians, and Markdown tables whose columns are even. */
+/** Formats results: medians, and Markdown tables with columns of equal width. */
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)

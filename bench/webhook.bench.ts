@@ -1,6 +1,7 @@
 /**
- * The speed of the admission webhooks: Proreus beside controller-runtime, kube-rs and a bare fastify in one run. One core for the server,
- * one for the load, TLS, kept-alive connections, interleaved rounds, medians.
+ * Measures the admission webhooks of Proreus, compared with controller-runtime, kube-rs and a bare fastify in the same run. The server has
+ * one core and the load another one; connections use TLS and are kept alive; rounds alternate between the programs; the results are
+ * medians.
  *
  * `npm run bench -- webhook [--rounds 3] [--seconds 4] [--only proreus,kube-rs] [--sizes 1k,8k]`
  */
@@ -28,7 +29,7 @@ const chosen = programs.filter(
   ({ name }) => values.only === undefined || values.only.split(',').some((one) => name.toLowerCase().includes(one.toLowerCase())),
 )
 
-/** One round of one cell. */
+/** The results of one round for one cell of the table. */
 interface Sample {
   readonly perSecond: number
   readonly p50: number
@@ -70,7 +71,7 @@ await compared(chosen, async ({ directory, ca, programs: started, load }) => {
   }
 
   for (let round = 0; round <= rounds; round += 1) {
-    // The first round is a warm-up, and not counted.
+    // The first round is a warm-up, whose results are discarded.
     if (round === 1) cells.clear()
     process.stderr.write(round === 0 ? 'warming up\n' : `round ${round} of ${rounds}\n`)
     for (const { size, valid, invalid } of payloads) {

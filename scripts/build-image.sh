@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the image proreus:<version> and runs `proreus --version` in it. That version goes to stdout, everything else to stderr.
-# With the container engine that is there (docker, podman); without one, and as root on a Debian-like system, with buildah and
-# a base image made by debootstrap. An image of the same sources is not built again.
+# It uses docker or podman if installed; otherwise, as root on a Debian-like system, buildah and a base image that debootstrap makes.
+# When an image of the same sources exists, it is not built again.
 #
 #   BASE      replaces the base images (see the Dockerfile)
-#   IMAGE     another name than proreus:<version>
-#   BUILDER   docker, podman or buildah instead of the first that works
+#   IMAGE     name of the image instead of proreus:<version>
+#   BUILDER   docker, podman or buildah; default: the first one that works
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,12 +29,12 @@ finish() {
 }
 trap finish EXIT
 
-# Images and containers of our own folder; no kernel feature beyond chroot is needed.
+# Runs buildah with images and containers in a folder of this project; it needs no kernel feature beyond chroot.
 buildah_() {
   buildah --root "$cache/containers" --runroot "$cache/containers/run" --storage-driver vfs "$@"
 }
 
-# The Dockerfile mounts secrets: docker without buildx cannot.
+# Checks whether a builder works. The Dockerfile mounts secrets, which docker supports only with buildx.
 works() {
   "$1" info && { [ "$1" != docker ] || docker buildx version; }
 }
@@ -68,13 +68,13 @@ install_buildah() {
     { cat "$work/apt.log" >&2 && fail "apt-get could not install ${missing[*]}."; }
 }
 
-# A minimal Debian as an image, made once.
+# Makes the image of a minimal Debian, once.
 make_base() {
   if buildah_ inspect --type image "localhost/proreus-base:$debian" >/dev/null 2>&1; then return; fi
   say "Making a base image of Debian $debian (once) …"
   debootstrap --variant=minbase "$debian" "$work/base" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 20 "$work/debootstrap.log" >&2 && fail "debootstrap failed."; }
-  # Files that no program reads; each is copied for every stage. Copyright notices stay.
+  # Removes files that no program reads, because every stage would copy them. Copyright notices stay.
   rm -rf "$work"/base/var/cache/apt/* "$work"/base/var/lib/apt/lists/* "$work"/base/var/log/* "$work"/base/usr/share/{info,locale,man}/*
   find "$work/base/usr/share/doc" -type f ! -name copyright -delete
   container=$(buildah_ from scratch)
@@ -85,7 +85,7 @@ make_base() {
   rm -rf "$work/base"
 }
 
-# npm and a Node.js to run it with, for a base that has neither.
+# Provides npm and a Node.js that runs it, for a base image without them.
 make_tools() {
   node scripts/install.mjs >&2
   if [ ! -x "$cache/tools/bin/npm" ]; then
@@ -97,12 +97,12 @@ make_tools() {
   cp node_modules/.bin/node "$cache/tools/bin/node"
 }
 
-# A setting of this machine's npm.
+# Prints a setting of this machine's npm.
 setting() {
   sed -n "s/^$1=//p" <<<"$settings"
 }
 
-# This machine's npm settings as far as a download needs them: they travel as secrets, so no layer has them.
+# Writes the npm settings of this machine that a download needs to files. They are mounted as secrets, so no layer contains them.
 make_secrets() {
   local key file
   settings=$(npm config get registry proxy https-proxy noproxy strict-ssl cafile globalconfig userconfig cache 2>/dev/null)
@@ -124,7 +124,7 @@ make_secrets() {
   fi
 }
 
-# Everything that the image is made of.
+# Prints a hash of all files that the image is built from.
 inputs_hash() {
   local sum=(sha256sum)
   command -v sha256sum >/dev/null || sum=(shasum -a 256)
@@ -135,7 +135,7 @@ inputs_hash() {
   } | "${sum[@]}" | cut -c1-32
 }
 
-# The label that says which sources an image was made of; nothing when there is no such image.
+# Prints the label of an image with the hash of its sources; nothing when there is no such image.
 inputs_of_image() {
   case $builder in
   buildah) command -v buildah >/dev/null && buildah_ inspect --type image --format '{{index .OCIv1.Config.Labels "proreus.inputs"}}' "$image" ;;
@@ -152,7 +152,7 @@ build() {
     { tail -n 60 "$work/build.log" >&2 && fail "$builder build ended with the lines above."; }
 }
 
-# Runs Node.js in the new image, as the image's user, with the arguments given.
+# Runs Node.js in the new image, as the image's user, with the given arguments.
 run_node() {
   case $builder in
   buildah) buildah_ run --isolation chroot "$container" -- /usr/local/bin/node "$@" ;;
@@ -180,7 +180,7 @@ fi
 if [ "$builder" = buildah ]; then
   install_buildah
   mkdir -p "$cache"
-  # One build at a time; what an interrupted one left behind goes.
+  # Only one build runs at a time; containers of an interrupted build are removed.
   exec 9>"$cache/image.lock"
   flock 9
   buildah_ rm --all >/dev/null 2>&1 || true

@@ -1,7 +1,7 @@
 /**
  * Writes `src/builtin-schemas/types.json`: the fields of Kubernetes' own types that a kind may embed, and of the types that these refer to,
- * from the OpenAPI documents of a real API server. With `--check`: exits with 1 when the file is out of date. Without the programs of a
- * control plane the check is skipped.
+ * from the OpenAPI documents of a real API server. With `--check`: exits with 1 when the file is out of date. The check is skipped when the
+ * programs of a control plane are missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -102,7 +102,7 @@ const documents = [
   'apis/rbac.authorization.k8s.io/v1',
 ]
 
-/** Types with a JSON form of their own, and their names in the file. */
+/** Types with a special JSON form, and their names in the file. */
 const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.api.resource.Quantity': 'quantity',
   'apimachinery.pkg.apis.meta.v1.FieldsV1': 'object',
@@ -125,7 +125,7 @@ const optional: ReadonlySet<string> = new Set([
   'Sysctl.value',
 ])
 
-/** The documents sort enum values; for these fields, the API server's errors list them in another order. */
+/** The order of enum values in the API server's errors, for fields where it differs from the sorted order of the documents. */
 const orders: Readonly<Record<string, string>> = {
   'Container.terminationMessagePolicy': '=File|FallbackToLogsOnError',
   'EphemeralContainer.terminationMessagePolicy': '=File|FallbackToLogsOnError',

@@ -114,7 +114,7 @@ for (const [name, text] of Object.entries(pages)) {
     try {
       present = readFileSync(path, 'utf8')
     } catch {
-      // A missing page is one that is not up to date.
+      // A missing page counts as out of date.
     }
     if (present !== marked) {
       process.stdout.write(`not up to date: docs/reference/${name}; run "npm run docs"\n`)

@@ -1,7 +1,7 @@
 /**
- * Makes the working copy ready to run: installs dependencies when the lock file changed since the last install, among them the
- * Node.js that everything else runs with. No package may run a script of its own, so that nothing comes but by the lock file.
- * Plain JavaScript for the machine's own Node.js (20.11 or later), because nothing is installed yet.
+ * Makes the working copy ready to run: installs dependencies when the lock file changed since the last install, among them the Node.js that
+ * everything else runs with. No package may run install scripts: only what the lock file pins is installed. This is plain JavaScript for
+ * the Node.js of the machine (20.11 or later), because nothing is installed yet.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
 const digest = createHash('sha256').update(lock).digest('hex')
 const binary = lockedBinary()
 
-/** The Node.js of the lock file for this machine, see tools/node/package.json: npm puts it into node_modules/.bin. */
+/** Returns the path of the Node.js binary that the lock file pins for this machine, see tools/node/package.json. */
 function lockedBinary() {
   for (const [path, { bin, os, cpu }] of Object.entries(JSON.parse(lock).packages ?? {})) {
     if (bin?.node && [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)) return join(path, bin.node)
@@ -46,7 +46,7 @@ if (!installed()) {
   const args = [...npm.slice(1), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, error } = spawnSync(npm[0], args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) fail(`The installation failed${error ? ` (${error.message})` : ''}. Run "npm ci --ignore-scripts" to see why.`)
-  // npm says nothing when the download of an optional package fails.
+  // npm reports no error when the download of an optional package fails.
   if (!hasBinary())
     fail(`npm did not install ${binary}, which is optional for it: its download failed, or "omit" has "optional". Try again.`)
   mkdirSync(join(root, 'node_modules'), { recursive: true })

@@ -1,9 +1,9 @@
 /**
  * Writes `src/api/kubernetes/models.ts`: the JSON form of Kubernetes' own types, from the models of @kubernetes/client-node. These models
- * are classes in some nine hundred files, with `Date` for times, which is slow for a compiler that only needs the type of a Pod. The types
- * are members of an exported namespace: declarations of a program, such as a kind with `Type.Builtin('PodTemplateSpec')`, need a public
- * name for each, and the compiler finds names in a namespace without a further import, unlike those of `export * as`. With `--check`: exits
- * with 1 when the file is out of date.
+ * are classes in some nine hundred files, which are slow to compile when a program needs only the type of a Pod, and have `Date` for times.
+ * The types are members of an exported namespace: the declarations of a program, for example of a kind with
+ * `Type.Builtin('PodTemplateSpec')`, need a public name for each type, and the compiler finds names in a namespace without a further
+ * import, unlike names of `export * as`. With `--check`: exits with 1 when the file is out of date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,13 +14,13 @@ const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models'
 const groups = join(root, 'src/api/kubernetes')
 const target = join(groups, 'models.ts')
 
-/** Files that name models; models that these refer to are added. */
+/** Files that name the models to write; models that these refer to are added. */
 const readers = [
   ...readdirSync(groups)
     .map((name) => join(groups, name))
     .filter((path) => path !== target),
   join(root, 'src/api/builtin-types.ts'),
-  join(root, 'src/webhook/subresource.ts'),
+  join(root, 'src/webhook/definition/subresource.ts'),
 ]
 
 const interfaces = new Map<string, string>()
@@ -43,7 +43,7 @@ function addModel(name: string): void {
   interfaces.set(name, [`  interface ${name} {`, ...lines, '  }'].join('\n'))
 }
 
-/** JSON names by those in client-node, which renames reserved words and names with dashes. */
+/** Returns the JSON names of a model's fields, keyed by their names in client-node, which renames reserved words and names with dashes. */
 function jsonNames(model: string): ReadonlyMap<string, string> {
   const source = readFileSync(join(models, `${model}.js`), 'utf8')
   return new Map([...source.matchAll(/"name": "(.*)",\s*"baseName": "(.*)"/g)].map(([, name, baseName]) => [name!, baseName!]))
@@ -57,7 +57,7 @@ function optional({ questionToken }: ts.PropertyDeclaration): string {
   return questionToken === undefined ? '' : '?'
 }
 
-/** The type of a field in JSON. */
+/** Returns the type of a field in JSON. */
 function jsonType(type: ts.TypeNode): string {
   const text = type.getText()
   if (text === 'any') return 'unknown'

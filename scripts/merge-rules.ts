@@ -1,7 +1,7 @@
 /**
  * Writes `src/devcluster/types/merge-rules.json`: the merge strategies of the lists and maps of Kubernetes' own types, from the tags and
- * markers of the Go structs in the modules of `tools/kubernetes`. With `--check`: exits with 1 when the file is out of date. Without Go or
- * its modules the check is skipped.
+ * markers of the Go structs in the modules of `tools/kubernetes`. With `--check`: exits with 1 when the file is out of date. The check is
+ * skipped when Go or its modules are missing.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ function goModules(download: boolean): readonly { readonly Path: string; readonl
   return status === 0 ? JSON.parse(`[${stdout.trim().replaceAll(/\}\s*\{/g, '},{')}]`) : []
 }
 
-/** Returns the rules of the structs in a package: by struct, and in it by field; those of the struct itself under an empty name. */
+/** Returns the rules of the structs in a package, keyed by struct and field; the rules of the struct itself have an empty field name. */
 function rulesOf(folder: string): Map<string, Record<string, string>> {
   const found = new Map<string, Record<string, string>>()
   const sources = readdirSync(folder).filter(
@@ -80,7 +80,7 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
     const found = packages.get(key)!.get(name)
     if (found !== undefined) rules[message] = found
   }
-  // For a replaced module, the version is in the path of its folder.
+  // The version is taken from the path of the folder, because `Version` of a replaced module is another one.
   const versions = modules.map(({ Dir, Path }) => `${Path} ${Dir!.slice(Dir!.lastIndexOf('@') + 1)}`)
   const about = `How lists and maps of Kubernetes' own types merge: the strategy of a strategic merge patch (merge:key, retainKeys), the list type of server-side apply (map:keys, set, atomic). Written by scripts/merge-rules.ts from ${versions.join(', ')}.`
   const text = `${JSON.stringify({ about, rules }, undefined, 2)}\n`

@@ -1,7 +1,7 @@
 /**
  * Writes `src/devcluster/protobuf/descriptors.json`: numbers, types and JSON names of the fields of Kubernetes' own types, from the
  * `generated.proto` files and the tags of the Go structs in the modules of `tools/kubernetes`. With `--check`: exits with 1 when the file
- * is out of date. Without Go or its modules the check is skipped.
+ * is out of date. The check is skipped when Go or its modules are missing.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ interface GoModule {
 interface GoField {
   readonly goName: string
   readonly isPointer: boolean
-  /** Empty for an inlined struct, whose fields take the place of this one. */
+  /** Empty for an inlined struct, whose fields become fields of the enclosing struct. */
   readonly jsonName: string
   readonly omitsEmpty: boolean
   readonly omitsZero: boolean
@@ -133,7 +133,7 @@ function labelOf(line: string): ProtoField['label'] {
   return /^\s+map</.test(line) ? '{}' : /^\s+repeated/.test(line) ? '[]' : ''
 }
 
-/** Returns the fields of a struct by their protobuf numbers, in the order of the Go struct. */
+/** Returns the fields of a struct, keyed by their protobuf numbers, in the order of the Go struct. */
 function goFields(body: string): ReadonlyMap<number, GoField> {
   const fields = new Map<number, GoField>()
   for (const [, name, goType = '', tags = ''] of body.matchAll(/^\s+(?:(\w+)\s+)?([\w.*[\]]+)\s+`([^`]*)`/gm)) {
@@ -142,7 +142,7 @@ function goFields(body: string): ReadonlyMap<number, GoField> {
     const [jsonName = '', ...options] = /json:"([^"]*)"/.exec(tags)?.[1]?.split(',') ?? ['-', 'omitempty']
     const isInline = jsonName === '' && options.includes('inline')
     const goName = name ?? goType.replace(/^.*[.*]/, '')
-    // A field without a JSON name belongs to a type with a JSON form of its own, which is built from the protobuf names.
+    // A field without a JSON name belongs to a type with a special JSON form, which is built from the protobuf names.
     fields.set(Number(number), {
       goName,
       isPointer: goType.startsWith('*') || jsonName === '-',
@@ -220,7 +220,9 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
   return `${JSON.stringify(data, undefined, 2)}\n`
 }
 
-/** Returns kinds in versions that are not served: the API server knows them, and names them in its error for a body with one. */
+/**
+ * Returns the kinds in versions that are not served. The API server knows them, and names them in its error for a body with such a kind.
+ */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}
   for (const path of globSync('*/v*/generated.proto', { cwd: folder }).map(dirname).sort()) {
@@ -235,7 +237,7 @@ function apiVersionOf(group: string, folder: string): string {
   return group === '' ? basename(folder) : `${group}/${basename(folder)}`
 }
 
-/** For types whose Go structs have no tags, the protobuf names are used. */
+/** Returns the fields of a type whose Go struct has no tags, from the protobuf names. */
 function untagged(fields: ReadonlyMap<number, ProtoField>): ReadonlyMap<number, GoField> {
   const asGo = ({ name }: ProtoField): GoField => ({
     goName: capitalized(name),

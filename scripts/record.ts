@@ -1,13 +1,13 @@
 /**
- * Writes `test/devcluster/resources/recorded/answers`: what the real API server answers to the requests of the groups beside it.
- * Names of groups: only these.
+ * Writes `test/devcluster/resources/recorded/answers`: the responses of kube-apiserver to the requests of the groups in the folder above
+ * it. Arguments are names of groups; without any, all groups are recorded.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import type { JsonObject } from '../src/api/json.ts'
 import { messageOf } from '../src/api/errors.ts'
-import { systemClock } from '../src/api/clock.ts'
+import { systemClock } from '../src/runtime/clock.ts'
 import type { Connection } from '../src/client/connection.ts'
 import { builtinResources } from '../src/devcluster/resources/builtin/index.ts'
 import { startControlPlane } from '../src/testing/control-plane.ts'
@@ -42,7 +42,9 @@ try {
   await controlPlane.stop()
 }
 
-/** What the API server says of the types that the embedded one has, but for what is about their storage. */
+/**
+ * Records the discovery documents of kube-apiserver for the types that the embedded API server has, without the fields about their storage.
+ */
 async function recordDiscovery(connection: Connection, agent: Agent): Promise<void> {
   const groupVersions = new Set(
     builtinResources.map(({ group, version }) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)),

@@ -1,7 +1,7 @@
 /**
- * Runs tests on a real control plane: the conformance cases and the tests that need one, or the given files. Builds missing programs.
- * `--backend existing` uses the cluster of the kubeconfig instead, for the conformance cases. Prints the totals as the last line, `N
- * passed, N failed`; files that could not be run count as skipped, and as failed when CI is set.
+ * Runs tests on a real control plane: the given files, by default the conformance cases and the tests that need a real control plane.
+ * Missing programs are built. With `--backend existing`, the conformance cases run on the cluster of the kubeconfig instead. Prints the
+ * totals as the last line, `N passed, N failed`; files that could not be run count as skipped, and as failed when CI is set.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { ensurePrograms, showProgress } from './tools.ts'
 
 const { values, positionals } = parseArgs({ options: { backend: { type: 'string', default: 'binaries' } }, allowPositionals: true })
 const existing = values.backend === 'existing'
-// Files that take minutes start first, so that none of them runs alone at the end.
+// Files that take minutes start first; otherwise one of them would run alone at the end.
 const files = testFiles(positionals.length > 0 ? positionals : existing ? ['test/conformance'] : ['test/real', 'test/conformance'])
 const env: NodeJS.ProcessEnv = { ...process.env, PROREUS_BACKEND: values.backend }
 

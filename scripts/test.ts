@@ -1,7 +1,7 @@
 /**
- * Runs the tests: all but those of `test/real`, or the given files and folders. Prints the totals as the last line, `N passed, N failed`.
- * Test files run in parallel processes. COVERAGE=1 prints the coverage of src by file. Builds kubectl once, in the version of the tests, if
- * Go is installed.
+ * Runs the tests: those in the given files and folders, by default all except `test/real`. Prints the totals as the last line, `N passed, N
+ * failed`. Test files run in parallel processes. COVERAGE=1 prints the coverage of each file of src. If Go is installed, kubectl is built
+ * once, in the version that the tests need.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -17,9 +17,10 @@ const root = join(import.meta.dirname, '..')
 const asked = process.argv.slice(2)
 const files = testFiles(asked)
 const showsCoverage = process.env.COVERAGE === '1'
-// In an existing cluster the files would use the same objects.
+// On an existing cluster one file runs at a time, because the files use the same objects.
 const jobs = process.env.PROREUS_BACKEND === 'existing' ? 1 : availableParallelism() + 1
-// Each process compiles the modules that it loads: a second of CPU time for all of src. A cache makes coverage inexact.
+// Without a compile cache, each process compiles the modules that it loads, which takes a second of CPU time for all of src. With a cache,
+// coverage would be inexact.
 const compileCache = showsCoverage ? {} : { NODE_COMPILE_CACHE: join(programCache(process.env), '../compile-cache') }
 
 if (asked.length === 0) {
@@ -27,12 +28,12 @@ if (asked.length === 0) {
     await ensurePrograms(['kubectl'], { env: process.env, progress: showProgress })
   } catch (error) {
     if (!(error instanceof ProreusError)) throw error
-    // The tests that need it report that they are skipped.
+    // The tests that need kubectl report that they are skipped.
     process.stderr.write(`${error.message}\n`)
   }
 }
 
-// `tap build` applies the plugins of package.json; a run without it uses the default ones, which compile each test by tsc.
+// `tap build` applies the plugins of package.json; without it, a run uses the default plugins, which compile each test with tsc.
 const tap = join(root, 'node_modules/.bin/tap')
 const isBuilt = join(root, 'node_modules/.proreus-tap')
 if (!existsSync(isBuilt)) {
@@ -46,7 +47,7 @@ const child = spawn(
     tap,
     `--jobs=${jobs}`,
     '--reporter=tap',
-    // Coverage doubles the time.
+    // Collecting coverage doubles the duration.
     showsCoverage ? '--coverage-report=text' : '--disable-coverage',
     ...files,
   ],

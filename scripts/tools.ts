@@ -1,6 +1,6 @@
 /**
- * Finds the programs of a real control plane, and builds missing ones from the Go modules in `tools/`. Prints the path of each: of all
- * programs, or of the named ones.
+ * Finds the programs of a real control plane, and builds missing ones from the Go modules in `tools/`. Prints the paths of the named
+ * programs, by default of all.
  */
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
@@ -24,11 +24,11 @@ interface Source {
   /** The folder below `tools/` in this environment. */
   readonly module: (env: Environment) => string
   readonly package: string
-  /** Returns the linker variables with the version; without them the program reports v0.0.0. */
+  /** Returns the linker variables for the version, without which the program reports v0.0.0. */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
 
-/** The newest release is the one that is updated, so its folder has no version. */
+/** The folder of the newest release has no version in its name, because it is updated to each new release. */
 function moduleOf(minor: KubernetesMinor): string {
   return minor === Object.keys(kubernetesReleases)[0] ? 'kubernetes' : `kubernetes-${minor}`
 }
@@ -69,7 +69,7 @@ export interface BuildOptions {
 }
 
 /**
- * Returns the paths of the programs; missing ones are built, by one process at a time.
+ * Returns the paths of the programs; missing programs are built. Only one process builds at a time.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is missing and Go is not installed, or the build fails.
  */
@@ -82,7 +82,7 @@ export async function ensurePrograms<N extends ProgramName>(
   return paths as Record<N, string>
 }
 
-/** Builds while holding a lock; a process that has waited for it finds the program. */
+/** Builds a program while holding a lock; a process that has waited for the lock finds the program. */
 async function buildAlone(name: ProgramName, env: Environment, progress: (line: string) => void): Promise<string> {
   const cache = programCache(env)
   await mkdir(cache, { recursive: true })
@@ -111,7 +111,7 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
   let packages = 0
   const said: string[] = []
   try {
-    // No C compiler is needed, and the program runs on any Linux of this architecture.
+    // Without cgo, no C compiler is needed, and the program runs on any Linux of this architecture.
     const child = spawn('go', args, {
       cwd: join(tools, module(env)),
       env: { ...env, CGO_ENABLED: '0' },
@@ -144,7 +144,7 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
   return target
 }
 
-/** Writes to standard error: on a terminal a line that is overwritten, otherwise whole lines only. */
+/** Writes progress to standard error: on a terminal in a line that is overwritten, otherwise only whole lines. */
 export function showProgress(line: string): void {
   if (process.stderr.isTTY || line.endsWith('\n')) process.stderr.write(process.stderr.isTTY ? line : line.replace('\r', ''))
 }

@@ -8,7 +8,7 @@ import ts from 'typescript'
 
 const root = join(import.meta.dirname, '..')
 
-/** One habit to avoid, and the field's word for it. */
+/** A word to avoid, and the word that Kubernetes' documentation uses instead. */
 interface Habit {
   readonly write: string
   readonly not: string
@@ -28,7 +28,7 @@ const habits: readonly Habit[] = [
   { write: 'client, user', not: 'who asks, somebody', pattern: /\b(?:somebody|nobody|anybody|who (?:asks|asked|sends|calls))\b/gi },
 ]
 
-/** A comment opens with a noun, not with these. */
+/** Words with which a comment should not begin. */
 const opening: Habit = {
   write: 'a subject first',
   not: 'What, Who, Whether, Of … first',

@@ -67,8 +67,8 @@ export type { Status, StatusCause, StatusDetails } from './api/status.ts'
 export { ProreusError } from './api/errors.ts'
 export { version } from './api/version.ts'
 export type { ErrorCode } from './api/errors.ts'
-export { systemClock } from './api/clock.ts'
-export type { Clock, Timer } from './api/clock.ts'
+export { systemClock } from './runtime/clock.ts'
+export type { Clock, Timer } from './runtime/clock.ts'
 export { hasFields } from './api/has-fields.ts'
 export { canonicalJson, jsonEqual, stringifyJson } from './api/json.ts'
 export { parseJson } from './api/json-reader.ts'
@@ -127,14 +127,15 @@ export type {
   WriteOptions,
 } from './client/client.ts'
 export type { RequestReport, TransportOptions, WarnedRequest } from './client/transport.ts'
-export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/written.ts'
+export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/write-types.ts'
 export type { Connection } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
 export type { KubeconfigOptions } from './client/kubeconfig.ts'
-export { retryOnConflict } from './client/retry.ts'
-export type { RetryOptions } from './client/retry.ts'
+export { retryOnConflict } from './client/retry-on-conflict.ts'
+export type { RetryOptions } from './client/retry-on-conflict.ts'
 export { defineController } from './controller/builder.ts'
-export type { ControllerDefinition, ControllerSettings, OwnedType, WatchedType } from './controller/builder.ts'
+export type { ControllerDefinition } from './controller/builder.ts'
+export type { ControllerSettings, OwnedType, WatchedType } from './controller/settings.ts'
 export type { MapContext, MapFunction } from './controller/enqueue.ts'
 export * as predicates from './controller/predicates.ts'
 export type { ObjectEvent } from './controller/predicates.ts'
@@ -152,15 +153,22 @@ export type {
   VersionConverter,
   VersionConverters,
 } from './conversion/definition.ts'
-export { defineWebhook } from './webhook/definition.ts'
-export type { Incoming, Verdict, WebhookDefinition, WebhookHandlers } from './webhook/definition.ts'
-export type { AdmissionContext, GroupVersionResource, Operation, OperationOptions, ReviewContext, UserInfo } from './webhook/context.ts'
-export type { WebhookFilters, WebhookSettings } from './webhook/settings.ts'
-export type { MatchCondition } from './webhook/match-condition.ts'
-export type { TlsOptions, TlsVersion } from './webhook/tls.ts'
-export { accessReviewRule } from './webhook/access.ts'
-export type { AccessAttributes } from './webhook/access.ts'
-export { anyResource } from './webhook/subresource.ts'
+export { defineWebhook } from './webhook/definition/definition.ts'
+export type { Incoming, Verdict, WebhookDefinition, WebhookHandlers } from './webhook/definition/definition.ts'
+export type {
+  AccessAttributes,
+  AdmissionContext,
+  GroupVersionResource,
+  Operation,
+  OperationOptions,
+  ReviewContext,
+  UserInfo,
+} from './webhook/definition/context.ts'
+export type { WebhookFilters, WebhookSettings } from './webhook/definition/settings.ts'
+export type { MatchCondition } from './webhook/definition/match-condition.ts'
+export type { TlsOptions, TlsVersion } from './webhook/http/tls.ts'
+export { accessReviewRule } from './webhook/handlers/requester-access.ts'
+export { anyResource } from './webhook/definition/subresource.ts'
 export type {
   Binding,
   Eviction,
@@ -171,7 +179,7 @@ export type {
   ReviewedObject,
   Scale,
   TokenRequest,
-} from './webhook/subresource.ts'
+} from './webhook/definition/subresource.ts'
 export { defineOperator } from './manager/operator.ts'
 export type { Operator, OperatorDefinition } from './manager/operator.ts'
 export { run } from './manager/run.ts'

@@ -1,14 +1,14 @@
-/** What users can name: the declarations of the package, as the compiler writes them. */
+/** The types that users can name, from the declarations of the package. */
 import { join, relative } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { repository } from './support/process.ts'
+import { repository } from './support/process/process.ts'
 
 const entries = ['src/index', 'src/testing/index']
-/** Where the declarations are, in memory alone: beside the sources the compiler would prefer these. */
+/** A folder in memory for the declarations; if they were next to the sources, the compiler would use the sources. */
 const folder = join(repository, 'declarations')
 
-/** The declaration files of what the entries reach, by their paths. */
+/** The declaration files that the entries reach, by path. */
 function emitDeclarations(): Map<string, string> {
   const { config } = ts.readConfigFile(join(repository, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object }
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository)
@@ -44,7 +44,7 @@ function target(symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
 }
 
-/** What a module exports, and what its namespaces do. */
+/** The exports of a module and of its namespaces. */
 function exportedBy(module: ts.Symbol): ts.Symbol[] {
   return checker.getExportsOfModule(module).flatMap((symbol) => {
     const found = target(symbol)
@@ -58,7 +58,8 @@ const exported = new Set(modules.flatMap((file) => exportedBy(checker.getSymbolA
 const namesATypeOrValue = ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class | ts.SymbolFlags.Enum
 
 /**
- * The types of ours that a declaration shows and nobody can import. An alias that its module keeps to itself stands for what it is made of.
+ * Collects the types of the package that a declaration refers to and that users cannot import. A private alias counts as the type that it
+ * stands for.
  */
 function unnamed(declaration: ts.Node, path: string, seen: Set<ts.Symbol>, found: Map<string, string>): void {
   const visit = (node: ts.Node): void => {
@@ -86,7 +87,7 @@ function unnamed(declaration: ts.Node, path: string, seen: Set<ts.Symbol>, found
   visit(declaration)
 }
 
-t.test('every type that a public signature shows can be imported from the package', async (t) => {
+t.test('every type in a public signature can be imported from the package', async (t) => {
   t.ok(exported.size > 200, `${exported.size} exports were found`)
   const found = new Map<string, string>()
   const seen = new Set<ts.Symbol>()
@@ -96,13 +97,13 @@ t.test('every type that a public signature shows can be imported from the packag
   t.strictSame([...found].map(([name, path]) => `${name}, shown by ${path}`).sort(), [])
 })
 
-t.test('no declaration needs the types of a package that the library does not show', async (t) => {
+t.test('declarations need only types of packages that are part of the API', async (t) => {
   const packages = new Set<string>()
   for (const file of program.getSourceFiles()) {
     if (!declarations.has(file.fileName)) continue
     for (const { text } of ts.preProcessFile(file.text).importedFiles.map(({ fileName }) => ({ text: fileName })))
       if (!text.startsWith('.') && !text.startsWith('node:')) packages.add(text)
   }
-  // A logger, and a registry of metrics.
+  // The logger and the registry of metrics.
   t.strictSame([...packages].sort(), ['pino', 'prom-client'])
 })

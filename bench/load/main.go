@@ -1,7 +1,8 @@
-// Sends one prepared POST request over and over on kept-alive TLS connections, and prints what it saw as one line of JSON.
+// Sends one prepared POST request again and again on kept-alive TLS connections, and prints the results as one line of JSON.
 //
-// Without -rate each connection sends as soon as it has its answer; with it, requests are due at fixed times, and latency counts from
-// when a request was due, not from when it could be sent: a server that stalls is charged for all that waited.
+// Without -rate, each connection sends a request as soon as it has the response to the last one. With -rate, requests are due at fixed
+// times, and a latency is measured from the time at which the request was due: when a server stalls, the delay of all waiting requests
+// counts.
 package main
 
 import (
@@ -93,7 +94,7 @@ func run(target, authority, bodyFile string, connections int, duration time.Dura
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			// The connections take turns.
+			// The due times of the connections are evenly distributed.
 			var pause, first time.Duration
 			if rate > 0 {
 				pause = time.Duration(float64(connections) / rate * float64(time.Second))
@@ -135,7 +136,7 @@ func (w *worker) send(connection net.Conn, request []byte, due, end time.Time, p
 	}
 }
 
-// readAnswer reads one answer with a Content-Length or in chunks, and tells whether its code is 200.
+// readAnswer reads one response, which has a Content-Length or is chunked, and returns whether its status is 200.
 func readAnswer(reader *bufio.Reader) (bool, error) {
 	line, err := reader.ReadSlice('\n')
 	if err != nil {

@@ -13,7 +13,7 @@ interface Response {
   readonly status?: { readonly details?: { readonly causes?: readonly { readonly field?: string }[] }; readonly message?: string }
 }
 
-/** Throws an error with both responses when a program answers differently from the first. */
+/** Throws an error with both responses when a program answers differently from the first program. */
 export async function compareAnswers(
   programs: readonly RunningProgram[],
   valid: readonly Payload[],

@@ -1,8 +1,8 @@
-/** The upper limit of the platform: fastify that parses the body and returns a text. */
+/** The fastest possible server on this platform: fastify that only parses the body and returns a string. */
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 
-/** `node PROGRAM.ts PORT CERT KEY`. */
+/** Serves `answer` as the program `node PROGRAM.ts PORT CERT KEY`. */
 export async function serveBare<Review>(maxBodyBytes: number, answer: (review: Review) => string): Promise<void> {
   const [port, cert, key] = process.argv.slice(2) as [string, string, string]
   const app = fastify({ https: { cert: readFileSync(cert), key: readFileSync(key) }, bodyLimit: maxBodyBytes })

@@ -1,4 +1,4 @@
-/** The upper limit for admission: parses the review and allows it. `node ceiling.ts PORT CERT KEY`. */
+/** The fastest possible admission webhook: parses the review and allows it. `node ceiling.ts PORT CERT KEY`. */
 import { serveBare } from './bare-fastify.ts'
 
 interface Review {

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueAuthority } from '../../src/certs/issue.ts'
-import { issueServingCertificate } from '../../src/devcluster/pki/state.ts'
+import { issueServingCertificate } from '../../src/devcluster/state/state.ts'
 import type { Program, RunningProgram, WebhookPath } from './programs.ts'
 import { loadProgram, pinned, startProgram } from './programs.ts'
 
-/** The load's measurements of one program. */
+/** The results of the load on one program. */
 export interface Load {
   readonly requests: number
   readonly seconds: number

@@ -1,6 +1,6 @@
 /**
- * The upper limit for conversions: parses the review and serializes its objects with another version. `node conversion-ceiling.ts PORT CERT
- * KEY`.
+ * The fastest possible conversion webhook: parses the review and serializes its objects with another version. `node conversion-ceiling.ts
+ * PORT CERT KEY`.
  */
 import { serveBare } from './bare-fastify.ts'
 

@@ -11,9 +11,9 @@ const cache = join(process.env.XDG_CACHE_HOME || join(process.env.HOME || homedi
 
 export interface Program {
   readonly name: string
-  /** True when it mutates and validates; false when it allows everything. */
+  /** True when the program mutates and validates; false when it allows every request. */
   readonly judges: boolean
-  /** Returns the command, to which port, certificate and key are appended. Builds what is missing. */
+  /** Returns the command, to which port, certificate and key are appended. Builds the program if necessary. */
   command(): readonly string[]
 }
 
@@ -56,7 +56,7 @@ function build(command: string, args: readonly string[], cwd: string): void {
 
 export const loadProgram = (): string => goProgram('load', join(here, '../load'))
 
-/** The core for the servers and the one for the load. */
+/** The CPU cores for the servers and for the load. */
 const cores = { server: '0', load: '1' } as const
 export function pinned(core: keyof typeof cores, command: readonly string[]): readonly string[] {
   return ['taskset', '-c', cores[core], ...command]
@@ -77,7 +77,7 @@ export interface RunningProgram {
 export async function startProgram(program: Program, cert: string, key: string): Promise<RunningProgram> {
   const port = await freePort()
   const [command, ...args] = pinned('server', [...program.command(), String(port), cert, key])
-  // One core, also for Go's scheduler.
+  // GOMAXPROCS makes Go's scheduler, too, use only one core.
   const child = spawn(command!, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } })
   await untilListening(child, program.name, port)
   return {
@@ -111,7 +111,7 @@ async function untilListening(child: ChildProcess, name: string, port: number): 
   }
 }
 
-/** `utime` and `stime` of the process, in ticks of 10 ms. */
+/** Returns the CPU time of the process: `utime` and `stime`, in ticks of 10 ms. */
 function cpuSecondsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

@@ -7,7 +7,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts'
 import type { WebhookServerOptions } from '../../src/webhook/server.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 
-/** `node PROGRAM.ts PORT CERT KEY`. Handlers cannot use a cluster. */
+/** Serves the webhooks as the program `node PROGRAM.ts PORT CERT KEY`. Their handlers cannot use a cluster. */
 export async function serveProreus(serves: Pick<WebhookServerOptions, 'webhooks' | 'conversions'>): Promise<void> {
   const [port, certFile, keyFile] = process.argv.slice(2) as [string, string, string]
   const cert = readFileSync(certFile, 'utf8')

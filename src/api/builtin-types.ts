@@ -1,4 +1,4 @@
-/** The built-in types that a kind may embed by reference, with their static types. */
+/** The built-in types that a kind can refer to with `Type.Builtin`, and their static types. */
 import type { models } from './kubernetes/models.ts'
 
 /**
@@ -88,10 +88,10 @@ export interface BuiltinTypes {
 
 export type BuiltinTypeName = keyof BuiltinTypes
 
-/** A symbol is not serialized, so that it never gets into a CRD. */
+/** The key is a symbol, which is not serialized and therefore never part of a CRD. */
 const builtinType = Symbol('builtinType')
 
-/** Marks a schema whose values are of a built-in type. */
+/** Marks a schema as that of a built-in type. */
 export function withBuiltinType<Schema extends object>(schema: Schema, name: BuiltinTypeName): Schema {
   return Object.assign(schema, { [builtinType]: name })
 }

@@ -1,4 +1,4 @@
-/** The built-in types that Proreus itself uses, by their bare names. */
+/** The built-in types that Proreus itself uses, exported without the namespace of their group. */
 import { admissionregistration } from './kubernetes/admissionregistration.ts'
 import { apiextensions } from './kubernetes/apiextensions.ts'
 import { apps } from './kubernetes/apps.ts'

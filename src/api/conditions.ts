@@ -1,12 +1,12 @@
-/** `status.conditions`, a list map by type. */
+/** Functions for `status.conditions`, a list map with the key `type`. */
 
 /** `meta/v1 Condition`. */
 export interface Condition {
   type: string
   status: 'True' | 'False' | 'Unknown'
-  /** CamelCase, for programs. */
+  /** The reason of the status in CamelCase, for programs. */
   reason: string
-  /** For people. */
+  /** The details of the status, for people. */
   message: string
   lastTransitionTime: string
   observedGeneration?: number
@@ -14,14 +14,14 @@ export interface Condition {
 
 export type ConditionInput = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>
 
-/** RFC 3339 with seconds, the format of `metav1.Time`. */
+/** Formats a time as RFC 3339 with seconds, the format of `metav1.Time`. */
 export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
 /**
- * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` changes only with a condition's status, so that writing
- * the same state again changes nothing.
+ * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` changes only with a condition's status, so merging the
+ * same conditions again changes nothing.
  */
 export function mergeConditions(
   previous: readonly Condition[] | undefined,

@@ -1,4 +1,7 @@
-/** The errors of one object, limited in number and length: a user can make an object with a million errors, and each is reported twice. */
+/**
+ * The errors of one object, limited in number and length: a user can make an object with a million errors, and each error is reported
+ * twice.
+ */
 import type { FieldError } from './field-error.ts'
 
 /** Maximum number of listed errors. */
@@ -8,7 +11,7 @@ const maxListedLength = 128 * 1024
 /** Maximum length of the path and of the message of one error, since a handler may put a whole object into it. */
 const maxTextLength = 32 * 1024
 
-/** The first errors, and the number of further ones. Plain data, which can be sent to another thread. */
+/** The first errors, and the number of further errors. The list is plain data, which can be sent to another thread. */
 export interface ErrorList {
   readonly listed: readonly FieldError[]
   readonly omitted: number

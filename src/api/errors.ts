@@ -19,8 +19,8 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 
 /**
- * An error with a stable `code` for programs, and a `message` for people that contains the cause and what to do. The command line prints
- * the message alone, and a stack only for other errors.
+ * An error with a stable `code` for programs, and a `message` for people that contains the cause and what to do. For this error, the
+ * command line prints only the message; for other errors, it prints the stack, too.
  */
 export class ProreusError extends Error {
   override readonly name: string = 'ProreusError'

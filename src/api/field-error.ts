@@ -7,7 +7,7 @@ import type { GroupVersionKind } from './group-version-kind.ts'
 import { groupKindOf } from './group-version-kind.ts'
 import type { Status } from './status.ts'
 
-/** The type of an error; the values of `Status.details.causes[].reason`. */
+/** The type of an error, which is a value of `Status.details.causes[].reason`. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -21,10 +21,10 @@ export type FieldErrorReason =
   | 'InternalError'
 
 export interface FieldError {
-  /** The field: `spec.containers[0].name`, `metadata.labels`; `<nil>` where the API server itself names no field. */
+  /** The path of the field: `spec.containers[0].name`, `metadata.labels`; `<nil>` for an error in which kube-apiserver names no field. */
   readonly path: string
   readonly reason: FieldErrorReason
-  /** The text after the path: `Invalid value: "x": must be …`. */
+  /** The message after the path: `Invalid value: "x": must be …`. */
   readonly message: string
 }
 
@@ -52,7 +52,7 @@ function escapeCharacter(character: string): string {
   return shortEscapes[character] ?? (code < 0x80 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`)
 }
 
-/** Maximum length of a value in a message. (The API server prints all of it, once for each error.) */
+/** Maximum length of a value in a message. (kube-apiserver prints the whole value, once for each error.) */
 const maxShown = 16_384
 
 /** Formats a value for a message: strings quoted, numbers as in Go, everything else as JSON with sorted keys. */
@@ -109,12 +109,12 @@ export function tooMany(path: string, actual: number, max: number): FieldError {
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
 }
 
-/** An error of the API server's processing of a value that is valid in itself. */
+/** Returns an internal error: kube-apiserver could not process a value that is valid in itself. */
 export function internalFieldError(path: string, detail: string): FieldError {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
 
-/** `path: message`, as the API server joins them. */
+/** Formats an error as `path: message`. */
 export function formatFieldError(error: FieldError): string {
   return `${error.path}: ${error.message}`
 }
@@ -131,8 +131,8 @@ function comparePaths(a: string, b: string): number {
 }
 
 /**
- * Returns the 422 `Invalid` response for an object with field errors. kubectl prints its `causes`, so that a denial looks exactly like the
- * API server's own validation. The errors are sorted by field, unless `keepOrder` is true.
+ * Returns the 422 `Invalid` response for an object with field errors. kubectl prints its `causes`: a denial looks exactly like an error of
+ * kube-apiserver's own validation. The errors are sorted by field, unless `keepOrder` is true.
  */
 export function invalidStatus(
   type: Pick<GroupVersionKind, 'group' | 'kind'>,

@@ -5,7 +5,7 @@ import { invalid } from './field-error.ts'
 /** Path of an error without a field, as Go formats a nil `field.Path`. */
 export const noField = '<nil>'
 
-/** Returns `spec.name`, or just `spec` below the root. */
+/** Returns the path of a field, e.g. `spec.name`, or only `spec` for a field of the root. */
 export function childPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
@@ -29,7 +29,7 @@ export function fieldOf(path: string): string {
   return path === '' ? noField : path
 }
 
-/** Returns an error without a field. Its text names the place. */
+/** Returns an error without a field. Its message names the place. */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)
 }

@@ -2,7 +2,7 @@
 import type { KubernetesObject, ObjectInput } from './object.ts'
 
 export interface GroupVersionKind {
-  /** Empty for the core group. */
+  /** The API group; empty for the core group. */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -10,10 +10,10 @@ export interface GroupVersionKind {
 
 /**
  * A type as the API serves it. `T` is the static type of its objects when read, `Input` when written: a field with a default is always
- * present when read, and optional when written. Both exist for the compiler alone.
+ * present when read, and optional when written. Both exist only for the compiler.
  */
 export interface ResourceType<T extends KubernetesObject = KubernetesObject, Input = ObjectInput<T>> extends GroupVersionKind {
-  /** Lower-case plural: the path segment, and the name in RBAC rules. */
+  /** The lower-case plural, which is the path segment and the name in RBAC rules. */
   readonly plural: string
   readonly namespaced: boolean
   readonly '~object'?: T
@@ -32,7 +32,7 @@ export function resourceType<T extends KubernetesObject = KubernetesObject>(
   return Object.freeze({ namespaced: true, ...type })
 }
 
-/** `v1` for the core group, otherwise `group/version`. */
+/** Returns `v1` for the core group, otherwise `group/version`. */
 export function apiVersionOf(type: { readonly group: string; readonly version: string }): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`
 }
@@ -42,17 +42,17 @@ export function parseApiVersion(apiVersion: string): { group: string; version: s
   return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
 }
 
-/** `plural.group`, or the plural alone in the core group: the format of kubectl, RBAC and CRD names. */
+/** Returns `plural.group`, or only the plural in the core group. kubectl, RBAC and the names of CRDs use this format. */
 export function groupResourceOf(type: { readonly group: string; readonly plural: string }): string {
   return type.group === '' ? type.plural : `${type.plural}.${type.group}`
 }
 
-/** `Kind.group`, or the kind alone in the core group: the format of error messages. */
+/** Returns `Kind.group`, or only the kind in the core group. Error messages use this format. */
 export function groupKindOf(type: { readonly group: string; readonly kind: string }): string {
   return type.group === '' ? type.kind : `${type.kind}.${type.group}`
 }
 
-/** Returns whether two declarations are of the same type and version. */
+/** Returns true when two declarations have the same type and version. */
 export function isSameType(a: ResourceType, b: ResourceType): boolean {
   return a.plural === b.plural && a.group === b.group && a.version === b.version
 }

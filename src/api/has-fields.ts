@@ -2,11 +2,11 @@
 import { isObject, jsonEqual } from './json.ts'
 
 /**
- * Returns whether `actual` has everything that `wanted` has. Other fields are ignored, such as defaults of the API server; a list must have
- * the same number of items, each with the wanted fields. A wanted field that is undefined counts as absent.
+ * Returns true when `actual` has every field that `wanted` has, with the same value. Other fields are ignored, such as defaults of the API
+ * server; a list must have the same number of items, each with the wanted fields. A wanted field that is undefined counts as absent.
  *
- * A field that is no longer wanted is one of those other fields. Where the set of wanted fields varies, include the difference in `wanted`,
- * for example as an annotation with the generation of the owner.
+ * Among these other fields are fields that were wanted before and are no longer. Where the set of wanted fields varies, include the
+ * difference in `wanted`, for example as an annotation with the generation of the owner.
  *
  * A value that the API server stores in another form, such as the quantity `1000m`, is not equal to the one that was sent.
  *

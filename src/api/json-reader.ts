@@ -1,21 +1,20 @@
 /**
- * Parses JSON beyond the abilities of `JSON.parse`: with exact integers beyond 2^53 (`parseJson`), and in slices, so that a large text does
- * not block the event loop (`JsonReader`, which takes about four times as long).
+ * Parses JSON beyond the abilities of `JSON.parse`: with exact integers beyond 2^53 (`parseJson`), and in slices (`JsonReader`), which
+ * takes about four times as long, but does not block the event loop for a large document.
  */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from './json.ts'
 import { isObject, setOwn } from './json.ts'
+import { JsonCursor } from './json-cursor.ts'
 
 const maxInt64 = 2n ** 63n - 1n
 const minInt64 = -(2n ** 63n)
 
-const space = /[ \t\r\n]*/y
-const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const integerToken = /^-?\d+$/
 
 /**
  * Returns the number of a JSON token, as the API server parses it: an integer of up to 64 bits exactly, everything else as a float. A safe
- * integer is a `number`, one beyond it a `bigint`, so that each value has one representation.
+ * integer is a `number`, and a larger one a `bigint`, so each value has exactly one representation.
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
@@ -33,17 +32,17 @@ export function parseJson(text: string): JsonValue {
   return mayHoldLongInteger(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
 }
 
-/** `parseJson` of UTF-8. */
+/** Like `parseJson`, for UTF-8. */
 export function parseJsonBytes(bytes: Buffer): JsonValue {
   return parseJson(bytes.toString('utf8'))
 }
 
 /**
- * Replaces each long integer by a string, parses the text, and replaces the strings by the integers. This takes less than twice as long as
- * `JSON.parse` alone; a reviver that checks the source of each number would take six times as long.
+ * Replaces each long integer by a string, parses the document, and replaces the strings by the integers. This takes less than twice as long
+ * as only `JSON.parse`; a reviver that checks the source of each number would take six times as long.
  */
 function parseExactly(text: string): JsonValue {
-  // Random, so that no text can contain it.
+  // The mark is random, because no document must be able to contain it.
   const mark = randomUUID()
   const { marked, integers } = markLongIntegers(text, mark)
   try {
@@ -76,7 +75,7 @@ function markLongIntegers(text: string, mark: string): { marked: string; integer
   return { marked: marked + text.slice(copied), integers }
 }
 
-/** Returns the end of the string that begins at `start`. */
+/** Returns the index of the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0
@@ -92,7 +91,9 @@ function endOfDigits(text: string, start: number): number {
   return next
 }
 
-/** Returns whether the digits are a complete number in the place of a value rather than a key: an invalid text must stay invalid. */
+/**
+ * Returns true when the digits are a complete number in the place of a value rather than a key: an invalid document must remain invalid.
+ */
 function isValue(text: string, first: number, next: number): boolean {
   if (!canFollow(text.charCodeAt(next))) return false
   let before = first - 1
@@ -107,7 +108,7 @@ function isValue(text: string, first: number, next: number): boolean {
 function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[]): JsonValue {
   const integerOf = (text: string): bigint => integers[Number(text.slice(mark.length))]!
   if (typeof value === 'string' && value.startsWith(mark)) return integerOf(value)
-  // Without recursion, because `JSON.parse` accepts any nesting.
+  // This loop avoids recursion, because `JSON.parse` accepts any nesting.
   const open: JsonValue[] = [value]
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     if (Array.isArray(container)) {
@@ -127,13 +128,13 @@ function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[
   return value
 }
 
-/** Numbers of digits of integers between 2^53 and 2^63. */
+/** The least and greatest number of digits of an integer between 2^53 and 2^63. */
 const [fewestDigits, mostDigits] = [16, 19]
 
 /**
- * Returns whether the text has such an integer, or digits like it within a string; otherwise `JSON.parse` is exact. It inspects every 16th
- * character, since one of them is within every row of 16 digits: this takes a twentieth of the time of `JSON.parse`. Digits of hashes and
- * the like have other neighbours than a number.
+ * Returns true when the document has such an integer, or as many digits within a string; otherwise `JSON.parse` is exact. It inspects every
+ * 16th character, because one of these is within every row of 16 digits: this takes a twentieth of the time of `JSON.parse`. The digits in
+ * hashes, for example, have other neighbours than those of a number.
  */
 function mayHoldLongInteger(text: string): boolean {
   for (let at = fewestDigits - 1; at < text.length; at += fewestDigits) {
@@ -143,7 +144,7 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The character there is no digit.
+    // The character at `next` is no digit.
     at = next
   }
   return false
@@ -161,51 +162,52 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** Returns whether a number may begin after this character: `-`, `:`, `[`, `,`, white space, or nothing. */
+/** Returns true when a number may begin after this character: `-`, `:`, `[`, `,`, white space, or nothing. */
 function canPrecede(code: number): boolean {
   return code === 0x2d || code === 0x3a || code === 0x5b || code === 0x2c || code <= 0x20 || Number.isNaN(code)
 }
 
-/** Returns whether an integer may end before this character: `,`, `}`, `]`, white space, or nothing. */
+/** Returns true when an integer may end before this character: `,`, `}`, `]`, white space, or nothing. */
 function canFollow(code: number): boolean {
   return code === 0x2c || code === 0x7d || code === 0x5d || code <= 0x20 || Number.isNaN(code)
 }
 
-/** Parses one text in slices. With `freeze`, each object and array is frozen as soon as it is complete. */
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+const [quote, comma, colon] = [0x22, 0x2c, 0x3a]
+
+/** Parses one document in slices. With `freeze`, each object and array is frozen as soon as it is complete. */
 export class JsonReader {
   /** The result, once `read` has returned true. */
   value: JsonValue = null
-  readonly #text: string
+  readonly #cursor: JsonCursor
   readonly #freeze: boolean
-  #at = 0
-  /** The open containers, outermost first, and the keys of their next values; empty for arrays. */
+  /** The open containers, outermost first, and the keys of their next values. The key is empty for an array. */
   readonly #open: (JsonValue[] | JsonObject)[] = []
   readonly #keys: string[] = []
 
   constructor(text: string, { freeze = false } = {}) {
-    this.#text = text
+    this.#cursor = new JsonCursor(text)
     this.#freeze = freeze
   }
 
   /**
-   * Parses at most `count` further values; returns true when the text is complete.
+   * Parses at most `count` further values; returns true when the document is complete.
    *
    * @throws {SyntaxError}
    */
   read(count: number): boolean {
     for (let left = count; left > 0; left -= 1) {
-      this.#skip()
-      switch (this.#text.charCodeAt(this.#at)) {
-        case 0x7b:
-          if (this.#enter({}, 0x7d)) continue
+      switch (this.#cursor.next()) {
+        case openBrace:
+          if (this.#enter({}, openBrace, closeBrace)) continue
           if (this.#place(this.#finished({}))) return true
           break
-        case 0x5b:
-          if (this.#enter([], 0x5d)) continue
+        case openBracket:
+          if (this.#enter([], openBracket, closeBracket)) continue
           if (this.#place(this.#finished([]))) return true
           break
-        case 0x22:
-          if (this.#place(this.#string())) return true
+        case quote:
+          if (this.#place(this.#cursor.string())) return true
           break
         default:
           if (this.#place(this.#scalar())) return true
@@ -215,40 +217,33 @@ export class JsonReader {
   }
 
   /** Opens an object or array; returns false when it is empty and thus complete. */
-  #enter(container: JsonValue[] | JsonObject, closer: number): boolean {
-    this.#at += 1
-    this.#skip()
-    if (this.#text.charCodeAt(this.#at) === closer) {
-      this.#at += 1
-      return false
-    }
+  #enter(container: JsonValue[] | JsonObject, opener: number, closer: number): boolean {
+    this.#cursor.takes(opener)
+    if (this.#cursor.takes(closer)) return false
     this.#open.push(container)
-    this.#keys.push(closer === 0x7d ? this.#key() : '')
+    this.#keys.push(closer === closeBrace ? this.#key() : '')
     return true
   }
 
-  /** Stores a value, and closes containers that are complete with it; returns true at the end of the text. */
+  /** Stores a value, and closes containers that are complete with it; returns true at the end of the document. */
   #place(complete: JsonValue): boolean {
+    const cursor = this.#cursor
     let value = complete
     for (;;) {
-      this.#skip()
       const container = this.#open.at(-1)
       if (container === undefined) {
-        if (this.#at < this.#text.length) this.#fail()
+        if (!Number.isNaN(cursor.next())) cursor.fail('after top-level value')
         this.value = value
         return true
       }
       const isList = Array.isArray(container)
       if (isList) container.push(value)
       else setOwn(container, this.#keys.at(-1)!, value)
-      const code = this.#text.charCodeAt(this.#at)
-      if (code === 0x2c) {
-        this.#at += 1
+      if (cursor.takes(comma)) {
         if (!isList) this.#keys[this.#keys.length - 1] = this.#key()
         return false
       }
-      if (code !== (isList ? 0x5d : 0x7d)) this.#fail()
-      this.#at += 1
+      if (!cursor.takes(isList ? closeBracket : closeBrace)) cursor.fail(isList ? 'after array element' : 'after object key:value pair')
       this.#open.pop()
       this.#keys.pop()
       value = this.#finished(container)
@@ -261,66 +256,16 @@ export class JsonReader {
   }
 
   #key(): string {
-    this.#skip()
-    if (this.#text.charCodeAt(this.#at) !== 0x22) this.#fail()
-    const key = this.#string()
-    this.#skip()
-    if (this.#text.charCodeAt(this.#at) !== 0x3a) this.#fail()
-    this.#at += 1
+    const cursor = this.#cursor
+    if (cursor.next() !== quote) cursor.fail('looking for beginning of object key string')
+    const key = cursor.string()
+    if (!cursor.takes(colon)) cursor.fail('after object key')
     return key
   }
 
-  #string(): string {
-    const text = this.#text
-    const start = this.#at
-    let at = start + 1
-    let plain = true
-    for (;;) {
-      const code = text.charCodeAt(at)
-      if (code === 0x22) break
-      // Not a number: the end of the text.
-      if (!(code >= 0x20)) this.#fail()
-      if (code === 0x5c) {
-        plain = false
-        at += 1
-      }
-      at += 1
-    }
-    this.#at = at + 1
-    // A longer slice of a text keeps the whole text in memory; the result of `JSON.parse` does not.
-    return plain && at - start <= 12 ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string)
-  }
-
   #scalar(): JsonValue {
-    numberToken.lastIndex = this.#at
-    const token = numberToken.exec(this.#text)?.[0]
-    if (token !== undefined) {
-      this.#at += token.length
-      return readNumber(token)
-    }
-    for (const [word, value] of words) {
-      if (!this.#text.startsWith(word, this.#at)) continue
-      this.#at += word.length
-      return value
-    }
-    return this.#fail()
-  }
-
-  #skip(): void {
-    // Usually there is no white space.
-    if (this.#text.charCodeAt(this.#at) > 0x20) return
-    space.lastIndex = this.#at
-    space.test(this.#text)
-    this.#at = space.lastIndex
-  }
-
-  #fail(): never {
-    throw new SyntaxError(`Unexpected ${this.#at < this.#text.length ? 'character' : 'end of the text'} at position ${this.#at}`)
+    const token = this.#cursor.scalar()
+    if (token === 'null') return null
+    return token === 'true' || token === 'false' ? token === 'true' : readNumber(token)
   }
 }
-
-const words: readonly (readonly [string, boolean | null])[] = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]

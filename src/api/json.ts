@@ -1,8 +1,8 @@
 /** Plain JSON values, of which all objects consist. */
 
-/** An integer beyond 2^53 is a `bigint` where it was parsed exactly (`readNumber`); every other number is a `number`. */
+/** A JSON value. An integer beyond 2^53 is a `bigint` if it was parsed exactly (`readNumber`); every other number is a `number`. */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject
-/** A JSON object. Keys are data: `__proto__` is an ordinary key, and is never assigned through. */
+/** A JSON object. Keys are data: `__proto__` is an ordinary key, and code must never assign to it (see `setOwn`). */
 export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
@@ -20,7 +20,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** Returns the own property of a plain object, or undefined; inherited names such as `constructor` are not found. */
 export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
   const value: unknown = object[key]
-  // All inherited properties but `__proto__` are functions: checking the value is faster than `hasOwn`.
+  // All inherited properties except `__proto__` are functions, and to check the value for that is faster than `hasOwn`.
   if (typeof value !== 'function' && key !== '__proto__') return value as JsonValue | undefined
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
@@ -35,8 +35,8 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 }
 
 /**
- * Returns whether two JSON values are equal, with object keys in any order; an undefined key counts as absent. A `number` beyond 2^53 is
- * equal to the `bigint` of the same text.
+ * Returns true when two JSON values are equal, with object keys in any order. A key whose value is undefined counts as absent. A `number`
+ * beyond 2^53 is equal to the `bigint` with the same digits.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -60,14 +60,14 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
 }
 
-/** Returns whether a value contains an integer beyond 2^53. */
+/** Returns true when a value contains a `bigint`, i.e. an exact integer beyond 2^53. */
 export function holdsBigint(value: unknown): boolean {
   if (typeof value === 'bigint') return true
   if (Array.isArray(value)) return value.some(holdsBigint)
   return isObject(value) && Object.values(value).some(holdsBigint)
 }
 
-/** Returns JSON text with sorted keys, which is equal for equal values. */
+/** Returns JSON with sorted keys, which is the same string for equal values. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (isObject(value)) {
@@ -81,8 +81,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * `JSON.stringify` for values that may contain integers beyond 2^53, such as objects of a cluster: these are written with all digits, where
- * `JSON.stringify` throws.
+ * `JSON.stringify` for values that may contain integers beyond 2^53, such as objects of a cluster: they are written with all digits,
+ * whereas `JSON.stringify` throws.
  */
 export function stringifyJson(value: object | string | number | bigint | boolean | null, space?: number): string
 export function stringifyJson(value: unknown, space?: number): string | undefined
@@ -90,15 +90,15 @@ export function stringifyJson(value: unknown, space?: number): string | undefine
   try {
     return JSON.stringify(value, undefined, space)
   } catch (error) {
-    // Few values contain one, so trying is cheaper than searching each value for one.
+    // Few values contain a bigint, so it is cheaper to try than to search each value for one.
     if (!(error instanceof TypeError)) throw error
     return stringifyWithBigints(value, space)
   }
 }
 
 /**
- * A replacer would be called for every value, which is up to fifty times slower; `toJSON` is called for the bigints alone. The prototype
- * has it only during this synchronous call.
+ * A replacer would be called for every value, which is up to fifty times slower; `toJSON` is called only for bigints. The prototype has it
+ * only during this synchronous call.
  */
 function stringifyWithBigints(value: unknown, space: number | undefined): string | undefined {
   if (!Reflect.defineProperty(BigInt.prototype, 'toJSON', exactDigits))
@@ -110,7 +110,7 @@ function stringifyWithBigints(value: unknown, space: number | undefined): string
   }
 }
 
-/** Text that `JSON.stringify` writes unchanged; TypeScript does not declare it yet. */
+/** Returns a value that `JSON.stringify` writes as the given string. TypeScript does not declare `JSON.rawJSON` yet. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 
 const exactDigits: PropertyDescriptor = {
@@ -127,7 +127,7 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** Returns a short form of an invalid field for a message, since an object may be nested deeper than the stack allows. */
+/** Returns a short form of an invalid field for a message, because a deeply nested object could exhaust the stack. */
 export function shownInBrief(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeof value === 'object' && value !== null) return 'no text'

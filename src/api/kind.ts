@@ -1,11 +1,11 @@
-/** `defineKind`: one definition of a custom kind, from which everything else about it is derived. */
+/** `defineKind`: one definition of a custom kind, from which its CRD, static types, defaults and validation are derived. */
 import { builtinTypeOf, withBuiltinType } from './builtin-types.ts'
 import type { Condition } from './conditions.ts'
 import { ProreusError } from './errors.ts'
 import type { ResourceType } from './group-version-kind.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { setOwn } from './json.ts'
-import { dns1035Label, dns1123Subdomain } from './names.ts'
+import { dns1035Label, dns1123Subdomain } from './name-syntax.ts'
 import type { NamespacedMeta, ObjectMeta } from './object.ts'
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isBoolean, isListOf, isOneOf, isText, isWholeNumber } from './option-checks.ts'
@@ -23,7 +23,7 @@ export interface PrinterColumn {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format?: string
   readonly description?: string
-  /** Above 0: shown by `-o wide` alone. */
+  /** A column with a priority above 0 is shown only with `-o wide`. Default 0. */
   readonly priority?: number
 }
 
@@ -32,7 +32,7 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly name: string
   /** Default true. */
   readonly served?: boolean
-  /** Exactly one version is stored; a single version always is. */
+  /** True for the storage version. Exactly one version is the storage version; a single version always is. */
   readonly storage?: boolean
   readonly deprecationWarning?: string
   readonly spec: Spec
@@ -127,12 +127,12 @@ export interface DefinedKind<
   readonly '~input'?: InputOfVersion<Group, KindName, StorageVersion<Versions>>
 }
 
-/** The given version, or else the stored one. */
+/** The version `Name`, or else the storage version. */
 type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] extends [never]
   ? StorageVersion<Versions>
   : Named<Versions, Name>
 
-/** The type of objects as read, with defaults. `Infer<typeof kind, 'v2'>` for another version than the stored one. */
+/** The type of objects as read, with defaults. `Infer<typeof kind, 'v2'>` is the type in a version other than the storage version. */
 export type Infer<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer Scope>
     ? ObjectOfVersion<Group, KindName, Selected<Versions, Version>, Scope>
@@ -148,13 +148,13 @@ export type InferInput<K, Version extends string = never> =
 export type VersionNameOf<K> =
   K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope> ? Versions[number]['name'] : never
 
-/** The names of the versions that are not stored: the spokes of the hub, which is the stored version. */
+/** The names of the spoke versions: all versions except the hub, which is the storage version. */
 export type SpokeOf<K> =
   K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope>
     ? Exclude<Versions[number]['name'], StorageVersion<Versions>['name']>
     : never
 
-/** `status.conditions` as a schema: a list map by type. */
+/** The schema of `status.conditions`: a list map with the key `type`. */
 export const Conditions = Type.Array(
   Type.Object({
     type: Type.String({ maxLength: 316, description: 'Type of the condition in CamelCase.' }),
@@ -230,7 +230,7 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
  * })
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed, a field of the definition or a keyword of a schema is unknown or has
- * the wrong type, or not exactly one version is stored.
+ * the wrong type, or when not exactly one version is the storage version.
  */
 export function defineKind<
   const Group extends string,
@@ -268,13 +268,13 @@ export function defineKind<
   })
 }
 
-/** Refers from a type of one version to its kind. */
+/** The property of a type returned by `versionOf` that has its kind. */
 const hub = Symbol('hub')
 
 /**
- * Returns another version of a kind than the stored one, for the client, the cache and webhooks: objects are read and written in that
- * version, and the handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects of that version, to which the API server
- * converts objects sent in other versions.
+ * Returns the type of a kind in a version other than the storage version, for the client, the cache and webhooks: objects are read and
+ * written in that version, and the handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects of that version, to which the
+ * API server converts objects sent in other versions.
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
  */
@@ -301,7 +301,7 @@ export function versionOf<
   })
 }
 
-/** Returns the kind with its schemas, if a type is a kind or a version of one. */
+/** Returns the kind with its schemas if a type is a kind or a version of a kind; otherwise undefined. */
 export function kindOf(type: ResourceType): Kind | undefined {
   return 'versions' in type ? (type as Kind) : (type as { readonly [hub]?: Kind })[hub]
 }
@@ -338,7 +338,7 @@ function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }
 
-/** A missing field of a status is never an error, since it may not have been written yet. */
+/** A missing field of a status is never an error, because the controller may not have written it yet. */
 function statusSchema(schema: TSchema): StructuralSchema {
   const { required: _, ...status } = plainSchema(schema)
   return status

@@ -1,9 +1,9 @@
-/** Label selectors: the text of kubectl's `-l`, the object in specs, and matching. */
+/** Label selectors: the syntax of kubectl's `-l`, the objects in specs, and matching. */
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isAnObject, isListOf, isOneOf, isText } from './option-checks.ts'
 import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
-import { labelValue, qualifiedName } from './names.ts'
+import { labelValue, qualifiedName } from './name-syntax.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -14,7 +14,7 @@ export interface LabelRequirement {
   readonly values: readonly string[]
 }
 
-/** `meta/v1 LabelSelector`. An empty one selects everything. */
+/** `meta/v1 LabelSelector`. An empty selector selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly {
@@ -26,13 +26,13 @@ export interface LabelSelector {
 
 const expressionFields = { key: isText, operator: isOneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: isListOf(isText) }
 
-/** Validates the shape of a selector; `selectorProblems` validates its texts. */
+/** Validates the shape of a selector; `selectorProblems` validates its keys and values. */
 export const isLabelSelector: OptionCheck = hasOptions({
   matchLabels: isAnObject,
   matchExpressions: isListOf(hasOptions(expressionFields, ['key', 'operator'])),
 } satisfies Record<keyof LabelSelector, OptionCheck>)
 
-/** Returns the errors of a selector, each with the path of the field below it. */
+/** Returns the errors of a selector, each with the path of the field in the selector. */
 export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {
   return [
     ...Object.entries(matchLabels).flatMap(([key, value]) =>
@@ -93,7 +93,7 @@ function isInteger(text: string | undefined): text is string {
   return text !== undefined && /^-?\d+$/.test(text)
 }
 
-/** Returns the text form, for a `labelSelector` query parameter. */
+/** Returns the value of a `labelSelector` query parameter. */
 export function formatLabelSelector(requirements: readonly LabelRequirement[]): string {
   return requirements
     .map(({ key, operator, values }) => {
@@ -154,7 +154,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     return { key, operator: token === 'in' ? 'In' : 'NotIn', values: values() }
   }
 
-  /** Returns the words up to `)`. A missing word is an empty value. */
+  /** Returns the values up to `)`. A missing word is an empty value. */
   function values(): string[] {
     const found = [tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', ')' or identifier")]
     for (;;) {

@@ -55,7 +55,7 @@ const objectMeta: Struct = {
   always: [],
 }
 
-/** Types that are written even when false, zero or empty. */
+/** The types of fields that are written even when they are false, zero or empty. */
 const pointers: ReadonlySet<Field> = new Set<Field>(['bool', 'optional int64', 'any'])
 
 export interface DecodedObjectMeta {
@@ -80,7 +80,7 @@ export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
 class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
-  /** Ends the decoding at once in Go, whatever other errors there are. */
+  /** The error of an invalid time, which ends the decoding in Go at once, whatever other errors there are. */
   timeError: string | undefined
 
   struct(shape: Struct, object: JsonObject, names: readonly string[], path: string): JsonObject {
@@ -168,7 +168,7 @@ interface At {
   readonly holder: string
   /** The names of the field and its parents. */
   readonly names: readonly string[]
-  /** The same with indexes. */
+  /** The path of the field, with indexes. */
   readonly path: string
 }
 
@@ -182,7 +182,7 @@ function kindOf(value: JsonValue): string {
   return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** Quotes like Go's package `time`: byte by byte outside ASCII. */
+/** Quotes a string like Go's package `time`, which escapes the bytes of characters outside ASCII. */
 function timeQuoted(text: string): string {
   const quoted = text.replace(/[^ -\x7f]|["\\]/gu, (character) =>
     character === '"' || character === '\\'

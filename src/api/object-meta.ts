@@ -1,22 +1,22 @@
 /** Validates `metadata` as the API server does for every object (apimachinery `pkg/api/validation`). */
-import { dns1123Label, labelValue, longName, qualifiedName } from './names.ts'
+import { dns1123Label, labelValue, longName, qualifiedName } from './name-syntax.ts'
 import { maxListedErrors } from './error-list.ts'
 import type { FieldError } from './field-error.ts'
 import { forbidden, invalid, required, tooLong } from './field-error.ts'
 import { isObject } from './json.ts'
 
-/** All annotations of one object together, keys and values, in bytes. */
+/** Maximum size in bytes of all annotations of one object together, keys and values. */
 export const maxAnnotationBytes = 256 * 1024
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean
   /** Validates names of this type; default: DNS subdomains. */
   readonly name?: (value: string) => string[]
-  /** Rejects finalizers without a domain, except Kubernetes' own, as for built-in types. */
+  /** True to reject finalizers without a domain, except Kubernetes' own, as for built-in types. */
   readonly qualifiedFinalizers?: boolean
 }
 
-/** Labels: keys are qualified names, values have at most 63 characters. It stops after as many errors as an `ErrorList` holds. */
+/** Validates labels: keys are qualified names, values have at most 63 characters. Stops after as many errors as an `ErrorList` holds. */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
   if (!isObject(labels)) return []
   const errors: FieldError[] = []
@@ -29,7 +29,10 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
   return errors
 }
 
-/** Annotations: keys are qualified names (in any case), all together at most 256 KiB. It stops after as many errors as for labels. */
+/**
+ * Validates annotations: keys are qualified names in upper or lower case, and the total size is at most 256 KiB. Stops after as many errors
+ * as an `ErrorList` holds.
+ */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []
   let bytes = 0
@@ -50,8 +53,8 @@ export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, pa
   const checkName = rules.name ?? longName
   const errors: FieldError[] = []
   if (typeof generateName === 'string' && generateName !== '') {
-    // A prefix may end in a character that a name may not end in, because a suffix follows. The API server allows it in this way, oddity
-    // included.
+    // A prefix may end in a dash, which a name may not, because a suffix follows. kube-apiserver allows this in the same way: it replaces
+    // the last two characters by `a`.
     const masked = generateName.length > 1 && generateName.endsWith('-') ? `${generateName.slice(0, -2)}a` : generateName
     errors.push(...checkName(masked).map((detail) => invalid(`${path}.generateName`, generateName, detail)))
   }
@@ -89,7 +92,7 @@ function validateOwnerReferences(references: unknown, path: string): FieldError[
     if (!isObject(reference)) continue
     const text = (field: string): string => (typeof reference[field] === 'string' ? reference[field] : '')
     const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')]
-    // Without the index, as in the API server's own errors.
+    // The field path has no index, e.g. `metadata.ownerReferences.name`, as in kube-apiserver's own errors.
     for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
       if (text(field) === '')
         errors.push(invalid(`${path}.${field}`, '', field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'))

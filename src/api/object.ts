@@ -22,7 +22,7 @@ export interface ManagedFieldsEntry {
 /** Metadata of an object as an API server returns it; times are RFC 3339 strings. */
 export interface ObjectMeta {
   name: string
-  /** Absent on cluster-scoped objects. */
+  /** The namespace; absent on cluster-scoped objects. */
   namespace?: string
   generateName?: string
   uid: string
@@ -77,7 +77,7 @@ export interface NamespacedKey {
   readonly name: string
 }
 
-/** The key of an object of this type: where the type is namespaced, the namespace is a string. */
+/** The key of an object of this type. For a namespaced type, the namespace is a string and never undefined. */
 export type KeyOf<T extends KubernetesObject> = T['metadata'] extends NamespacedMeta ? NamespacedKey : ObjectKey
 
 /** Returns the key of an object, which is also the start of a dependent's metadata: `metadata: { ...keyOf(object), labels }`. */
@@ -91,7 +91,7 @@ export function keyOf(object: { readonly metadata: { readonly name: string; read
   return namespace === undefined ? { name } : { namespace, name }
 }
 
-/** `namespace/name`, or `name` alone for a cluster-scoped object: the format of logs and queues. */
+/** Returns `namespace/name`, or only `name` for a cluster-scoped object. Logs and queues use this format. */
 export function formatKey(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }

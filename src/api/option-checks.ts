@@ -10,7 +10,7 @@ import { isObject } from './json.ts'
 /** Returns the errors of one value; the path is empty for the options as a whole. */
 export type OptionCheck = (value: unknown, path: string) => readonly string[]
 
-/** Accepts a value that is as described; the message contains the description after "must be". */
+/** Accepts a value for which `isExpected` is true. The error message contains the description after "must be". */
 export function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
   return (value, path) => (isExpected(value) ? [] : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
 }
@@ -59,7 +59,7 @@ interface Strictness {
   readonly mayHaveOthers?: boolean
 }
 
-/** Accepts an object with these fields only; an undefined field counts as absent. */
+/** Accepts an object that has only these fields; a field whose value is undefined counts as absent. */
 export function hasOptions(
   fields: Readonly<Record<string, OptionCheck>>,
   required: readonly string[] = [],
@@ -96,11 +96,14 @@ function found(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Returns `; did you mean printerColumns?` when a known name is so similar that the other is probably misspelled; else an empty string. */
+/**
+ * Returns `; did you mean printerColumns?` when a known name is so similar that the other is probably misspelled; otherwise an empty
+ * string.
+ */
 export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  // Two wrong letters count as misspelled, in a short word one.
+  // A name with up to two wrong letters counts as misspelled; a short name with fewer.
   return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
 }

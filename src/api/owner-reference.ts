@@ -1,4 +1,4 @@
-/** Owner references, by which the garbage collector deletes dependents. */
+/** Owner references, from which the garbage collector knows the dependents to delete. */
 import type { GroupVersionKind } from './group-version-kind.ts'
 import { parseApiVersion } from './group-version-kind.ts'
 import type { DeepReadonly } from './json.ts'
@@ -10,17 +10,17 @@ export function controllerReference(owner: DeepReadonly<KubernetesObject>): Owne
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
 }
 
-/** Returns the controller of an object, if it has one. */
+/** Returns the reference to the controller of an object; undefined when the object has none. */
 export function controllerOf(object: DeepReadonly<KubernetesObject>): DeepReadonly<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
 }
 
-/** Returns whether `owner` itself, not another object of the same name, controls `object`. */
+/** Returns true when `owner` itself, and not another object of the same name, controls `object`. */
 export function isControlledBy(object: DeepReadonly<KubernetesObject>, owner: DeepReadonly<KubernetesObject>): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid
 }
 
-/** Returns whether a reference points to an object of this group and kind, in any version. */
+/** Returns true when a reference points to an object of this group and kind, in any version. */
 export function refersTo(reference: DeepReadonly<OwnerReference>, type: Pick<GroupVersionKind, 'group' | 'kind'>): boolean {
   return reference.kind === type.kind && parseApiVersion(reference.apiVersion).group === type.group
 }

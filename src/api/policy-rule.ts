@@ -1,7 +1,7 @@
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isListOf, isText } from './option-checks.ts'
 
-/** `rbac.authorization.k8s.io/v1 PolicyRule`: rights that a part of an operator needs. */
+/** `rbac.authorization.k8s.io/v1 PolicyRule`: permissions that a part of an operator needs. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]

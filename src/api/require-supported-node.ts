@@ -1,4 +1,4 @@
-/** Imported first, so that an older Node.js fails with a clear message instead of an error of the first dependency. */
+/** This module is imported first: an older Node.js must fail with a clear message instead of an error of the first dependency. */
 import { ProreusError } from './errors.ts'
 import { nodeProblem } from './supported-node.ts'
 

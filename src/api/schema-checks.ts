@@ -1,4 +1,4 @@
-/** Checks that the schemas of a kind contain known keywords only, because a misspelled keyword would be ignored. */
+/** Checks that the schemas of a kind contain only known keywords, because a misspelled keyword would be ignored. */
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isAnObject, isAnything, isListOf, isMapOf } from './option-checks.ts'
 import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
@@ -16,7 +16,7 @@ export const isRule: OptionCheck = hasOptions(ruleOptions, ['rule'])
 const isSchemaOrBoolean: OptionCheck = (value, path) => (typeof value === 'boolean' ? [] : isSchema(value, path))
 const areSchemas: OptionCheck = (value, path) => isListOf(isSchema)(value, path)
 
-/** The values of keywords are checked with structural schemas. */
+/** The known keywords. `checkStructural` checks their values later. */
 const keywords = {
   type: isAnything,
   title: isAnything,

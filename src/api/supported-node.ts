@@ -2,7 +2,7 @@
 
 const oldest = [22, 19] as const
 
-/** Returns an error text with the required Node.js; undefined when this one is supported. */
+/** Returns an error message with the required version of Node.js; undefined when the current version is supported. */
 export function nodeProblem(found: string = process.versions.node): string | undefined {
   const [major = 0, minor = 0] = found.split('.').map(Number)
   const isSupported = major > oldest[0] || (major === oldest[0] && minor >= oldest[1])

@@ -16,13 +16,15 @@ export interface SchemaAnnotations {
 }
 /** Options of a schema whose values can have a default. */
 export interface SchemaOptions<Value> extends SchemaAnnotations {
-  /** Applied when the value is missing; the field is then optional when written, and always present when read. */
+  /**
+   * The default, which is applied when the value is missing. A field with a default is optional when written, and always present when read.
+   */
   readonly default?: Value
 }
 export interface StringSchemaOptions extends SchemaOptions<string> {
   readonly minLength?: number
   readonly maxLength?: number
-  /** RE2 syntax, unanchored. */
+  /** A regular expression in RE2 syntax, which need not match the whole string. */
   readonly pattern?: string
   /** One of the formats that the API server validates; others are ignored. */
   readonly format?: string
@@ -42,20 +44,20 @@ export interface BuiltinSchemaOptions<Value> extends SchemaOptions<Value> {
 export interface ArraySchemaOptions<Item> extends SchemaOptions<readonly Item[]> {
   readonly minItems?: number
   readonly maxItems?: number
-  /** Identity of items: `atomic` (default), `set`, or `map` by `listMapKeys`. */
+  /** How items are identified: `atomic` (default), `set`, or `map` with the keys `listMapKeys`. */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
 }
 export interface ObjectSchemaOptions extends SchemaOptions<JsonValue> {
   readonly minProperties?: number
   readonly maxProperties?: number
-  /** `atomic`: replaced as a whole by server-side apply. */
+  /** With `atomic`, server-side apply replaces the map as a whole. */
   readonly mapType?: 'atomic' | 'granular'
-  /** Preserves fields that the schema does not declare. */
+  /** True to preserve fields that the schema does not declare. */
   readonly preserveUnknownFields?: boolean
 }
 
-/** A schema. `'~value'` exists for the compiler alone: the type of the values. */
+/** A schema. `'~value'`, the type of the values, exists only for the compiler. */
 export interface TSchema {
   readonly '~value'?: unknown
 }
@@ -103,19 +105,19 @@ export interface TNullable<Value extends TSchema = TSchema> extends TSchema {
   readonly '~value'?: Static<Value> | null
 }
 
-/** Marks, for the compiler alone, an optional property. */
+/** Marks an optional property. The mark exists only for the compiler. */
 export interface OptionalMark {
   readonly '~optional': true
 }
 export type TOptional<Schema extends TSchema> = Schema & OptionalMark
-/** Marks, for the compiler alone, a schema with a default. */
+/** Marks a schema with a default. The mark exists only for the compiler. */
 export interface Defaulted {
   readonly '~defaulted': true
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The parameter type of schema options. The compiler infers `O` from the branch that is never taken, and compares the argument with
- * `Options` alone. If the parameter were of type `O`, a misspelled option would be part of `O`, and no error would be reported.
+ * The parameter type of schema options. The compiler infers `O` from the branch that is never taken, and compares the argument only with
+ * `Options`. If the parameter were of type `O`, a misspelled option would be part of `O`, and no error would be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
@@ -150,7 +152,7 @@ type ObjectInputOf<Properties extends TProperties> = Flat<
 
 type Extensions = Record<string | symbol, unknown>
 
-/** Maps our option names to keywords of the schema. */
+/** Converts the options of this package to keywords of the schema. */
 function keywords(options: object = {}): Extensions {
   const { rules, listType, listMapKeys, mapType, preserveUnknownFields, ...rest } = options as Extensions
   return {
@@ -163,7 +165,7 @@ function keywords(options: object = {}): Extensions {
   }
 }
 
-/** Marks an optional property; a symbol, which is not serialized. */
+/** The key that marks an optional property. It is a symbol, which is not serialized. */
 const optional = Symbol('optional')
 
 /** Returns a schema with a static type that is not visible in its keywords. */

@@ -3,7 +3,7 @@
 const firstMs = 800
 const longestMs = 30_000
 
-/** 0.8 s × 2^n, at most 30 s, less a random part of up to a half, so that replicas do not all retry at the same time. */
+/** The pause is 0.8 s × 2^n, at most 30 s, less a random part of up to a half, because replicas should not all retry at the same time. */
 export class BackOff {
   readonly #random: () => number
   #failures = 0
@@ -12,7 +12,7 @@ export class BackOff {
     this.#random = random
   }
 
-  /** Failures since the last reset. */
+  /** The number of failures since the last reset. */
   get failures(): number {
     return this.#failures
   }

@@ -1,6 +1,6 @@
 /** `Cache`: one informer for each watched type, and reads from them. */
-import type { Clock } from '../api/clock.ts'
-import { aborted } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { aborted } from '../runtime/waiting.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
@@ -16,7 +16,7 @@ import type { StoreListOptions } from './store.ts'
 export interface CacheOptions {
   readonly logger: Logger
   readonly clock?: Clock
-  /** Namespaces to watch. Absent or empty: all. Cluster-scoped types are always watched. */
+  /** The namespaces to watch; absent or empty for all. Cluster-scoped types are always watched. */
   readonly namespaces?: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface InformerStatus {
   readonly lastError?: string
 }
 
-/** Selects objects by namespace, labels, and a `CacheIndex`. */
+/** Selects objects by namespace, labels, and a key in a `CacheIndex`. */
 export type CacheListOptions<R extends ResourceType = ResourceType> = StoreListOptions<ObjectOf<R>>
 
 /** Reads of frozen objects, without a request. */
@@ -64,14 +64,14 @@ export class Cache implements CacheReader {
     this.informer(index.type).addIndex(index)
   }
 
-  /** Namespaces that the cache is limited to; empty: all. */
+  /** The namespaces that the cache is limited to; empty for all namespaces. */
   get namespaces(): readonly string[] {
     return this.#options.namespaces ?? []
   }
 
   /**
    * Returns the object with this key, or undefined when it is not in the cache, which may not have synced yet. For a cluster-scoped type
-   * the namespace is ignored, as by the client.
+   * the namespace is ignored, as it is by the client.
    *
    * @throws {ProreusError} `PRO_INPUT` when the cache cannot know whether the object exists: the type or the namespace is not watched, or
    * the key has no namespace and the type is namespaced.
@@ -88,7 +88,7 @@ export class Cache implements CacheReader {
   }
 
   /**
-   * Returns the objects of a type. Without a namespace, a process that is limited to some namespaces returns the objects of all of these.
+   * Returns the objects of a type. Without a namespace, it returns the objects of all namespaces that the process watches.
    *
    * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, or the index was not declared.
    */
@@ -146,7 +146,7 @@ export class Cache implements CacheReader {
   }
 }
 
-/** Includes the version, since objects differ between the versions of a type. */
+/** Returns the key of an informer. It includes the version, because objects differ between the versions of a type. */
 function idOf(type: ResourceType): string {
   return `${type.group}/${type.version}/${type.plural}`
 }

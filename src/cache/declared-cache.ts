@@ -7,28 +7,28 @@ import type { ObjectKey } from '../api/object.ts'
 import type { CacheListOptions, CacheReader } from './cache.ts'
 
 /**
- * Rejects a type that only another controller or webhook of the process declares: whether its objects are found would depend on the
- * presence of that other one, and on whether its first list is complete.
+ * Reads of a type that only another controller or webhook of the process declares are rejected: whether objects are found would depend on
+ * the presence of that controller or webhook, and on whether the first list is complete.
  */
 export class DeclaredCache implements CacheReader {
   readonly #cache: CacheReader
   readonly #types: readonly ResourceType[]
   readonly #refusal: (type: string) => string
 
-  /** @param refusal returns the error text for a type (`plural.group`) that is not in `types`. */
+  /** @param refusal returns the error message for a type (`plural.group`) that is not in `types`. */
   constructor(cache: CacheReader, types: readonly ResourceType[], refusal: (type: string) => string) {
     this.#cache = cache
     this.#types = types
     this.#refusal = refusal
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type, and as the `get` of the cache. */
+  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type, and in the cases in which `Cache.get` throws it. */
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
     this.#check(type)
     return this.#cache.get(type, key)
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type, and as the `list` of the cache. */
+  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type, and in the cases in which `Cache.list` throws it. */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     this.#check(type)
     return this.#cache.list(type, options)

@@ -1,8 +1,8 @@
 /** `Gate`: an event that happens at most once, and that many callers wait for. */
 
 /**
- * An aborted wait leaves nothing behind. With a bare promise that never settles, the reactions of every aborted wait would stay in memory:
- * one for each review that waited for a type which does not sync.
+ * An aborted wait leaves nothing in memory. With a plain promise that never settles, the callbacks of every aborted wait would stay in
+ * memory: one for each admission request that waited for a type that does not sync.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()
@@ -14,7 +14,7 @@ export class Gate {
     for (const pass of this.#waiters) pass()
   }
 
-  /** Resolves when the gate is open; rejects with the signal's reason when it aborts first. */
+  /** Resolves when the gate is open; rejects with the signal's reason when the signal aborts first. */
   passed(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {

@@ -1,5 +1,5 @@
 /** `Informer`: a store that mirrors the objects of one type, and notifies handlers of changes. */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -12,19 +12,19 @@ import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
 
-/** Called synchronously after the store has changed; an error that it throws is logged and otherwise ignored. */
+/** The methods are called synchronously after the store has changed; an error that they throw is logged and otherwise ignored. */
 export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `initial`: the object existed before the handler was added, or before the informer had synced. */
   added?(object: DeepReadonly<T>, initial: boolean): void
   updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
-  /** Called with the last known state. */
+  /** `object` is its last known state. */
   deleted?(object: DeepReadonly<T>): void
 }
 
 export interface InformerOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>
   readonly type: ResourceType<T>
-  /** Namespaces to watch. Absent or empty: all. */
+  /** The namespaces to watch; absent or empty for all. */
   readonly namespaces?: readonly string[]
   readonly logger: Logger
   readonly clock?: Clock
@@ -37,7 +37,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #logger: Logger
   readonly #reflectors: readonly Reflector<T>[]
   readonly #firstSync = new Gate()
-  /** Replaced, not mutated, because a notification may be iterating over it. */
+  /** The list is replaced, not mutated, because a notification may be iterating over it. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
 
@@ -70,7 +70,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     })
   }
 
-  /** True once the store has had the complete state of all namespaces. */
+  /** True once the first lists of all watched namespaces are complete. */
   get synced(): boolean {
     return this.#reflectors.every((reflector) => reflector.synced)
   }
@@ -80,7 +80,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
   }
 
-  /** Resolves when it has synced; rejects with the signal's reason when that aborts first. */
+  /** Resolves when the informer has synced; rejects with the signal's reason when the signal aborts first. */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     if (!this.synced) await this.#firstSync.passed(signal)
   }
@@ -98,7 +98,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     this.store.addIndex(index)
   }
 
-  /** Lists and watches until the signal aborts; resolves when that has stopped. Started once: later calls return the same promise. */
+  /**
+   * Lists and watches until the signal aborts; resolves when the last request has ended. Later calls start nothing and return the same
+   * promise.
+   */
   start(signal: AbortSignal): Promise<void> {
     this.#running ??= Promise.all(this.#reflectors.map((reflector) => reflector.run(signal))).then(() => undefined)
     return this.#running
@@ -114,7 +117,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const { uid, resourceVersion } = metadataOf(object)
     const old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
-      // Deleted and created again while the watch was interrupted: handlers must see the deletion.
+      // The object was deleted and created again while the watch was interrupted: handlers must be notified of the deletion.
       this.#deleted(old)
       this.#changed(object, initial)
       return

@@ -1,6 +1,7 @@
 /** `Reflector`: mirrors the objects of one type from the API server into a sink, by list and watch, across failures of the connection. */
-import type { Clock, Timer } from '../api/clock.ts'
-import { sleep, systemClock } from '../api/clock.ts'
+import type { Clock, Timer } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -11,12 +12,12 @@ import { isExpired } from '../client/api-error.ts'
 import type { Client, ListOptions, WatchOptions } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { BackOff } from './back-off.ts'
-import type { Diagnosis, Phase } from './diagnosis.ts'
-import { diagnose } from './diagnosis.ts'
+import type { Diagnosis, Phase } from './watch-recovery.ts'
+import { diagnose } from './watch-recovery.ts'
 
 /** Receives the objects. When it throws, the reflector relists. */
 export interface Sink<T extends KubernetesObject> {
-  /** Receives the complete state. */
+  /** Called with the complete state after each list. */
   replace(objects: readonly DeepReadonly<T>[]): void
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
   /** Called once, after the first `replace`. */
@@ -38,26 +39,26 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 /** The page size of kubectl and client-go: large enough to be fast, small enough that one page does not block the event loop. */
 const pageSize = 500
 /**
- * The server ends each watch after 5 to 10 minutes, so that watches spread over its replicas again; random, so that they do not all end
- * together.
+ * The server ends each watch after 5 to 10 minutes, which spreads watches over its replicas again. The time is random, because watches
+ * should not all end together.
  */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
  * Watches are short until a first bookmark shows that this server sends them: with HTTP/1.1 nothing else distinguishes a quiet watch from a
- * dead one, whose connection a firewall has dropped while a proxy keeps its side open. At least 60 s, since the first bookmark comes after
- * about that time.
+ * dead one, whose connection a firewall has dropped while a proxy keeps its side open. The timeout is at least 60 s, because the first
+ * bookmark comes after about that time.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
 /** A watch without any event that outlives its timeout by this time is considered half-open and aborted. */
 const graceSeconds = 30
 /**
- * Maximum silence of a watch with bookmarks, which arrive about every minute. If one was merely late, the watch is resumed without a
+ * Maximum silence of a watch with bookmarks, which arrive about every minute. If a bookmark was merely late, the watch is resumed without a
  * relist.
  */
 const bookmarkedSilenceMs = 90_000
-/** A watch that was open for this long works: the back-off is reset. */
+/** The back-off is reset after a watch was open for this time. */
 const settledMs = 5_000
 /** A watch that ends sooner without any event counts as failed, even if the server answered with success. */
 const shortestWatchMs = 1_000
@@ -73,7 +74,7 @@ export class Reflector<T extends KubernetesObject> {
   #synced = false
   /** True when the server has sent a bookmark in any watch. */
   #bookmarked = false
-  /** When the server accepted the current or last watch. */
+  /** The time when the server accepted the current or last watch. */
   #openedAt: number | undefined
   /** The current failure, logged once while it stays the same. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
@@ -90,7 +91,7 @@ export class Reflector<T extends KubernetesObject> {
     })
   }
 
-  /** True once the sink has had the complete state. */
+  /** True once the first list is complete. */
   get synced(): boolean {
     return this.#synced
   }
@@ -114,7 +115,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the newest state, not any (`resourceVersion=0`): after a restart no controller may act on a state older than the one it saw
+   * Lists the newest state rather than any state (`resourceVersion=0`): after a restart no controller may act on an older state than
    * before.
    */
   async #list(signal: AbortSignal): Promise<void> {
@@ -241,8 +242,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Called when the watch has lasted. A single event does not prove that: a watch that breaks after each event would relist without a
-   * pause.
+   * Called when a watch has lasted for `settledMs`. A single event is not enough: with a watch that breaks after each event, the reflector
+   * would relist without a pause.
    */
   #works(): void {
     this.#backOff.reset()

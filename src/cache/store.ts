@@ -1,4 +1,4 @@
-/** `Store`: the objects of one type by key, frozen, with indexes. */
+/** `Store`: the frozen objects of one type, found by key and by indexes. */
 import { ProreusError } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { quote } from '../api/field-error.ts'
@@ -9,7 +9,7 @@ import { formatKey } from '../api/object.ts'
 
 /** Finds objects by a derived key, e.g. Pods by their node. */
 export interface Index<T extends KubernetesObject = KubernetesObject> {
-  /** For messages. */
+  /** The name of the index in messages. */
   readonly name: string
   /** Returns one key, several or none. Must be pure, because it is called again when the object is removed. */
   keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
@@ -30,11 +30,11 @@ export interface StoreOptions {
   readonly onIndexError?: (index: string, key: ObjectKey, error: unknown) => void
 }
 
-/** Objects by their keys. */
+/** Objects by `namespace/name`. */
 type Objects<T> = ReadonlyMap<string, DeepReadonly<T>>
 type Entries<T> = Map<string, Map<string, DeepReadonly<T>>>
 
-/** Reads copy nothing: all readers share the frozen objects. */
+/** All readers share the frozen objects; reads copy nothing. */
 export class Store<T extends KubernetesObject = KubernetesObject> {
   readonly #objects = new Map<string, DeepReadonly<T>>()
   readonly #byNamespace: Entries<T> = new Map()
@@ -115,14 +115,17 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** The metadata of a stored object, for the compiler. */
+/** Returns the metadata of an object; the compiler cannot derive its type from the generic type of the object. */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
 }
 
 const none: ReadonlyMap<string, never> = new Map<string, never>()
 
-/** Iterates over the smaller of the two maps: an index key may occur in many namespaces, and a namespace may have many objects. */
+/**
+ * Returns the objects in both maps, by iterating over the smaller one: an index key may occur in many namespaces, and a namespace may have
+ * many objects.
+ */
 function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
   const [few, many] = a.size < b.size ? [a, b] : [b, a]
   const objects: DeepReadonly<T>[] = []

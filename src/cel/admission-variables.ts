@@ -1,10 +1,10 @@
 /**
- * Variables of match conditions and their types, as the API server declares them (`k8s.io/apiserver/pkg/admission/plugin/cel`:
+ * Variables of match conditions and their types, as kube-apiserver declares them (`k8s.io/apiserver/pkg/admission/plugin/cel`:
  * `BuildRequestType`, `BuildNamespaceType`).
  */
-import type { DeclaredType } from './declared-type.ts'
-import type { Type } from './types.ts'
-import { boolType, dynType, intType, listType, mapType, opaqueType, stringType, timestampType } from './types.ts'
+import type { DeclaredType } from './types/declared-type.ts'
+import type { Type } from './types/types.ts'
+import { boolType, dynType, intType, listType, mapType, opaqueType, stringType, timestampType } from './types/types.ts'
 
 /** Declares an object type with fields, such as the type of `request`. */
 function struct(name: string, fields: Readonly<Record<string, Type>>): Type {
@@ -53,7 +53,7 @@ const namespaceObject = struct('kubernetes.Namespace', {
     namespace: stringType,
     labels: texts,
     annotations: texts,
-    // The API server declares this name in upper case, by mistake.
+    // kube-apiserver declares this name in upper case by mistake.
     UID: stringType,
     creationTimestamp: timestampType,
     deletionGracePeriodSeconds: intType,
@@ -77,7 +77,7 @@ const namespaceObject = struct('kubernetes.Namespace', {
   }),
 })
 
-/** The order is that of the values passed to `evaluate`. `namespaceObject` is null for webhooks. */
+/** The variables, in the order of the values that are passed to `evaluate`. `namespaceObject` is null for webhooks. */
 export const admissionVariables = {
   object: dynType,
   oldObject: dynType,

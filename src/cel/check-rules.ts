@@ -8,22 +8,18 @@ import type { StructuralSchema, ValidationRule } from '../api/structural-schema.
 import { childPath, indexPath, keyPath } from '../api/field-path.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import { compileNodeRules } from './compile-rule.ts'
-import type { DeclaredType } from './declared-type.ts'
-import { declareType, maxRequestBytes } from './declared-type.ts'
-import { escapeIdentifier } from './escape.ts'
+import type { DeclaredType } from './types/declared-type.ts'
+import { declareType } from './types/declared-type.ts'
+import { maxRequestBytes } from './limits.ts'
+import { escapeIdentifier } from './types/escape.ts'
+import { definitionLimit, ruleLimit } from './limits.ts'
 
-/**
- * Limits of the estimated cost: of one rule with all its evaluations (`StaticEstimatedCostLimit`), and of all rules of a schema
- * (`StaticEstimatedCRDCostLimit`).
- */
-const ruleLimit = 10_000_000
-const definitionLimit = 100_000_000
 const greatestCost = 2 ** 64
-/** If the total exceeds its limit, this many of the most expensive rules are named. */
+/** Maximum number of rules, the most expensive ones, that are named when the total cost exceeds its limit. */
 const maxNamed = 4
 
 /**
- * Returns the errors of the rules' expressions, in the API server's words. The schema must be structural.
+ * Returns the errors of the rules' expressions, in kube-apiserver's words. The schema must be structural.
  *
  * @param path path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
  * @param hasErrors reports whether the schema has other errors at a path or below it; the rules there are skipped.
@@ -38,13 +34,13 @@ interface Context {
   /** Maximum number of times that the node can occur; undefined if unbounded. */
   readonly cardinality: number | undefined
   /**
-   * Path of the outermost list above that is not of type map. Items of such a list cannot be correlated with old ones, so that rules below
-   * it must not use oldSelf.
+   * Path of the outermost list above that is not of type map. Items of such a list cannot be correlated with old ones, so rules below it
+   * must not use oldSelf.
    */
   readonly uncorrelatable: string | undefined
   /**
-   * True if the node or one above has rules. Its type is then taken from the parent's type if possible, otherwise built from its schema
-   * alone.
+   * True if the node or one above it has rules. The node's type is then taken from the parent's type if possible, and otherwise built from
+   * the node's schema.
    */
   readonly inScope: boolean
 }
@@ -62,7 +58,7 @@ class DefinitionCheck {
     this.#hasErrors = hasErrors
   }
 
-  /** Visits the children first, so that errors come in the API server's order. */
+  /** Visits the children first, which gives the errors kube-apiserver's order. */
   node(schema: StructuralSchema, path: string, declare: Declare, context: Context): void {
     const rules = schema['x-kubernetes-validations'] ?? []
     const inScope = context.inScope || rules.length > 0
@@ -121,7 +117,7 @@ class DefinitionCheck {
   #observe(path: string, cost: number, what: string): void {
     if (cost > ruleLimit) this.errors.push(forbidden(path, exceeds(what, cost, ruleLimit)))
     this.#total = Math.min(greatestCost, this.#total + cost)
-    // The API server names no rule that contributes less than 1 % of the limit.
+    // kube-apiserver does not name a rule that contributes less than 1 % of the limit.
     if (cost < definitionLimit / 100) return
     this.#costs.push({ path, cost })
     this.#costs.sort((a, b) => b.cost - a.cost)
@@ -138,14 +134,14 @@ class DefinitionCheck {
   }
 }
 
-/** Rules cannot be declared on data without a type. */
+/** Returns the error for rules on a node whose schema has no type. */
 function missingType(path: string): FieldError {
   const problem =
     'failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
   return { path, reason: 'InternalError', message: `Internal error: internal error: ${problem}` }
 }
 
-/** Builds the type of a node from its schema alone. */
+/** Builds the type of a node from its schema, without the type of the parent. */
 function ownType(schema: StructuralSchema): DeclaredType | undefined {
   return declareType(schema, 'selfType1')
 }
@@ -166,7 +162,7 @@ function exceeds(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
-/** The message contains the whole rule in the API server's internal form: Go's JSON of `apiextensions.ValidationRule`. */
+/** The message contains the whole rule in kube-apiserver's internal form: Go's JSON of `apiextensions.ValidationRule`. */
 function invalidRule(path: string, rule: ValidationRule, problem: string): FieldError {
   const { message = '', messageExpression = '', reason = null, fieldPath = '', optionalOldSelf = null } = rule
   const fields = {

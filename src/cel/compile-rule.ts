@@ -1,17 +1,17 @@
 /** Compiles one rule: its expression and its messageExpression (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: compileRule`). */
 import type { StructuralSchema, ValidationRule } from '../api/structural-schema.ts'
-import type { DeclaredType } from './declared-type.ts'
+import type { DeclaredType } from './types/declared-type.ts'
 import type { CompiledExpression } from './environment.ts'
 import { compileExpression } from './environment.ts'
-import { estimateCost } from './estimate.ts'
+import { estimateCost } from './check/estimate.ts'
 import { normalizeFieldPath } from './field-path.ts'
-import { trimSpace } from './trim-space.ts'
-import type { Type } from './types.ts'
-import { optionalType } from './types.ts'
+import { trimSpace } from './types/trim-space.ts'
+import type { Type } from './types/types.ts'
+import { optionalType } from './types/types.ts'
 
 export interface CompiledRule {
   readonly rule: ValidationRule
-  /** Undefined when there is a problem, or the rule is blank. */
+  /** The compiled rule; undefined when the rule is invalid or blank. */
   readonly expression: CompiledExpression | undefined
   readonly problem: string | undefined
   readonly usesOldSelf: boolean
@@ -39,7 +39,7 @@ interface RuledNode {
   readonly mayBeNull: boolean
 }
 
-/** Reports whether items of lists or values of maps may be null. Null fields need no check: they count as absent. */
+/** Returns true when items of lists or values of maps may be null. Null fields need no check, because they count as absent. */
 function holdsNulls({ items, additionalProperties, properties = {} }: StructuralSchema): boolean {
   const entries = typeof additionalProperties === 'object' ? additionalProperties : items
   if (entries?.nullable === true || (entries !== undefined && holdsNulls(entries))) return true
@@ -71,7 +71,7 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    // The API server ignores fieldPath if messageExpression does not compile: `compileRule` returns early.
+    // kube-apiserver ignores fieldPath if messageExpression does not compile: `compileRule` returns early.
     fieldPath:
       isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
         ? normalizeFieldPath(rule.fieldPath, schema)
@@ -101,8 +101,8 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the name of the node's type in a message by that of a root type: the API server compiles the rules of each node with that node
- * as root.
+ * Replaces the name of the node's type in a message by the name of a root type: kube-apiserver compiles the rules of each node as if the
+ * node were the root.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)
@@ -115,7 +115,7 @@ function rootName({ kind, name, parameters: [first, second] }: Type): string {
   return kind === 'map' ? rootName(second!).replace(/\.@elem$/, '') : ''
 }
 
-/** Names a rule in messages: by its own message, if it has one. */
+/** Returns the name of a rule in messages: the rule's own message if it has one, otherwise its expression. */
 export function ruleName({ rule, message }: ValidationRule): string {
   return message !== undefined && message !== '' ? trimSpace(message) : trimSpace(rule)
 }

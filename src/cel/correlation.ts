@@ -6,7 +6,9 @@ import type { JsonValue } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 
-/** Finds old items of a list of type map by their keys (`k8s.io/apiserver/pkg/cel/common: maplist.go`). Finds nothing for other lists. */
+/**
+ * Finds old items of a list of type map by their keys (`k8s.io/apiserver/pkg/cel/common: maplist.go`). For other lists it finds nothing.
+ */
 export class KeyedItems {
   readonly #keys: readonly string[]
   readonly #items = new Map<string, JsonValue>()
@@ -50,7 +52,7 @@ export class Correlation {
     try {
       this.#equal = this.#compare()
     } catch (error) {
-      // A value that exhausts the stack counts as changed.
+      // A value that is nested so deeply that it exhausts the stack counts as changed.
       if (!(error instanceof RangeError)) throw error
       this.#equal = false
     }
@@ -90,7 +92,7 @@ export class Correlation {
 }
 
 /**
- * Position of the walk: `current` if the value has a correlated old value, and the nearest ancestor that has one
+ * The position in the object: `current` if the value has a correlated old value, and the nearest ancestor that has one
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
  */
 export interface Ratchet {
@@ -105,7 +107,8 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Descends to a field. The apiVersion and kind of the root count as changed: the API server has converted both objects to the same version.
+ * Descends to a field. The apiVersion and kind of the root always count as changed, because kube-apiserver has converted both objects to
+ * the same version.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

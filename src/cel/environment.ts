@@ -1,19 +1,17 @@
 /** Compiles expressions in Kubernetes 1.36's CEL environment: parses, checks and plans them. */
-import type { Checked } from './checked.ts'
-import { check } from './check.ts'
-import { CelError, CostLimitExceeded, EvaluationPanic } from './errors.ts'
-import { CelSyntaxError, formatIssues } from './issues.ts'
+import type { Checked } from './plan/checked.ts'
+import { check } from './check/check.ts'
+import { CelError, CostLimitExceeded, EvaluationPanic } from './types/errors.ts'
+import { CelSyntaxError, formatIssues } from './syntax/issues.ts'
 import { functions } from './library/index.ts'
-import { parse } from './parser.ts'
-import type { Failures } from './plan.ts'
-import { Frame, planProgram } from './plan.ts'
-import type { Type } from './types.ts'
-import { dynType, unwrapOptional } from './types.ts'
-import { literalIssues } from './validators.ts'
-import type { Value } from './values.ts'
-
-/** Cost limit of one evaluation: about 0.1 s (`k8s.io/apiserver/pkg/apis/cel: PerCallLimit`). */
-const perCallLimit = 1_000_000
+import { parse } from './syntax/parser.ts'
+import type { Failures } from './plan/plan.ts'
+import { Frame, planProgram } from './plan/plan.ts'
+import type { Type } from './types/types.ts'
+import { dynType, unwrapOptional } from './types/types.ts'
+import { literalIssues } from './check/validators.ts'
+import type { Value } from './types/values.ts'
+import { perCallLimit } from './limits.ts'
 
 /** Result of an evaluation: a value or an error, and the cost. */
 export interface Outcome {
@@ -29,19 +27,19 @@ export interface CompiledExpression {
   readonly used: ReadonlySet<string>
   readonly checked: Checked
   /**
-   * @param values values of the variables in the order of their declaration, undefined for a missing one. The array is extended with slots
-   * for local variables.
+   * @param values values of the variables in the order of their declaration, undefined for a missing value. The array is extended with
+   * slots for local variables.
    * @param failures errors of variables whose data is invalid. Reading such a variable throws its error.
    */
   evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }
 
-/** The compiled expression, or the problem in the API server's words. */
+/** The compiled expression, or the problem in kube-apiserver's words. */
 export type Compilation =
   | { readonly expression: CompiledExpression }
   | {
       readonly problem: string
-      /** Set if the expression passed the type check, but no program could be created. */
+      /** The result of the type check. It is set if the expression passed the type check, but no program could be created. */
       readonly checked?: Checked
     }
 
@@ -69,7 +67,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    // A value taken from an optional may have lost the type of its schema, see plain-optional.ts.
+    // A value that was taken from an optional may have lost the type that its schema gives it, see plain-optional.ts.
     const isDynamic = mayBeNull || [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
@@ -97,7 +95,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
   }
 }
 
-/** Running out of stack is caused by a deeply nested object, so it is reported as an error of the expression. */
+/** A deeply nested object can exhaust the stack. This is reported as an error of the expression. */
 function failure(error: unknown): CelError | CostLimitExceeded {
   if (error instanceof CelError || error instanceof CostLimitExceeded) return error
   if (error instanceof EvaluationPanic) return new CelError(`internal error: ${error.message}`)

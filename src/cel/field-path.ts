@@ -17,7 +17,7 @@ const quotedEscapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** Returns the path as in field errors; undefined when its syntax is invalid or the schema has no such field. */
+/** Returns the path in the notation of field errors; undefined when its syntax is invalid or the schema has no such field. */
 export function normalizeFieldPath(path: string, schema: StructuralSchema): string | undefined {
   const tokens = path.match(/'(?:\\.|[^'\\])*'|[.[\]]|[^.[\]']+[^.[\]]*/gs) ?? []
   if (tokens.join('') !== path) return undefined
@@ -35,7 +35,7 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
       at = Object.hasOwn(properties!, name) ? properties![name] : undefined
     } else {
       result += `[${name}]`
-      // `additionalProperties: true` describes no fields, so that the path cannot continue.
+      // `additionalProperties: true` describes no fields, so the path cannot continue.
       at = typeof additionalProperties === 'boolean' ? {} : additionalProperties
     }
     if (at === undefined) return undefined

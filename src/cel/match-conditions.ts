@@ -4,17 +4,16 @@
  */
 import type { JsonObject } from '../api/json.ts'
 import { admissionVariables } from './admission-variables.ts'
-import { dynamicValue } from './dynamic-value.ts'
+import { dynamicValue } from './types/dynamic-value.ts'
 import type { CompiledExpression } from './environment.ts'
 import { compileExpression } from './environment.ts'
 import type { AuthorizerValue, ResourceCheck } from './library/authorization.ts'
-import { fullTypeName } from './types.ts'
+import { fullTypeName } from './types/types.ts'
+import { conditionsBudget } from './limits.ts'
 
-/** Cost budget of all conditions of one webhook: about 0.25 s (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudgetMatchConditions`). */
-const budget = 2_500_000
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** `internal` is true if the expression is valid, but no program could be created. */
+/** The compiled expression, or its problem. `internal` is true if the expression is valid, but no program could be created. */
 export type MatchConditionCompilation =
   { readonly expression: CompiledExpression } | { readonly problem: string; readonly internal: boolean }
 
@@ -28,11 +27,11 @@ export interface MatchRequest {
   readonly requestResource: ResourceCheck
 }
 
-/** Undefined if all conditions are true. Without `error`, a condition was false. */
+/** The reason not to call the webhook; undefined if all conditions are true. Without `error`, a condition was false. */
 export type Mismatch = undefined | { readonly error?: string }
 
 /**
- * Compiles a match condition. Problems are in the API server's words.
+ * Compiles a match condition. Problems are in kube-apiserver's words.
  *
  * ```ts
  * compileMatchCondition("object.metadata.name") // { problem: 'must evaluate to bool but got dyn', internal: false }
@@ -57,7 +56,7 @@ export function evaluateMatchConditions(conditions: readonly MatchConditionCompi
     input.requestResource,
   ]
   const errors: string[] = []
-  let left = budget
+  let left = conditionsBudget
   let isFalse = false
   for (const condition of conditions) {
     if ('problem' in condition) {

@@ -1,5 +1,5 @@
 /**
- * Checks the parts of rules other than their expressions. If one is invalid, no expression is checked
+ * Checks the fields of rules except their expressions. If a field is invalid, no expression is checked
  * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'
@@ -7,7 +7,7 @@ import { invalid, notSupported, required } from '../api/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../api/structural-schema.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 import { normalizeFieldPath } from './field-path.ts'
-import { trimSpace } from './trim-space.ts'
+import { trimSpace } from './types/trim-space.ts'
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const lineBreak = /[\n\r]/

@@ -12,28 +12,29 @@ import type { CompiledRule } from './compile-rule.ts'
 import { compileNodeRules, ruleName } from './compile-rule.ts'
 import type { Ratchet } from './correlation.ts'
 import { Correlation, isUnchanged, KeyedItems, noRatchet, ratchetField, ratchetItem } from './correlation.ts'
-import type { DataType } from './data-type.ts'
-import { dataType } from './data-type.ts'
-import type { DeclaredType } from './declared-type.ts'
-import { declareType } from './declared-type.ts'
+import type { DataType } from './types/data-type.ts'
+import { dataType } from './types/data-type.ts'
+import type { DeclaredType } from './types/declared-type.ts'
+import { declareType } from './types/declared-type.ts'
 import type { CompiledExpression } from './environment.ts'
-import { CelError, CostLimitExceeded } from './errors.ts'
-import { escapeIdentifier } from './escape.ts'
-import { optionalOfError } from './plain-optional.ts'
-import { trimSpace } from './trim-space.ts'
-import type { Value } from './values.ts'
-import { none, OptionalValue } from './values.ts'
+import { CelError, CostLimitExceeded } from './types/errors.ts'
+import { escapeIdentifier } from './types/escape.ts'
+import { optionalOfError } from './types/plain-optional.ts'
+import { trimSpace } from './types/trim-space.ts'
+import type { Value } from './types/values.ts'
+import { none, OptionalValue } from './types/values.ts'
+import { maxMessageBytes, objectBudget } from './limits.ts'
 
 export { checkRules } from './check-rules.ts'
 
 export interface CompiledRules {
   /**
    * Returns the field errors of an object. `oldObject` is the object that an update replaces: rules that use `oldSelf` need it, and errors
-   * of values that the update leaves unchanged are passed to `warn` instead. Never throws because of the object.
+   * of values that the update leaves unchanged are passed to `warn` instead. Never throws, whatever the object contains.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
-   * Returns the field errors of the schema's default at `path`. The default must be valid both as an unchanged and as a new value.
+   * Returns the field errors of the schema's default at `path`. The default must be valid both as an unchanged value and as a new value.
    *
    * @param budget cost budget of the rules.
    * @returns also the remaining budget; negative if it is exhausted.
@@ -41,11 +42,9 @@ export interface CompiledRules {
   evaluateDefault(value: JsonValue, path: string, budget?: number): { readonly errors: readonly FieldError[]; readonly left: number }
 }
 
-/** Cost budget of the rules of one object: about 1 s (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudget`). */
-export const objectBudget = 10_000_000
-/** Maximum size of a message that messageExpression returns (`k8s.io/apiserver/pkg/apis/cel: MaxEvaluatedMessageExpressionSizeBytes`). */
-const maxMessageBytes = 5 * 1024
-/** Name of the root type in messages. The API server appends the current nanoseconds instead of 1 (`generateUniqueSelfTypeName`). */
+/**
+ * Name of the root type in messages. kube-apiserver appends the current time in nanoseconds instead of 1 (`generateUniqueSelfTypeName`).
+ */
 const selfName = 'selfType1'
 
 const missingTypeProblem = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
@@ -54,7 +53,7 @@ const missingTypeProblem = 'rule compiler initialization error: failed to conver
 interface RuleNode {
   readonly schema: StructuralSchema
   readonly rules: readonly CompiledRule[]
-  /** True if the node has rules but no type, so that they cannot be compiled. */
+  /** True if the node has rules but no type; the rules cannot be compiled then. */
   readonly untyped: boolean
   readonly data: DataType
   readonly items: RuleNode | undefined
@@ -123,7 +122,7 @@ class Evaluation {
     return this.#budget
   }
 
-  /** Evaluates a node and the nodes below. Returns false when the budget is exhausted and the evaluation must stop. */
+  /** Evaluates a node and the nodes below it. Returns false when the budget is exhausted and the evaluation must stop. */
   node(node: RuleNode, path: string, value: JsonValue | undefined, old: JsonValue | undefined, ratchet: Ratchet): boolean {
     if (value === undefined || value === null) return true
     if (node.untyped) this.errors.push(invalid(fieldOf(path), node.schema.type ?? '', missingTypeProblem))
@@ -160,7 +159,7 @@ class Evaluation {
     }
     const self = convert(node.data, value)
     const oldSelf = old === undefined ? undefined : convert(node.data, old)
-    // messageExpression can read oldSelf only if a rule of the node uses it: otherwise the API server does not bind the variable.
+    // messageExpression can read oldSelf only if a rule of the node uses oldSelf: otherwise kube-apiserver does not bind the variable.
     const plainOld = node.rules.some(({ usesOldSelf }) => usesOldSelf) ? oldSelf : undefined
     for (const compiled of node.rules) {
       if (compiled.problem !== undefined) this.errors.push(invalid(place, type, `rule compile error: ${compiled.problem}`))
@@ -203,7 +202,10 @@ class Evaluation {
     return true
   }
 
-  /** Evaluates messageExpression. Returns nothing if it fails or its result is not a valid message. */
+  /**
+   * Evaluates messageExpression. Returns neither field if the evaluation fails or the result is not a valid message. `fatal` is the error
+   * that ends the evaluation of all rules.
+   */
   #message(expression: CompiledExpression, variables: Variable[]): { text?: string; fatal?: string } {
     const { value, error, cost } = run(expression, variables)
     if (cost > this.#budget) {
@@ -225,11 +227,11 @@ interface Place {
   readonly type: string
   readonly value: JsonValue
   readonly ratchet: Ratchet
-  /** Variables of messageExpression: there, oldSelf is never an optional. */
+  /** Variables for messageExpression, in which oldSelf is never an optional. */
   readonly plain: Variable[]
 }
 
-/** A variable of a rule; an error if its data does not match the schema, which is thrown when the rule reads it. */
+/** A variable of a rule. If its data does not match the schema, it is an error, which is thrown when the rule reads the variable. */
 type Variable = Value | CelError | undefined
 
 function convert(type: DataType, value: JsonValue): Value | CelError {
@@ -273,7 +275,7 @@ function errorFor(reason: string | undefined, path: string, at: Place, detail: s
   return detail === '' ? { ...found, message: found.message.replace(/: $/, '') } : found
 }
 
-/** Objects and lists are not repeated in messages. */
+/** Returns a field error. Its message contains the value unless the value is an object or a list. */
 function errorWith(reason: string | undefined, path: string, { type, value }: Place, detail: string): FieldError {
   const isCompound = type === 'object' || type === 'array'
   switch (reason) {

@@ -1,4 +1,4 @@
-/** Serializes an authority as named texts: the files of a folder, or the entries of a Secret. */
+/** Converts an authority to and from named strings: the files of a folder, or the entries of a Secret. */
 import type { AuthorityState, StoredAuthority } from './authority.ts'
 import { bundleOf } from './authority.ts'
 import { readBundle } from './certificate.ts'
@@ -16,14 +16,14 @@ export function readAuthority(texts: NamedTexts): StoredAuthority {
   const [current, ...others] = readBundle(bundle ?? '')
   const [next] = readBundle(nextCert ?? '')
   return {
-    // A text without any certificate is damage, unlike a missing text.
+    // A `ca.crt` without any certificate is passed on and counts as damaged; a missing one counts as missing.
     current: { ...(bundle && { cert: current?.pem ?? bundle }), ...(key && { key }) },
     ...(nextCert && nextKey && { next: { cert: nextCert, key: nextKey } }),
     previous: others.filter(({ fingerprint }) => fingerprint !== next?.fingerprint).map(({ pem }) => pem),
   }
 }
 
-/** Returns the texts to store; an undefined one must be removed. */
+/** Returns the files or entries to store; those with the value undefined must be removed. */
 export function writeAuthority(state: AuthorityState, now: number): NamedTexts {
   return {
     [authorityFiles.key]: state.current.key,

@@ -1,8 +1,9 @@
 /**
  * The certificate authority as a state machine: pure, with the time as a parameter.
  *
- * `current` signs. `previous` are earlier authorities that are still published, so that their leaves stay trusted until the last of them
- * has expired. `next` is published but does not sign yet. A replacement with `next` has two phases; `replace` without it is a single step.
+ * `current` signs. `previous` are earlier authorities, which are still published because the leaves that they have signed must stay
+ * trusted. `next` is published but does not sign yet. A replacement by way of `next` has two phases; an urgent one is a single step
+ * (`replaceAuthority`).
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
@@ -11,11 +12,11 @@ import type { KeyPair } from './issue.ts'
 export interface AuthorityState {
   readonly current: KeyPair
   readonly next?: KeyPair
-  /** Only certificates, because a replaced authority never signs again. Newest first. */
+  /** The certificates of replaced authorities, newest first. Their keys are not stored, because they never sign again. */
   readonly previous: readonly string[]
 }
 
-/** The content of a store: any part may be missing or damaged. */
+/** An authority as it was read from a store: any part may be missing or damaged. */
 export interface StoredAuthority {
   readonly current?: Partial<KeyPair>
   readonly next?: Partial<KeyPair>
@@ -27,7 +28,10 @@ export type AuthorityDecision =
   | { readonly action: 'keep'; readonly state: AuthorityState }
   /** Nothing is stored yet. */
   | { readonly action: 'create' }
-  /** `urgent`: nothing that it signs is trusted, so what replaces it must sign at once. `reason` is for people. */
+  /**
+   * The authority must be replaced. With `urgent`, nothing that it signs is trusted, so the new authority must sign at once. `reason` is
+   * for log messages.
+   */
   | { readonly action: 'replace'; readonly urgent: boolean; readonly reason: string }
 
 /** Decides which action the stored authority needs. */

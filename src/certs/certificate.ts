@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { messageOf } from '../api/errors.ts'
 
 export interface Certificate {
-  /** This certificate alone, as PEM. */
+  /** Only this certificate, as PEM. */
   readonly pem: string
   readonly x509: X509Certificate
   /** Milliseconds since the Unix epoch. */
@@ -16,14 +16,14 @@ export interface Certificate {
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** Parses the first certificate of a PEM text. Throws when there is none, or it is invalid. */
+/** Parses the first certificate of a PEM string. Throws when there is none or it is invalid. */
 export function readCertificate(pem: string): Certificate {
   const [first] = pem.match(block) ?? []
   if (first === undefined) throw new Error('there is no certificate in it')
   return parse(first)
 }
 
-/** Parses all valid certificates of a PEM text, in order, without duplicates. */
+/** Parses all valid certificates of a PEM string, in order, without duplicates. */
 export function readBundle(pem: string): Certificate[] {
   const found = new Map<string, Certificate>()
   for (const text of pem.match(block) ?? []) {
@@ -31,13 +31,13 @@ export function readBundle(pem: string): Certificate[] {
       const certificate = parse(text)
       found.set(certificate.fingerprint, certificate)
     } catch {
-      // What cannot be read verifies nothing: a bundle is as good without it.
+      // An invalid certificate is skipped, because no client could trust anything with it.
     }
   }
   return [...found.values()]
 }
 
-/** Returns certificates as one PEM text. */
+/** Returns the certificates as one PEM string. */
 export function bundleText(certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('')
 }
@@ -83,8 +83,9 @@ export function isSignedBy({ x509 }: Certificate, authorities: readonly Certific
 }
 
 /**
- * Returns whether `anchors` trust the first certificate of `chain`, by the rules of Go's x509 and thus of the API server: directly, or
- * through a signer among the anchors, a root or an intermediate, via the other certificates of the chain. Validity times are ignored.
+ * Returns whether a client with these `anchors` trusts the first certificate of `chain`, according to the rules of Go's x509, which the API
+ * server uses: the certificate is an anchor itself, or the other certificates of the chain lead to an anchor, which may be a root or an
+ * intermediate. Validity times are ignored.
  */
 export function isTrusted(chain: readonly Certificate[], anchors: readonly Certificate[]): boolean {
   const trusted = new Set(anchors.map(({ fingerprint }) => fingerprint))

@@ -25,7 +25,7 @@ const ipAddress = 7
 
 export function authorityExtensions(key: Buffer): asn1.Asn1 {
   return sequence(
-    // Path length 0: this authority signs leaves only.
+    // Path length 0: this authority signs only leaves.
     extension('basicConstraints', true, sequence(boolean(true), integer(Buffer.from([0])))),
     extension('keyUsage', true, namedBits(keyCertSign, crlSign)),
     extension('subjectKeyIdentifier', false, octets(key)),
@@ -46,7 +46,7 @@ export function leafExtensions({ subjectKey, authorityKey, names, ips }: LeafNam
     extension('extKeyUsage', false, sequence(oid(serverAuth))),
     extension('subjectKeyIdentifier', false, octets(subjectKey)),
     extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
-    // Critical only without a subject (RFC 5280 §4.2.1.6), and there is one.
+    // Not critical, because the certificate has a subject (RFC 5280 §4.2.1.6).
     extension('subjectAltName', false, altNames(names, ips)),
   )
 }
@@ -68,7 +68,7 @@ function dnsBytes(name: string): Buffer {
   throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" is no DNS name that a certificate could be for.`)
 }
 
-/** Returns 4 or 16 octets. */
+/** Returns the 4 or 16 octets of an address. */
 export function ipBytes(ip: string): Buffer {
   switch (isIP(ip)) {
     case 4:

@@ -1,7 +1,7 @@
 /** Certificates in a folder, for a run outside a cluster: `ca.crt`, `ca.key`, `tls.crt` and `tls.key`. */
 import { access, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { AuthorityState } from './authority.ts'
@@ -41,10 +41,11 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
 }
 
 /**
- * Reads the existing files of the folder. Beside a `ca.key`, keys must be private, because this process signs with them. A pair from
- * elsewhere may be on a volume, whose file modes were chosen for it.
+ * Reads the existing files of the folder. In a folder with a `ca.key`, keys must be readable only by their owner, because this process
+ * signs with them. A pair that was issued elsewhere may be on a volume, whose file modes are not ours to choose.
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or other users could have read or replaced a key.
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or when other users could have read or replaced a key in a folder
+ * with a `ca.key`.
  */
 export async function readCertificateFiles(directory: string): Promise<NamedTexts> {
   const isOwn = await access(join(directory, authorityFiles.key)).then(
@@ -131,14 +132,14 @@ async function keepLeaf(
   if (problem === undefined && !isRenewalDue(stored, now)) return stored
   const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
   await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
-  // A new leaf is expected after a new authority, and not logged.
+  // A leaf that is replaced because the authority is new is expected, so it is logged at level `info`.
   if (problem === undefined || missing || fresh)
     logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
   else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)
   return leaf
 }
 
-/** Writes each file atomically, readable by the owner alone. */
+/** Writes each file atomically and readable only by the owner; deletes files whose content is undefined. */
 async function writeFiles(directory: string, texts: NamedTexts): Promise<void> {
   try {
     for (const [name, text] of Object.entries(texts)) {

@@ -1,16 +1,16 @@
 /**
- * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, so that the API server
- * trusts this process: adds missing certificates, removes expired ones, and preserves unexpired certificates of others.
+ * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook: the API server must trust
+ * this process. Missing certificates are added, expired ones removed, and unexpired certificates of others preserved.
  */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
-import type { Clock } from '../api/clock.ts'
-import { sleep } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
 import { messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { isConflict, isForbidden, isInvalid, isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
-import type { JsonPatchOperation } from '../client/written.ts'
+import type { JsonPatchOperation } from '../client/write-types.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Certificate } from './certificate.ts'
 import { bundleText, readBundle } from './certificate.ts'
@@ -34,7 +34,7 @@ type Trusting = WebhookConfiguration | CustomResourceDefinition
 type TrustingType =
   ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
-/** A `kubectl apply` may overwrite the injected bundle at any time. */
+/** Interval of the check: a `kubectl apply` may overwrite the injected bundle at any time. */
 const checkEveryMs = 10_000
 const maxAttempts = 5
 /** With one of these annotations, cert-manager's cainjector owns `caBundle`; two writers would overwrite each other for ever. */
@@ -67,7 +67,7 @@ export async function injectCaBundle(options: InjectorOptions, signal: AbortSign
   logger.debug('the caBundle of the webhook configurations is no longer looked after')
 }
 
-/** One configuration, and its last log message. */
+/** One webhook configuration or CustomResourceDefinition, and the last message that was logged about it. */
 class Target {
   readonly #type: TrustingType
   readonly #name: string
@@ -87,7 +87,7 @@ class Target {
         try {
           return await this.#injectOnce(title, signal)
         } catch (error) {
-          // Changed since it was read (409), or the patch no longer applies (422): read it again.
+          // The object was changed since it was read (409), or the patch no longer applies (422): it is read again.
           if ((!isConflict(error) && !isInvalid(error)) || attempt === maxAttempts) throw error
         }
       }
@@ -139,8 +139,8 @@ class Target {
 }
 
 /**
- * Returns the JSON patch that makes every webhook of a configuration trust `bundle`; undefined when all do. The patch fails when the
- * configuration has changed since it was read, and changes nothing but `caBundle`.
+ * Returns the JSON patch that adds `bundle` to the `caBundle` of every webhook of a configuration; undefined when all contain it. The patch
+ * changes nothing but `caBundle`, and fails when the configuration was changed since it was read.
  */
 export function patchFor(configuration: WebhookConfiguration, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const operations = (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index): JsonPatchOperation[] => {
@@ -181,7 +181,7 @@ export function mergeBundle(existing: string, ours: string, now: number): string
   return bundleText([...kept, ...added] satisfies Certificate[])
 }
 
-/** Counts the certificates in a text, including invalid ones: a bundle that contains such is rewritten. */
+/** Counts the certificates in a PEM string, including invalid ones: a bundle with invalid ones is rewritten. */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1
 }

@@ -5,7 +5,7 @@ import type { Certificate } from './certificate.ts'
 import { isTrusted, pairProblem, readBundle, timeProblem, uncoveredNames } from './certificate.ts'
 import { isForeignPair, leafFiles, readCertificateFiles } from './file-store.ts'
 
-/** Returns a block of text for each certificate: subject, issuer, names, validity, fingerprint. */
+/** Returns the text of `proreus certs show`: for each certificate its subject, issuer, names, validity and fingerprint. */
 export async function describeCertificates(directory: string, now: number): Promise<string> {
   const files = await readCertificateFiles(directory)
   const blocks: string[] = []
@@ -37,7 +37,7 @@ function describe(certificate: Certificate, now: number): string {
   return lines.map(([label, value]) => `  ${label!.padEnd(8)} ${value!.replaceAll('\n', ', ')}\n`).join('')
 }
 
-/** Returns all reasons for which a client would not trust the certificate of a folder for the names, one sentence each. */
+/** Returns all reasons why a client that connects to these names would not trust the certificate of a folder, one sentence each. */
 export async function verifyCertificates(
   directory: string,
   names: { readonly names: readonly string[]; readonly ips: readonly string[] },
@@ -60,9 +60,11 @@ export async function verifyCertificates(
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // For a self-signed leaf the error is already in the list.
+    // Without `ca.crt` there are no authorities, and the error of a leaf that is not valid now is in the list already.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)
+    const lateAt = intermediates.findIndex((each) => timeProblem(each, now) !== undefined)
     if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)
+    else if (lateAt >= 0) problems.push(`${path}, certificate ${lateAt + 2}: ${timeProblem(intermediates[lateAt]!, now)}.`)
   }
   const uncovered = uncoveredNames(leaf, names)
   if (uncovered.length > 0) problems.push(`${path}: not for ${uncovered.join(', ')}.`)

@@ -24,7 +24,7 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** Tolerates machines whose clock is behind. */
+/** Certificates are valid from this time before they are issued, for machines whose clock is behind. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day
@@ -37,7 +37,7 @@ const latestUtcTime = Date.parse('2050-01-01T00:00:00Z')
 export async function issueAuthority(now: number): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const serial = serialNumber()
-  // A unique name, since two authorities with one name in a bundle confuse people and some verifiers.
+  // The name is unique: two authorities with the same name in a bundle confuse people and some verifiers.
   const name = distinguishedName(`proreus-ca-${serial.subarray(0, 4).toString('hex')}`)
   const spki = publicKeyDer(keys.publicKey)
   const cert = signCertificate(
@@ -95,7 +95,7 @@ interface Unsigned {
   readonly extensions: forge.asn1.Asn1
 }
 
-/** RFC 5280 §4.1. */
+/** Returns a signed certificate as PEM (RFC 5280 §4.1). */
 function signCertificate({ serial, issuer, subject, notBefore, notAfter, spki, extensions }: Unsigned, signer: KeyObject): string {
   const algorithm = (): forge.asn1.Asn1 => sequence(oid(ecdsaWithSha256)) // no parameters: RFC 5758 §3.2
   const unsigned = sequence(
@@ -132,7 +132,9 @@ function distinguishedName(name: string): forge.asn1.Asn1 {
   return sequence(set(sequence(oid(commonName), utf8String(name))))
 }
 
-/** Returns the subject of a certificate exactly as encoded: verifiers compare it byte by byte with the issuer's name. */
+/**
+ * Returns the subject of a certificate exactly as it is encoded there: verifiers compare it byte by byte with the issuer's name of a leaf.
+ */
 function subjectOf(cert: string): forge.asn1.Asn1 {
   const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')
   const certificate = asn1.fromDer(der.toString('binary')).value as forge.asn1.Asn1[]

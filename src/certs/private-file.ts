@@ -1,12 +1,12 @@
-/** Files with secrets: readable by their owner alone, written atomically, and ignored by git. */
+/** Files with secrets: readable only by their owner, written atomically, and ignored by git. */
 import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Creates a folder (0700) with a `.gitignore` for everything in it, so that `git add .` never adds keys to a repository. An existing folder
- * is not changed.
+ * Creates a folder (0700) with a `.gitignore` for everything in it: `git add .` must never add keys to a repository. An existing folder is
+ * not changed.
  */
 export async function makePrivateFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 })
@@ -27,9 +27,9 @@ export async function writePrivateFile(path: string, content: string): Promise<v
 }
 
 /**
- * Reads a file of `writePrivateFile`. Like ssh with its keys, it rejects a file that other users could have read or replaced.
+ * Reads a file that `writePrivateFile` has written. Like ssh with its keys, it rejects a file that other users could have read or replaced.
  *
- * @throws An error with one sentence when the file belongs to another user, or others have rights to it.
+ * @throws An error with one sentence when the file belongs to another user, or its mode gives permissions to others.
  */
 export async function readPrivateFile(path: string): Promise<string> {
   const file = await open(path)
@@ -65,7 +65,7 @@ export async function checkPrivateFolder(path: string): Promise<void> {
 /** On Windows, files have no user id and no meaningful mode. */
 const knowsUsers = process.getuid !== undefined
 
-/** Files of root are as safe as one's own. */
+/** Returns whether a file belongs to another user. Files of root are as safe as those of the user. */
 function isForeign({ uid }: Stats): boolean {
   return knowsUsers && uid !== 0 && uid !== process.getuid?.()
 }

@@ -4,7 +4,7 @@
  */
 import { secret as secretType } from '../api/builtin.ts'
 import type { Secret } from '../api/builtin.ts'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectInput } from '../api/object.ts'
@@ -30,12 +30,12 @@ export interface SecretCertificatesOptions {
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts the opening; afterwards the signal of `start` applies. */
+  /** Aborts `openSecretCertificates`. After that, the signal passed to `start` of the source applies. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Opens the authority in the Secret, and creates both if they are missing. The Secret may exist already, empty.
+ * Opens the authority in the Secret. If the Secret is missing or empty, a new authority is stored there.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the Secret may not be read or written.
  */
@@ -70,10 +70,10 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
   return refreshingSource(await serve(undefined), check, options)
 }
 
-/** Each conflict means that another replica has written; after so many, something else is wrong. */
+/** Maximum number of attempts. Each conflict means that another replica has written the Secret; after so many, something else is wrong. */
 const maxAttempts = 10
 
-/** Reads the authority, and creates or replaces it when due. `known` is the state that this process had before. */
+/** Reads the authority, and creates or replaces it when necessary. `known` is the last state that this process has read or written. */
 async function synchronize(
   options: SecretCertificatesOptions,
   known: AuthorityState | undefined,
@@ -99,7 +99,7 @@ async function synchronize(
           { cause: error },
         )
       }
-      // Another replica was faster: its state is the valid one.
+      // Another replica was faster: its state is read and used.
       if ((!isConflict(error) && !isAlreadyExists(error)) || attempt === maxAttempts) throw error
     }
   }
@@ -121,7 +121,7 @@ async function successor(
 ): Promise<Successor> {
   const where = `the Secret ${namespace}/${secretName}`
   const reason = decision.action === 'create' ? 'it was gone' : decision.reason
-  // Clients still trust the known authority: restoring it disrupts nothing, a new one would.
+  // Clients still trust the known authority, so it is restored; they would not trust a new one yet.
   if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
     const kept = decideAuthority(known, now)
     if (kept.action === 'keep')
@@ -159,7 +159,7 @@ async function write(
     else data[name] = Buffer.from(text).toString('base64')
   }
   if (found !== undefined) {
-    // With its resourceVersion: the API server rejects the update when the Secret has changed since it was read.
+    // The update contains the resourceVersion that was read: the API server rejects it when the Secret was changed since.
     await client.update(secretType, { ...found, data }, { signal })
     return
   }

@@ -1,6 +1,6 @@
 /** `CertificateSource`: the current certificate of a TLS server, and a notification of each renewal. */
-import type { Clock } from '../api/clock.ts'
-import { sleep } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
 import { messageOf } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { readCertificate } from './certificate.ts'
@@ -17,15 +17,15 @@ export interface ServingCertificate {
 }
 
 export interface CertificateSource {
-  /** Returns a usable pair; the same object until it changes. */
+  /** Returns a usable certificate and key: always the same object until they change. */
   current(): ServingCertificate
   /** Calls `listener` after each change; returns the function that removes it. */
   onChange(listener: (certificate: ServingCertificate) => void): () => void
-  /** Keeps the certificate fresh until the signal aborts, then resolves. */
+  /** Renews the certificate when necessary until the signal aborts, then resolves. */
   start(signal: AbortSignal): Promise<void>
 }
 
-/** Returns the pair to serve; `current` itself when nothing has changed. */
+/** Returns the serving certificate for `pair`; `current` itself when nothing has changed. */
 export function servingCertificate(
   pair: Omit<ServingCertificate, 'notAfter'>,
   current: ServingCertificate | undefined,
@@ -35,9 +35,9 @@ export function servingCertificate(
   return { cert, key, caBundle, notAfter: new Date(readCertificate(cert).notAfter) }
 }
 
-/** A source that can also be refreshed at once. */
+/** A source whose check can also be called at once. */
 export interface RefreshingCertificateSource extends CertificateSource {
-  /** Reads the store again and renews what is due. Rejects when that fails; the current certificate is then kept. */
+  /** Reads the store again and renews certificates if necessary. Rejects when that fails; the current certificate is then kept. */
   refresh(signal?: AbortSignal): Promise<void>
 }
 
@@ -46,7 +46,10 @@ export interface RefreshOptions {
   readonly logger: Logger
 }
 
-/** Compares wall-clock time at this interval: a one-shot timer would be late by the time for which a machine was suspended. */
+/**
+ * The interval at which expiry times are compared with the clock: a timer set to the time of renewal would be late by the time for which
+ * the machine was suspended.
+ */
 const checkEveryMs = 60_000
 
 /**

@@ -13,5 +13,5 @@ nodeModule.enableCompileCache()
 const { main } = await import('./main.ts')
 const exitCode = await main(process.argv.slice(2))
 process.exitCode ??= exitCode
-// A timer or socket that an operator left open must not keep the process alive; pending output has this long.
+// A timer or socket that an operator left open must not keep the process alive; pending output is written within this time.
 setTimeout(() => process.exit(), 1000).unref()

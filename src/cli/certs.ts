@@ -1,6 +1,6 @@
 /** `proreus certs`: issues, shows and verifies the certificates of a local run. */
 import { Command } from 'commander'
-import { systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { openFileCertificates } from '../certs/file-store.ts'
 import { describeCertificates, verifyCertificates } from '../certs/inspect.ts'
 import { createLogger } from '../telemetry/logger.ts'

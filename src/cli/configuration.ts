@@ -1,4 +1,4 @@
-/** The sources of options: flag over environment over file over default. */
+/** Reads options: a flag takes precedence over the environment, the environment over the configuration file, the file over the default. */
 import { existsSync, readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command, type Option } from 'commander'
 import { parse } from 'yaml'
@@ -7,7 +7,7 @@ import { isObject } from '../api/json.ts'
 
 export const defaultConfigFile = 'config/proreus.yaml'
 
-/** Alias flags, from other frameworks. */
+/** Flags of other frameworks, and the flags that they are aliases of. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['--metrics-addr', '--metrics-bind-address'],
   ['--zap-log-level', '--log-level'],
@@ -24,7 +24,7 @@ export function withoutAliases(argv: readonly string[]): string[] {
 
 /**
  * Sets options that neither a flag nor the environment has set from the configuration file. Keys of the file are the names of the flags
- * without dashes in front. A file that a flag names must exist.
+ * without leading dashes. A file that is named by a flag or the environment must exist.
  */
 export function applyConfigFile(command: Command): void {
   const path = command.getOptionValue('config') as string
@@ -114,7 +114,7 @@ export function parseBoolean(text: string): boolean {
   return text === 'true'
 }
 
-/** Parses `a,b` to a list; an empty text is an empty list. */
+/** Parses `a,b` to a list; an empty string is an empty list. */
 export function parseList(text: string): string[] {
   return text
     .split(',')

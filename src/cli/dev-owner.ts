@@ -5,9 +5,9 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
- * Makes this process the owner of the folder, and returns the function that releases it. Files of a process that has died are replaced.
+ * Makes this process the owner of the folder, and returns the function that releases it. The file of a process that has died is replaced.
  *
- * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or it cannot be written.
+ * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */
 export async function ownStateFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, 'dev.pid')
@@ -39,13 +39,13 @@ async function claim(path: string): Promise<boolean> {
   }
 }
 
-/** Undefined for a file without a process id, e.g. an empty one. */
+/** Returns the process id in the file; undefined for a file without one, e.g. an empty file. */
 async function ownerOf(path: string): Promise<number | undefined> {
   const pid = Number((await readFile(path, 'utf8').catch(() => '')).trim())
   return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
 }
 
-/** Signal 0 only checks (kill(2)); for a process of another user it fails with EPERM. */
+/** Returns whether a process exists. Signal 0 only checks this (kill(2)); for a process of another user it fails with EPERM. */
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false
   try {

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
-import { aborted, systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { aborted } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
 import { createClient, type Client } from '../client/client.ts'
 import { startDevCluster, type DevCluster } from '../devcluster/dev-cluster.ts'
 import type { Operator } from '../manager/operator.ts'
-import { installationName } from '../manager/names.ts'
+import { installationName } from '../manager/installation-names.ts'
 import { run } from '../manager/run.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
@@ -53,12 +54,12 @@ async function dev(options: Options): Promise<void> {
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
   const { operators, name: given } = await selectOperators(options)
-  // This API has no other users, so several operators need no name that distinguishes their installation.
+  // The embedded cluster has no other installations, so several operators need no name that distinguishes theirs.
   const name = installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined))
   const termination = onTermination(logger)
   progress.say(`proreus ${version}\n`)
   const disown = await ownStateFolder(options.stateDir)
-  // Removed first, because its appearance means that everything is ready.
+  // The kubeconfig is removed first, because other programs may wait for it: its appearance means that everything is ready.
   const kubeconfig = join(options.stateDir, 'kubeconfig')
   let cluster: DevCluster
   try {

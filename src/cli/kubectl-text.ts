@@ -1,6 +1,6 @@
-/** Formats the results of a review like kubectl. */
+/** Formats the result of validating an object like kubectl. */
 import { formatFieldError, sortFieldErrors } from '../api/field-error.ts'
-import type { OfflineReview } from '../webhook/offline.ts'
+import type { OfflineReview } from '../webhook/validate-offline.ts'
 
 /** `The MyPod "x" is invalid: …`, with one line for each of several causes, as kubectl prints a 422. */
 export function kubectlText(source: string, review: OfflineReview): string {

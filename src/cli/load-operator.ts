@@ -1,4 +1,4 @@
-/** Loads an operator from a file, and explains why one cannot be loaded. */
+/** Loads an operator from a file, and explains why a file cannot be loaded. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -6,7 +6,7 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
 import { isOperator } from '../manager/operator.ts'
 
-/** The program's own files, which are left out of stacks. */
+/** The folder of Proreus' own files, which are left out of stacks. */
 const ownFiles = new URL('../', import.meta.url).href
 
 /** The error of a file that threw when it was loaded; `frames` are the lines of the stack in the user's files. */

@@ -48,7 +48,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Commander copies settings to a command when it is created; ours are created before the program. */
+/** Copies settings of the program to its commands. Commander does that only for commands that are created after the program. */
 function inheritSettings(command: Command, parent: Command, names: readonly string[] = []): void {
   const path = [...names, command.name()]
   command.copyInheritedSettings(parent).showHelpAfterError(helpHint(...path))
@@ -64,7 +64,7 @@ function framesBelow(error: ProreusError): string {
   return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }
 
-/** Quoted messages of other programs may have several lines. */
+/** Joins the lines of a message: it may quote a message of another program with several lines. */
 function oneLine(message: string): string {
   return message.trim().replace(/\s*\n\s*/g, ' ')
 }

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../api/json.ts'
 import { readNumber } from '../api/json-reader.ts'
 
 export interface ManifestInput {
-  /** The file, and the position of the document in it if there are several. */
+  /** The file and, if it has several documents, the position of the document in it. */
   readonly source: string
   readonly object: JsonObject
 }
@@ -25,7 +25,8 @@ export class UnreadableInput {
 }
 
 /**
- * Yields every object in the given places, in order; an unreadable one is yielded as `UnreadableInput`, and the rest is read nevertheless.
+ * Yields every object in the given files and folders, in order. Instead of an unreadable object an `UnreadableInput` is yielded, and
+ * reading continues.
  */
 export async function* readManifests(places: readonly string[]): AsyncGenerator<ManifestInput | UnreadableInput> {
   for (const place of places) {
@@ -54,7 +55,7 @@ async function filesAt(place: string): Promise<string[]> {
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
-  // Only a text with an integer beyond 2^53 needs the slower exact parsing.
+  // Only content with an integer beyond 2^53 needs the slower exact parsing.
   const exact = /\d{16}/.test(content)
   const documents = parseAllDocuments(content, { merge: true, intAsBigInt: exact })
   if (!Array.isArray(documents)) return
@@ -83,7 +84,7 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
   }
 }
 
-/** Converts an integer to a number, or a bigint beyond 2^53, as elsewhere. */
+/** Converts an integer up to 2^53 to a number; a larger one remains a bigint. */
 function narrow(_key: unknown, value: unknown): unknown {
   return typeof value === 'bigint' ? readNumber(String(value)) : value
 }

@@ -1,4 +1,4 @@
-/** Selects the operators of a command: shipped ones by name, others by file. */
+/** Selects the operators of a command: operators of this package by name, others by file. */
 import { Option } from 'commander'
 import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -8,23 +8,21 @@ import { readProject } from './project.ts'
 
 const shippedNames = shippedOperators.map(({ name }) => name).join(', ')
 
-/** The name of an installation of all shipped operators. */
+/** The name of an installation of all operators of this package. */
 const shippedInstallation = 'proreus'
 
-/** `--operators`. */
 export function operatorsOption(): Option {
   const description = `which operators: files that export "operator", names of shipped ones (${shippedNames}), "all" of these, or "none" (default: "proreus.operators" in package.json)`
   return new Option('--operators <list>', description).env('PROREUS_OPERATORS')
 }
 
-/** `--name`. */
 export function nameOption(): Option {
   const description =
     'name of the installation, from which its webhook configurations, namespace and so on have theirs (default: "proreus.name" in package.json, else the operator\'s name)'
   return new Option('--name <name>', description).env('PROREUS_NAME')
 }
 
-/** The selection of a command's options, with defaults of the project. */
+/** The selected operators, according to the command's options and the defaults in package.json. */
 export interface Selected {
   readonly operators: readonly Operator[]
   /** The name of the installation, if it is set or follows from the selection. */
@@ -32,7 +30,7 @@ export interface Selected {
 }
 
 /**
- * Resolves `mypod,./my-operator.ts`; `all` are the shipped ones.
+ * Loads the operators of a list such as `mypod,./my-operator.ts`; `all` selects all operators of this package.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when no operators are selected, a name is unknown, or an operator cannot be loaded.
  */
@@ -49,7 +47,7 @@ export async function selectOperators(options: {
   const operators: Operator[] = []
   for (const item of items) operators.push(...(await operatorsNamed(item)))
   const onlyShipped = items.every((item) => item === 'all')
-  // The project's name applies to the project's operators only.
+  // The name in package.json applies only to the operators in package.json.
   const given = options.name ?? (options.operators === undefined ? project.name : undefined)
   return { operators: [...new Set(operators)], name: given ?? (onlyShipped ? shippedInstallation : undefined) }
 }

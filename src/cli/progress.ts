@@ -1,10 +1,10 @@
-/** Progress of a start on a terminal: one line a step, with its duration. */
+/** Prints the progress of a start on a terminal: one line for each step, with its duration. */
 import { styleText } from 'node:util'
 
 export interface Progress {
   /** Prints a finished step and its result. */
   done(step: string, detail: string): void
-  /** Prints a text. */
+  /** Prints `text` unchanged. */
   say(text: string): void
 }
 
@@ -15,7 +15,7 @@ export function paint(stream: NodeJS.WriteStream, style: Style, text: string): s
   return styleText(style, text, { stream, validateStream: true })
 }
 
-/** Progress on a terminal. Elsewhere it prints nothing, because the logs contain the same. */
+/** Prints progress if the stream is a terminal. Otherwise it prints nothing, because the logs contain the same information. */
 export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return { done: () => undefined, say: () => undefined }
   let last = performance.now()

@@ -11,7 +11,7 @@ export interface Project {
 }
 
 /**
- * Reads the project's settings; empty without a package.json, or without the field in it.
+ * Reads the project's settings; returns an empty object when there is no package.json, or no field `proreus` in it.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when they are malformed.
  */

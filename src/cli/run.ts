@@ -4,7 +4,7 @@ import { serviceAccountDirectory } from '../client/in-cluster.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
 import type { Connection } from '../client/connection.ts'
 import type { CertificateOptions } from '../manager/certificates.ts'
-import { installationName, namesOf } from '../manager/names.ts'
+import { installationName, namesOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
@@ -21,8 +21,8 @@ import {
   parseShare,
   parseWebhookUrl,
 } from './configuration.ts'
-import type { TlsVersion } from '../webhook/tls.ts'
-import { tlsCipherSuites, tlsVersions } from '../webhook/tls.ts'
+import type { TlsVersion } from '../webhook/http/tls.ts'
+import { tlsCipherSuites, tlsVersions } from '../webhook/http/tls.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 
@@ -53,7 +53,7 @@ interface Options extends LogOptions {
   forceConflicts?: boolean
 }
 
-/** @param start runs the operators; tests replace it. */
+/** @param start the function that runs the operators, which tests replace. */
 export function runCommand(start: typeof run = run): Command {
   const command = new Command('run')
     .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
@@ -209,7 +209,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
   }
 }
 
-/** Undefined selects the defaults of `run`. */
+/** Returns the store of the certificates; undefined selects the default of `run`. */
 function certificatesOf({ inCluster, namespace: own }: Connection, name: string, options: Options): CertificateOptions | undefined {
   if (options.certDir !== undefined) return { kind: 'files', directory: options.certDir }
   if (options.certSecret === undefined || inCluster !== true) return undefined

@@ -4,7 +4,7 @@ import { readManifests, UnreadableInput } from './manifests-input.ts'
 import { Exit } from './exit.ts'
 import { kubectlText } from './kubectl-text.ts'
 import { operatorsOption, selectOperators } from './operators.ts'
-import { reviewOffline } from '../webhook/offline.ts'
+import { reviewOffline } from '../webhook/validate-offline.ts'
 
 interface Options {
   operators?: string

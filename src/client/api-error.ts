@@ -4,7 +4,7 @@ import { isObject } from '../api/json.ts'
 import type { Status, StatusCause } from '../api/status.ts'
 import { failure } from '../api/status.ts'
 
-/** The failed request. */
+/** The failed request, for the error message. */
 export interface ApiErrorContext {
   readonly method: string
   readonly path: string
@@ -17,7 +17,7 @@ export class ApiError extends ProreusError {
   override readonly name: string = 'ApiError'
   readonly status: Status
   readonly statusCode: number
-  /** `NotFound`, `Conflict`, `Invalid`, …: programs decide by it. */
+  /** `NotFound`, `Conflict`, `Invalid`, …: the reason of the `Status`, on which programs should act. */
   readonly reason: string
   readonly causes: readonly StatusCause[]
   /** Value of the header Retry-After. */
@@ -64,10 +64,13 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Maximum length of a text in a message, since a proxy may answer with a whole web page. */
+/** Maximum length of a response body in a message, because a proxy may answer with a whole web page. */
 const longestText = 1000
 
-/** Returns the `Status` of a failure response: its body, or else one made of the HTTP status and the text, such as `404 page not found`. */
+/**
+ * Returns the `Status` of a failure response: its body or, when that is no `Status`, one with the HTTP status code and the body as its
+ * message, such as `404 page not found`.
+ */
 export function statusOf(code: number, text: string, request: { method: string; path: string }, retryAfterSeconds?: number): Status {
   const body = parse(text)
   const status =
@@ -131,7 +134,7 @@ export function isUnauthorized(error: unknown): error is ApiError {
   return hasReason(error, 'Unauthorized')
 }
 
-/** True for 410: the resourceVersion or the continue token is older than the server's history. */
+/** True for 410: the server no longer has the history since the resourceVersion or continue token. */
 export function isExpired(error: unknown): error is ApiError {
   return hasReason(error, 'Expired', 'Gone')
 }

@@ -1,4 +1,4 @@
-/** A client with a name of its own over a shared transport: all clients of a process share one pool of connections. */
+/** Creates clients with names of their own over one transport: all clients of a process share its pool of connections. */
 import { clientOver } from './client.ts'
 import type { Client } from './client.ts'
 import type { Transport } from './transport.ts'
@@ -11,7 +11,9 @@ export interface ClientIdentity {
   readonly version?: string | undefined
 }
 
-/** `close` has no effect, because the transport belongs to the process. */
+/**
+ * Returns a client with the name as user agent and field manager. Its `close` has no effect, because the transport belongs to the process.
+ */
 export function clientAs(transport: Transport, identity: ClientIdentity): Client {
   const userAgent = userAgentOf(identity)
   const named: Transport = {

@@ -1,4 +1,4 @@
-/** A client whose requests are aborted with a signal, so that a reconcile or review that must end makes no further requests. */
+/** A client whose requests are aborted with a signal: a reconcile or a webhook's handler that must end makes no further requests. */
 import type { Client } from './client.ts'
 
 interface Abortable {

@@ -14,7 +14,7 @@ import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
 import { readEvents } from './watch.ts'
-import type { ApplyInput, PatchOf, StatusPatch, Writable } from './written.ts'
+import type { ApplyInput, PatchOf, StatusPatch, Writable } from './write-types.ts'
 
 export type { WatchEvent }
 
@@ -73,7 +73,7 @@ export interface RawOptions {
 }
 
 /**
- * Objects are plain JSON, in which an integer beyond 2^53 is a `bigint`; it is written with the same digits.
+ * A client of the Kubernetes API. Objects are plain JSON, in which an integer beyond 2^53 is a `bigint`; it is sent with the same digits.
  *
  * All methods reject with `ApiError` when the server answers with a failure, `PRO_API_UNREACHABLE` when it does not answer, and the
  * signal's reason when aborted.
@@ -81,14 +81,14 @@ export interface RawOptions {
 export interface Client {
   get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
-  /** One watch, until the server ends it. An ERROR event is thrown as `ApiError`; leaving the loop closes the watch. */
+  /** Watches until the server ends the watch. An ERROR event is thrown as `ApiError`; leaving the loop closes the watch. */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
   create<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Replaces the object; fails with a conflict when the object was changed since its resourceVersion. */
+  /** Replaces the object; fails with a conflict when the stored object has another resourceVersion. */
   update<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
   /**
    * Changes some fields: with a merge patch, unless `options.type` is another type. `null` removes a field. With a `subresource` it patches
-   * that, e.g. `{ spec: { replicas: 3 } }` of `scale`.
+   * the subresource, e.g. `{ spec: { replicas: 3 } }` for `scale`.
    */
   patch<R extends ResourceType, const Options extends PatchOptions = PatchOptions>(
     type: R,
@@ -96,7 +96,7 @@ export interface Client {
     patch: PatchOf<R, Options>,
     options?: Options,
   ): Promise<ObjectOf<R>>
-  /** Server-side apply. */
+  /** Applies fields with server-side apply. */
   apply<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>, options?: ApplyOptions): Promise<ObjectOf<R>>
   /** Replaces the status. */
   updateStatus<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
@@ -107,15 +107,17 @@ export interface Client {
     patch: { readonly status: StatusPatch<R>; readonly metadata?: { readonly resourceVersion?: string } },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
-  /** Resolves to the object if it still exists (finalizers, a grace period), otherwise usually to a `Status`. */
+  /**
+   * Deletes an object. Resolves to the object if it still exists, because of finalizers or a grace period, otherwise usually to a `Status`.
+   */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
-  /** Requests any path, e.g. `/version` or `/readyz`; resolves to JSON or text. */
+  /** Requests any path, e.g. `/version` or `/readyz`; resolves to parsed JSON or, for another content type, to a string. */
   raw(path: string, options?: RawOptions): Promise<unknown>
   close(): Promise<void>
 }
 
 export interface ClientOptions extends TransportOptions {
-  /** The field manager of our writes in `managedFields`. Default `proreus`. */
+  /** The field manager of this client's writes in `managedFields`. Default `proreus`. */
   readonly fieldManager?: string
 }
 
@@ -256,7 +258,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   }
 }
 
-/** Returns the options of a list or watch as a query, with the label selector as text. */
+/** Returns the options of a list or watch as query parameters, with a formatted label selector. */
 function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen'>): Query {
   const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
   return { ...options, ...(text === '' ? {} : { labelSelector: text }) }

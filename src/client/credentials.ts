@@ -1,5 +1,5 @@
 /** `CachedCredentials`: credentials that change over time, loaded by one caller at a time and cached for a short time. */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 export interface Credentials {
   /** The `Authorization` header. */
@@ -9,7 +9,7 @@ export interface Credentials {
   readonly key?: string
 }
 
-/** Limits how often an exec plugin runs when the server rejects every request. */
+/** Minimum time between two refreshes, which limits how often an exec plugin runs when the server rejects every request. */
 const refreshIntervalMs = 10_000
 
 /** Calls `load` when the cached credentials are older than `maxAgeMs`; concurrent callers share one call. */
@@ -21,14 +21,17 @@ export class CachedCredentials {
   #pending: Promise<Credentials> | undefined
   #refreshedAt = -Infinity
 
-  /** @param load must bypass a cache of its own when `refresh` is true, because the server has rejected the last credentials. */
+  /**
+   * @param load loads the credentials. When `refresh` is true, it must bypass its own cache, because the server has rejected the last
+   * credentials.
+   */
   constructor(load: (refresh: boolean) => Promise<Credentials>, options: { clock: Clock; maxAgeMs: number }) {
     this.#load = load
     this.#clock = options.clock
     this.#maxAgeMs = options.maxAgeMs
   }
 
-  /** Returns the current credentials; `refused` is the last header, when the server has rejected it. */
+  /** Returns the current credentials; `refused` is the `Authorization` header that the server has rejected, if any. */
   get(refused?: string): Promise<Credentials> {
     if (this.#pending !== undefined) return this.#pending
     const now = this.#clock.now()

@@ -6,16 +6,23 @@ import { ProreusError } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 import { trust } from './trust.ts'
 
-/** Enough for all workers and webhooks at once; the API server's own limit is 400 requests in flight. */
+/**
+ * Maximum number of connections for requests: enough for all workers and webhooks at once. The API server's own limit is 400 requests in
+ * flight.
+ */
 const maxConnections = 100
 
-/** Less than the 90 s after which the API server closes idle connections, and less than the limits of usual load balancers. */
+/**
+ * Time for which idle connections are kept: less than the 90 s after which the API server closes them, and less than the limits of usual
+ * load balancers.
+ */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000
 
 /**
- * Two pools, because with HTTP/1.1 a watch occupies its connection for minutes: watches must not exhaust the connections of requests.
- * undici 8 would negotiate HTTP/2 by default, where a lost packet or a stuck peer on the one connection blocks everything.
+ * There are two pools, because with HTTP/1.1 a watch occupies its connection for minutes, and watches must not use up the connections of
+ * requests. undici 8 would negotiate HTTP/2 by default, with a single connection on which a lost packet or a stuck peer blocks all
+ * requests.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
@@ -89,7 +96,7 @@ function dispatcher(
   )
 }
 
-/** Wraps a connector, so that `connecting` contains its sockets until they are connected. */
+/** Wraps a connector: `connecting` contains its sockets until they are connected. */
 function tracked(connector: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
   return (options, callback) => {
     const socket: unknown = connector(options, (...result) => {

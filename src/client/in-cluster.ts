@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 import { CachedCredentials } from './credentials.ts'
@@ -10,7 +10,10 @@ import { CachedCredentials } from './credentials.ts'
 /** The kubelet mounts the service account's token, CA and namespace here. */
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** The kubelet replaces the token well before it expires; client-go re-reads it every minute, too. */
+/**
+ * Time for which a token is used before its file is read again. The kubelet replaces the token well before it expires; client-go also reads
+ * it every minute.
+ */
 const tokenMaxAgeMs = 60_000
 
 /** Returns the connection of the Pod that this process runs in; undefined outside a Pod, or without a service account. */

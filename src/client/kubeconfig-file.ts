@@ -1,4 +1,4 @@
-/** Kubeconfig files as data: read, validated, merged as kubectl merges them, with relative paths made absolute. */
+/** Reads kubeconfig files: validates them, merges them like kubectl, and makes relative paths absolute. */
 import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { parse } from 'yaml'
@@ -19,7 +19,7 @@ export interface KubeconfigContent {
   readonly currentContext?: string
 }
 
-/** Reads the files as one kubeconfig. The first entry of a name wins. */
+/** Reads the files as one kubeconfig. Of several entries with the same name, the first one is used. */
 export async function readKubeconfig(files: readonly string[]): Promise<KubeconfigContent> {
   const contents = await Promise.all(files.map(readFileContent))
   const currentContext = contents.map((content) => content['current-context']).find((name) => typeof name === 'string' && name !== '')
@@ -103,7 +103,7 @@ function absoluteUser(entry: Entry, file: string): Entry {
     user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
     delete user.token
   }
-  // kubectl prefers data to files; client-node does the opposite.
+  // When there are data and a file, kubectl uses the data, and client-node the file.
   if (user['client-certificate-data']) delete user['client-certificate']
   if (user['client-key-data']) delete user['client-key']
   return { ...entry, user }

@@ -4,8 +4,8 @@ import { access, readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { delimiter, join } from 'node:path'
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
-import type { Clock } from '../api/clock.ts'
-import { systemClock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
@@ -15,23 +15,23 @@ import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
 
 export interface KubeconfigOptions {
-  /** The file that the user named, which takes precedence. */
+  /** The file that the user has named; it takes precedence over `KUBECONFIG`. */
   readonly kubeconfig?: string
   /** The context to use instead of the current one. */
   readonly context?: string
-  /** The source of `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods. */
+  /** The environment, with `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Mount path of the service account, for tests. */
   readonly inClusterRoot?: string
   readonly clock?: Clock
 }
 
-/** client-node reads certificate files and runs exec plugins with every call; this limits how often. */
+/** Time for which credentials are cached, because client-node reads certificate files and runs exec plugins for every call. */
 const credentialsMaxAgeMs = 10_000
 
 /**
- * Uses the named kubeconfig, else `$KUBECONFIG` (a list of files, merged as kubectl does), else the Pod's service account, else
- * `~/.kube/config`.
+ * Returns the connection of the named kubeconfig, else of `$KUBECONFIG` (a list of files, merged like kubectl), else of the Pod's service
+ * account, else of `~/.kube/config`.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when none of them exists or is usable.
  */
@@ -69,7 +69,7 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
       await access(file)
       existing.push(file)
     } catch (error) {
-      // A file that exists but cannot be opened is kept, so that reading it reports the error.
+      // A file that exists but cannot be opened is kept: reading it reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') existing.push(file)
     }
   }
@@ -127,7 +127,7 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   return ca
 }
 
-/** Returns `authorization` and `tls`, both from one cached load by client-node. */
+/** Returns the functions `authorization` and `tls`, which share the cached credentials that client-node has loaded. */
 function credentialsOf(
   initial: KubeConfig,
   content: KubeconfigContent,
@@ -171,8 +171,8 @@ async function readCredentials(config: KubeConfig): Promise<Credentials> {
 }
 
 /**
- * Returns client-node's `KubeConfig` for the merged content. Imported on demand, because it takes half a second and 80 MB, which a Pod or
- * an embedded API server does not need.
+ * Returns client-node's `KubeConfig` for the merged content. The module is imported on demand, because it takes half a second and 80 MB,
+ * and is not needed in a Pod or with an embedded API server.
  */
 async function kubeConfigOf(content: KubeconfigContent): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')

@@ -1,7 +1,9 @@
 /** `LineSplitter`: splits a stream of buffers into lines. */
 import { ProreusError } from '../api/errors.ts'
 
-/** An object in a request has at most 3 MiB; 32 MiB has room for every event, and limits the memory of a broken stream. */
+/**
+ * Maximum length of a line. An object in a request has at most 3 MiB, so every event fits; the limit bounds the memory for a broken stream.
+ */
 const longestLine = 32 * 1024 * 1024
 const newline = 10
 

@@ -3,12 +3,15 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isForbidden } from './api-error.ts'
 
 /**
- * The message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission also
- * answers with 403, but with other messages, and a rule would not help there.
+ * The message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission plugins
+ * and webhooks also deny with 403, but with other messages; an RBAC rule would not help there.
  */
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
-/** Returns the missing rule of the first forbidden request among an error, its causes and its parts; undefined without one. */
+/**
+ * Returns the RBAC rule that is missing for the first forbidden request among an error, its causes and the errors of an `AggregateError`;
+ * undefined when no request was forbidden.
+ */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined
   if (isForbidden(error)) return ruleIn(error.message)

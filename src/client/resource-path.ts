@@ -55,7 +55,7 @@ function requireNamespace(type: ResourceType, namespace: string | undefined): vo
 
 /**
  * Validates and escapes one path segment, by the rules of apimachinery. Above all it rejects an empty name, with which the path of an
- * object would be that of its whole collection.
+ * object would be the path of the whole collection.
  */
 function segment(value: string, what: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {

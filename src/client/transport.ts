@@ -1,40 +1,24 @@
 /** `Transport`: HTTP requests to one API server over kept-alive connections, with failures as `ApiError`. */
 import type { Dispatcher } from 'undici'
-import type { Clock } from '../api/clock.ts'
-import { sleep, systemClock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import { parseJson } from '../api/json-reader.ts'
+import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { ApiError, statusOf } from './api-error.ts'
 import type { Connection } from './connection.ts'
 import { Dispatchers } from './dispatchers.ts'
-import { isRepeatable, maxRepeats, retryAfterOf } from './repeat.ts'
-import type { Query } from './resource-path.ts'
+import { isRepeatable, maxRepeats, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
 import { isConnectionReset, unreachable } from './unreachable.ts'
-import { untilAborted } from './until-aborted.ts'
 import { defaultUserAgent } from './user-agent.ts'
 import { parseWarnings } from './warning.ts'
-
-export interface ApiRequest {
-  readonly method: string
-  readonly path: string
-  readonly query?: Query
-  readonly body?: string
-  /** Default `application/json`. */
-  readonly contentType?: string
-  /** Default `application/json`. */
-  readonly accept?: string
-  /** The Kubernetes verb, for metrics; default: the method in lower case. */
-  readonly verb?: string
-  /** Default: the user agent of the transport. */
-  readonly userAgent?: string
-  readonly signal?: AbortSignal | undefined
-}
+import type { ApiRequest } from './api-request.ts'
 
 export interface ApiResponse {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Parsed JSON, with an integer beyond 2^53 as a `bigint`; text when the response has another content type. */
+  /** Parsed JSON, with an integer beyond 2^53 as a `bigint`; a string when the response has another content type. */
   readonly body: unknown
 }
 
@@ -49,7 +33,7 @@ export interface RequestReport {
   readonly seconds: number
 }
 
-/** The request of a warning. */
+/** The request whose response had a `Warning` header. */
 export interface WarnedRequest {
   readonly method: string
   readonly path: string
@@ -69,7 +53,9 @@ export interface TransportOptions {
 export interface Transport {
   /** Throws `ApiError` when the response is not 2xx. */
   request(request: ApiRequest): Promise<ApiResponse>
-  /** Returns the body of a 2xx response as a stream; throws `ApiError` on any other. The request's signal aborts it to the very end. */
+  /**
+   * Returns the body of a 2xx response as a stream; throws `ApiError` for any other response. The request's signal aborts the stream, too.
+   */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
   /** Aborts streams, lets running requests end within a second, and closes the connections. */
   close(): Promise<void>
@@ -101,9 +87,9 @@ class HttpTransport implements Transport {
   #dispatchers: Dispatchers | undefined
   /** Dispatchers of earlier client certificates, as long as requests still use them. */
   readonly #retired = new Set<Dispatchers>()
-  /** One for each running attempt. */
+  /** The abort controllers of running attempts. */
   readonly #running = new Set<AbortController>()
-  /** One for each open stream. */
+  /** The abort controllers of open streams. */
   readonly #streams = new Set<AbortController>()
   /** Aborts the pauses between retries. */
   readonly #closing = new AbortController()
@@ -137,7 +123,10 @@ class HttpTransport implements Transport {
     return this.#closed
   }
 
-  /** An API server that does not answer must not delay `close`. */
+  /**
+   * Closes all connections. Requests that still run after `closeGraceMs` are aborted, because an API server that does not answer must not
+   * delay `close`.
+   */
   async #closeAll(open: readonly Dispatchers[]): Promise<void> {
     const patience = Promise.withResolvers<void>()
     const giveUp = (): void => {
@@ -146,7 +135,7 @@ class HttpTransport implements Transport {
       patience.resolve()
     }
     const timer = this.#clock.after(closeGraceMs, giveUp, true)
-    // undici itself leaves those on connections that were retired alone.
+    // Streams must be aborted here, because undici does not abort those on retired connections.
     this.#streams.forEach((abort) => abort.abort())
     try {
       await Promise.race([patience.promise, Promise.all(open.map((dispatchers) => dispatchers.close()))])
@@ -155,7 +144,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Returns the 2xx response to a request, which is retried where that is safe. */
+  /** Returns the 2xx response to a request; a failed request is retried when this is safe. */
   async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
     let authorization = await this.#connection.authorization?.()
     let refreshed = false
@@ -186,13 +175,13 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Rejects with the signal's reason, or when the transport is closed. */
+  /** Waits for `ms`. Rejects with the signal's reason when it aborts, and when the transport is closed. */
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const closing = this.#closing.signal
     await sleep(this.#clock, ms, signal === undefined ? closing : AbortSignal.any([signal, closing]))
   }
 
-  /** One attempt. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
+  /** Sends the request once. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
   async #attempt(request: ApiRequest, authorization: string | undefined, streaming: boolean): Promise<Answer> {
     const { signal, method } = request
     signal?.throwIfAborted()
@@ -213,7 +202,7 @@ class HttpTransport implements Transport {
         headers: this.#headers(request, authorization),
         body: request.body ?? null,
         signal: abort.signal,
-        // Time limits are our own, because undici's would also end quiet watches.
+        // undici's time limits are disabled, because they would also end quiet watches; `timeoutMs` applies instead.
         headersTimeout: 0,
         bodyTimeout: 0,
       })
@@ -223,7 +212,7 @@ class HttpTransport implements Transport {
       this.#warn(headers.warning, request)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
-        // Without a listener, an error before the first read would end the process; the reader receives it nevertheless.
+        // Without a listener, an error before the first read would end the process. The reader of the stream also receives the error.
         body.on('error', () => undefined)
         this.#streams.add(abort)
         body.once('close', () => {
@@ -237,7 +226,7 @@ class HttpTransport implements Transport {
       code = statusCode
       return { statusCode, headers, text }
     } catch (error) {
-      // Other kept-alive connections may be dead, too, and would cost later requests as much time.
+      // After a timeout, other kept-alive connections may be dead, too, and later requests on them would also time out.
       if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
       throw this.#networkError(error, signal)
     } finally {
@@ -266,7 +255,7 @@ class HttpTransport implements Transport {
     return this.#dispatchers
   }
 
-  /** Later requests open new connections. Running requests and watches keep theirs. */
+  /** Makes later requests open new connections. Running requests and watches keep their connections. */
   #renew(): void {
     const dispatchers = this.#dispatchers
     this.#dispatchers = undefined
@@ -314,12 +303,12 @@ class HttpTransport implements Transport {
   }
 }
 
-/** The time limit of an attempt; never thrown to callers. */
+/** The abort reason of an attempt that exceeds its time limit; never thrown to callers. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
 }
 
-/** An abort reason may be any value. */
+/** Returns the cause of an error; a thrown value need not be an Error, because an abort reason may be any value. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }

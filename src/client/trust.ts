@@ -12,9 +12,9 @@ export interface TrustOptions {
 }
 
 /**
- * Verifies like Go's x509 package, and thus like kubectl and kube-apiserver, for which most CA bundles are made. Each certificate of `ca`
- * is an anchor, even an intermediate or the serving certificate itself, whereas OpenSSL by default accepts only a self-signed root. The
- * host must be among the certificate's subject alternative names.
+ * Returns options that verify a server like Go's x509 package, and thus like kubectl and kube-apiserver, for which most CA bundles are
+ * made. Each certificate of `ca` is an anchor, even an intermediate or the serving certificate itself, whereas OpenSSL by default accepts
+ * only a self-signed root. The host must be among the certificate's subject alternative names.
  *
  * @param ca certificates as PEM; without any, those of the system are trusted.
  */
@@ -23,8 +23,8 @@ export function trust(ca: string | undefined): TrustOptions {
 }
 
 /**
- * Returns an error unless the certificate is for this host: by its subject alternative names, not its common name, and with `*` for a whole
- * label (Go's `VerifyHostname`).
+ * Returns an error unless the certificate is valid for this host. Like Go's `VerifyHostname`, it checks the subject alternative names, not
+ * the common name, and accepts `*` only for a whole label.
  */
 export function checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   const error = checkAsNode(host, certificate)

@@ -14,7 +14,7 @@ const untrusted = new Set([
   'INVALID_CA',
 ])
 
-/** Returns the first `code` in an error, its causes and its parts. */
+/** Returns the first `code` in an error, its causes and the errors of an `AggregateError`. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { code } = error as NodeJS.ErrnoException
@@ -23,7 +23,7 @@ function codeOf(error: unknown): string {
   return codeOf(error.cause)
 }
 
-/** True when the connection was closed before the response, as happens when the server closes an idle connection. */
+/** True when the connection was closed before the response, as when the server has just closed an idle connection. */
 export function isConnectionReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
 }

@@ -16,7 +16,7 @@ export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
 
 const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
 
-/** Yields the events of `stream`, which is read only as fast as they are consumed. Throws `ApiError` for an ERROR event. */
+/** Yields the events of `stream`, which is read only as fast as the events are consumed. Throws `ApiError` for an ERROR event. */
 export async function* readEvents<T extends KubernetesObject>(
   stream: AsyncIterable<Buffer>,
   request: { readonly method: string; readonly path: string },

@@ -1,8 +1,7 @@
 /** `defineController(type, { reconcile, … })`: builds a controller from its sources and its reconciler. */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
-import type { DeepReadonly } from '../api/json.ts'
-import type { KeyOf, KubernetesObject } from '../api/object.ts'
+import type { KubernetesObject } from '../api/object.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
@@ -10,11 +9,10 @@ import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { KeysOf, MapFunction } from './enqueue.ts'
+import type { KeysOf } from './enqueue.ts'
 import type { Predicate } from './predicates.ts'
-import type { RateLimiter } from './rate-limiter.ts'
-import type { CacheReader, ReconcileContext, Reconciler, Result } from './reconciler.ts'
-import type { WatchedInformer } from './sync.ts'
+import type { CacheReader, Reconciler } from './reconciler.ts'
+import type { WatchedInformer } from './wait-for-sync.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isDuration, isFunction, isListOf, isResourceType, isText, isType, isWholeNumber } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -27,56 +25,15 @@ import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
-import { whenAllSynced } from './sync.ts'
+import { whenAllSynced } from './wait-for-sync.ts'
 import { traced } from './traced-reconciler.ts'
-
-/** A type of dependents; `predicates` filter its events. */
-export interface OwnedType<R extends ResourceType = ResourceType> {
-  readonly type: R
-  readonly predicates?: readonly Predicate<ObjectOf<R>>[]
-}
-
-/** A watched type, with a map from its objects to the primary objects to enqueue. */
-export interface WatchedType<R extends ResourceType = ResourceType> extends OwnedType<R> {
-  /** May read the cache, for example by an index. */
-  readonly map: MapFunction<ObjectOf<R>>
-}
-
-export interface ControllerSettings<T extends KubernetesObject, Watched extends readonly ResourceType[] = readonly ResourceType[]> {
-  /** Name of the controller in metrics and logs, unique in the process. Default: the lower-case kind. */
-  readonly name?: string
-  /** Called with the cached object when it, a dependent or a watched object may have changed. Must be idempotent. */
-  reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
-  /**
-   * Called instead when the object is gone: its deletion was seen, or the API server answered 404. May be called again, and for objects
-   * that were never seen.
-   */
-  deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
-  /** Types of dependents, whose controller reference points to an object of the primary type. */
-  readonly owns?: readonly (ResourceType | OwnedType)[]
-  readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
-  /** Indexes that the reconciler and the map functions list by, on the primary type or on owned or watched types. */
-  readonly indexes?: readonly CacheIndex[]
-  /** Filters for events of the primary type. Default: all events. */
-  readonly predicates?: readonly Predicate<T>[]
-  /** Number of objects reconciled at the same time: at least 1, which is the default. */
-  readonly workers?: number
-  /**
-   * Creates the back-off of failed reconciles and of `requeue`; called once for each start of the controller. Default:
-   * `exponentialBackoff()`, 5 ms × 2^failures, at most 1000 s.
-   */
-  readonly rateLimiter?: () => RateLimiter
-  /** RBAC rules that the reconciler needs; those for watching are added. */
-  readonly rbac?: readonly PolicyRule[]
-  /** Time after which the signal of a reconcile aborts. Default: no limit. */
-  readonly reconciliationTimeoutMs?: number
-}
+import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
 
 /** The parts of the cache that a controller uses. */
 export interface ControllerCache extends CacheReader {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
   addIndex(index: CacheIndex): void
-  /** Namespaces that the cache is limited to; empty: all. */
+  /** The namespaces that the cache is limited to; empty for all namespaces. */
   readonly namespaces: readonly string[]
 }
 
@@ -88,7 +45,7 @@ export interface ControllerEnvironment {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly events: EventRecorder
-  /** Time that running reconciles have after the stop until their signals abort. Default 30 s. */
+  /** Time from the stop of the controller until the signals of running reconciles abort. Default 30 s. */
   readonly graceMs?: number
 }
 
@@ -96,7 +53,7 @@ export interface ControllerDefinition {
   readonly name: string
   /** The primary type. */
   readonly type: ResourceType
-  /** All types that it watches, the primary one first. */
+  /** All types that the controller watches, the primary type first. */
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
   /**
@@ -186,7 +143,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       ...owned.map((entry) => ({ type: entry.type, map: toController(type), predicates: entry.predicates ?? [] })),
       ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
     ]
-    // Before the first event, because a map function may read any of the types by any of the indexes.
+    // All informers and indexes exist before the first event, because a map function may read any of them.
     for (const each of types) cache.informer(each)
     for (const index of indexes) cache.addIndex(index)
     const stops = sources.flatMap((source) => {
@@ -224,7 +181,7 @@ export function defineController<R extends ResourceType, const Watched extends r
   return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
 }
 
-/** Runs the reconciler within `logContext`. */
+/** Wraps the reconciler: log lines of its requests, such as API warnings, get the owner and logger of the reconcile (`logContext`). */
 function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
   return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
 }

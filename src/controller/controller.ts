@@ -1,6 +1,6 @@
 /** The worker loop: takes keys from the queue, reconciles them, and requeues them by the result. */
 import { randomUUID } from 'node:crypto'
-import type { Clock, Timer } from '../api/clock.ts'
+import type { Clock, Timer } from '../runtime/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import { permissionAdvice } from '../client/missing-rule.ts'
@@ -11,23 +11,32 @@ import type { WorkQueue } from './queue.ts'
 import type { CacheReader, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
+import { TimeSlices } from '../runtime/time-slices.ts'
 import { requeueOf, TerminalError } from './reconciler.ts'
-import { nextTurn } from './turn.ts'
+
+/**
+ * Time for which fast reconciles may run before they yield to timers and sockets. A webhook's response takes some turns of the event loop
+ * and should be sent within milliseconds; each turn takes some ten microseconds from the reconciles.
+ */
+const sliceMs = 2
+
+/** Shared by all workers of all controllers, because they share the event loop. */
+const slices = new TimeSlices(sliceMs)
 
 export interface ControllerOptions {
   readonly queue: WorkQueue<string>
   readonly reconcile: Reconciler
-  /** Number of objects reconciled at the same time. */
+  /** Maximum number of objects that are reconciled at the same time. */
   readonly workers: number
   /** Time after which the signal of a reconcile aborts. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
-  /** Time that running reconciles have after the stop until their signals abort. */
+  /** Time from the stop until the signals of running reconciles abort. */
   readonly graceMs: number
   readonly client: Client
   readonly cache: CacheReader
   readonly events: EventRecorder
   readonly clock: Clock
-  /** Has the controller's name. */
+  /** A logger with the controller's name. */
   readonly logger: Logger
   readonly metrics: ControllerMetrics
 }
@@ -56,8 +65,8 @@ export class Controller {
   }
 
   /**
-   * Reconciles until `signal` aborts; resolves when the last running reconcile has ended. When a worker fails, the others stop as with the
-   * signal, and it rejects with that error. Queued keys are dropped: the next start lists everything again.
+   * Reconciles until `signal` aborts; resolves when the last running reconcile has ended. When a worker fails, the other workers stop as
+   * they do with the signal, and `run` rejects with the worker's error. Queued keys are dropped: the next start lists everything again.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { queue, workers, clock, graceMs, metrics } = this.#options
@@ -77,16 +86,17 @@ export class Controller {
     if (failed !== undefined) throw failed.reason
   }
 
-  /** Ends when the queue is shut down. */
+  /** Takes keys and reconciles them, one after the other, until the queue is shut down. */
   async #work(): Promise<void> {
     const { queue, clock } = this.#options
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      // Yields after taking a key, so that all workers have one before the first reconciles.
-      for (let over = nextTurn(clock); over !== undefined; over = nextTurn(clock)) await over
+      // Yields after taking a key: all workers take a key before the first one reconciles.
+      const turn = slices.next(() => clock.monotonicNow())
+      if (turn !== undefined) await turn
       try {
         if (!this.#stopping) await this.#process(key)
       } catch (error) {
-        this.#sayPlainly(key, error)
+        this.#logPlainly(key, error)
       } finally {
         queue.done(key)
       }
@@ -94,10 +104,10 @@ export class Controller {
   }
 
   /**
-   * Logs an outcome that could not be reported, e.g. because the error has a getter that throws; its key is requeued already. If the logger
+   * Logs that an outcome could not be reported, e.g. because the error has a getter that throws; the key is requeued already. If the logger
    * fails here, too, the controller ends, which fails the liveness probe.
    */
-  #sayPlainly(key: string, error: unknown): void {
+  #logPlainly(key: string, error: unknown): void {
     this.#options.metrics.panicked()
     this.#options.logger.error(`the outcome of the reconcile of ${key} could not be reported: ${plainTextOf(error)}`)
   }
@@ -111,7 +121,7 @@ export class Controller {
     this.#running.add(abort)
     metrics.activeWorkers(this.#running.size)
     const startedAt = clock.now()
-    // Even inspecting the thrown value can throw.
+    // The catch is needed although `#attempt` catches errors: inspecting a thrown value can throw, too.
     const outcome = await this.#attempt(request, reconcileID, logger, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
     this.#running.delete(abort)
     metrics.activeWorkers(this.#running.size)
@@ -205,8 +215,8 @@ function plainTextOf(error: unknown): string {
 }
 
 /**
- * Returns whether an error indicates a bug, which Go would call a panic, as opposed to a failure of the environment. An error with a cause
- * does not: `fetch` reports each network error as a TypeError with a cause.
+ * Returns whether an error indicates a bug (in Go, a panic) rather than a failure of the environment. An error with a cause does not:
+ * `fetch` reports each network error as a TypeError with a cause.
  */
 function isProgrammingError(error: unknown): boolean {
   return (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError) && error.cause === undefined

@@ -1,5 +1,5 @@
 /** Maps events to the keys to reconcile, and adds these to the queue. */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { GroupVersionKind, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
@@ -13,30 +13,33 @@ import { quote } from '../api/field-error.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import { formatKey } from '../api/object.ts'
 import { controllerOf, refersTo } from '../api/owner-reference.ts'
-import { Remapping } from './remapping.ts'
+import { Remapping } from './map-function-retries.ts'
 
 /** The context of a map function. */
 export interface MapContext {
   /**
-   * Reads from the informers of the controller's types. It may be incomplete until their first lists have finished; missing objects are
-   * enqueued by their own events when they arrive.
+   * Reads from the informers of the controller's types. The cache may be incomplete until their first lists have finished; objects that
+   * arrive later are enqueued by their own events.
    */
   readonly cache: CacheReader
 }
 
 /**
  * Returns the keys of the objects to reconcile because of this object; keys in namespaces that the process does not watch are ignored.
- * Called for each event, so list by a `CacheIndex`.
+ * Called for each event, so pass a `CacheIndex` to `cache.list`.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,
   context: MapContext,
 ) => readonly ObjectKey[]
 
-/** A map function that is bound to its context. */
+/** A map function with its context bound. */
 export type KeysOf = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
-/** Priority of objects that existed before the watch began, below that of current changes. As controller-runtime's `LowPriority`. */
+/**
+ * Priority of objects that existed before the watch began, below that of current changes. The same value as controller-runtime's
+ * `LowPriority`.
+ */
 const initialPriority = -100
 
 /** Maps an object to itself. */
@@ -44,7 +47,8 @@ export const toItself: KeysOf = ({ metadata: { namespace, name } }) => [{ namesp
 
 /**
  * Maps an object to the object of type `owner` that controls it, by group, kind and name, like controller-runtime's
- * `EnqueueRequestForOwner`. The uid is ignored: a dependent of a former owner with the same name may be what the current owner waits for.
+ * `EnqueueRequestForOwner`. The uid is ignored: the current owner may be waiting for the deletion of a dependent of a former owner with the
+ * same name.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
   return (object) => {
@@ -58,14 +62,14 @@ export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & {
 }
 
 export interface MapOptions {
-  /** The cache that the map function may read. */
+  /** The cache that the map function reads. */
   readonly cache: CacheReader
-  /** Namespaces that the process is limited to; empty: all. */
+  /** The namespaces that the process is limited to; empty for all namespaces. */
   readonly namespaces: readonly string[]
   readonly logger: Logger
 }
 
-/** Wraps a map function: ignores keys in namespaces that this process does not watch, and logs and drops invalid keys. */
+/** Wraps a map function: keys in namespaces that this process does not watch are ignored, and invalid keys are logged and dropped. */
 export function toMapped(type: ResourceType, map: MapFunction, { cache, namespaces, logger }: MapOptions): KeysOf {
   const context: MapContext = { cache }
   return (object) =>
@@ -82,7 +86,7 @@ export function toMapped(type: ResourceType, map: MapFunction, { cache, namespac
     })
 }
 
-/** Returns the error of a key for an object of `type`; an untyped program may return anything. */
+/** Returns the error message for an invalid key; an untyped map function may return anything. */
 function keyProblem(type: ResourceType, key: ObjectKey): string | undefined {
   const { namespace, name } = (key ?? {}) as Partial<ObjectKey>
   if (typeof name !== 'string' || name === '') return `A key of ${groupResourceOf(type)} has no name: the map function must name an object.`
@@ -134,7 +138,7 @@ export class EnqueueHandler implements EventHandler {
     const { map, queue, seenGone } = this.#options
     if (event.type === 'deleted') seenGone?.add(formatKey(event.object.metadata))
     const priority = event.type === 'added' && event.initial ? initialPriority : 0
-    // Without duplicates: a waiting worker takes a key at once, so that adding it again would cause a second reconcile.
+    // Keys are added without duplicates: a waiting worker takes a key at once, so adding the key again would cause a second reconcile.
     const keys = new Set<string>()
     const failed: DeepReadonly<KubernetesObject>[] = []
     let problem: unknown
@@ -151,7 +155,10 @@ export class EnqueueHandler implements EventHandler {
     if (oldest !== undefined) this.#remapping.add(oldest, failed.at(-1)!, problem)
   }
 
-  /** When a predicate throws, the event counts: an unnecessary reconcile does less harm than a missing one. */
+  /**
+   * Returns whether all predicates accept the event. A predicate that throws accepts it: an unnecessary reconcile does less harm than a
+   * missing one.
+   */
   #counts(event: ObjectEvent): boolean {
     const { type, predicates, logger } = this.#options
     return predicates.every((predicate) => {

@@ -1,6 +1,6 @@
-/** A binary heap whose items know their position, so that any item can be removed. */
+/** A binary heap whose items store their position, which allows removing any item. */
 
-/** State of an item: its position, or -1 while it is in no heap. An item is in at most one heap. */
+/** The position of an item in its heap, -1 while it is in none. An item is in at most one heap. */
 export interface HeapItem {
   position: number
 }

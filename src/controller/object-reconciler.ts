@@ -3,12 +3,13 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KeyOf, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
-import type { ControllerSettings } from './builder.ts'
+import type { ControllerSettings } from './settings.ts'
 import type { ReconcileContext, Reconciler } from './reconciler.ts'
 
 /**
- * Calls `deleted` only when the object is gone. An object that is not in the cache may merely not have arrived yet, for example when the
- * event of a dependent overtakes that of its owner. Unless its deletion event was seen, it is requested from the API server.
+ * Calls `deleted` only when the object is gone. An object that is missing in the cache may merely not have arrived there, for example when
+ * the event of a dependent arrives before the event of its owner. Unless its deletion event was seen, the object is therefore requested
+ * from the API server.
  *
  * @param seenGone the keys of objects whose deletion event was seen; handled keys are removed.
  */

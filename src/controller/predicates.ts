@@ -16,32 +16,32 @@ export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
   | { readonly type: 'deleted'; readonly object: DeepReadonly<T> }
 
 /**
- * Returns true when the event counts. Declared as a method, so that a predicate for Pods is assignable where the type of the objects is
- * unknown.
+ * Returns false for an event that must not enqueue anything. The type is that of a method, because a predicate for Pods must be assignable
+ * where the type of the objects is unknown.
  */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = { test(event: ObjectEvent<T>): boolean }['test']
 
-/** Filters updates by `changed`; other events always count. */
+/** Accepts an update when `changed` returns true; accepts all other events. */
 function onUpdate(changed: (object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>) => boolean): Predicate {
   return (event) => event.type !== 'updated' || changed(event.object, event.old)
 }
 
-/** Updates count when the spec has changed, as opposed to status or metadata. Objects without a generation always count. */
+/** Accepts updates that change the spec, rather than only status or metadata. Accepts all updates of objects without a generation. */
 export const generationChanged: Predicate = onUpdate(
   ({ metadata }, old) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,
 )
 
-/** Updates count when labels have changed. */
+/** Accepts updates that change labels. */
 export const labelsChanged: Predicate = onUpdate((object, old) => !jsonEqual(object.metadata.labels ?? {}, old.metadata.labels ?? {}))
 
-/** Updates count when annotations have changed. */
+/** Accepts updates that change annotations. */
 export const annotationsChanged: Predicate = onUpdate(
   (object, old) => !jsonEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
 )
 
 /**
- * Objects count that match a selector, e.g. `{ matchLabels: { app: 'web' } }`. An update also counts when the old object matched, so that
- * the controller sees objects that no longer match.
+ * Accepts events of objects that match a selector, e.g. `{ matchLabels: { app: 'web' } }`. An update is also accepted when only the old
+ * object matches, because the controller must be notified of objects that no longer match.
  *
  * @throws {ProreusError} `PRO_INPUT` when the selector is invalid.
  */
@@ -51,12 +51,12 @@ export function labelSelector(selector: LabelSelector): Predicate {
   return (event) => selected(event.object) || (event.type === 'updated' && selected(event.old))
 }
 
-/** All predicates must return true. */
+/** Accepts events that all predicates accept. */
 export function and<T extends KubernetesObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (event) => predicates.every((predicate) => predicate(event))
 }
 
-/** At least one predicate must return true. */
+/** Accepts events that at least one predicate accepts. */
 export function or<T extends KubernetesObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (event) => predicates.some((predicate) => predicate(event))
 }

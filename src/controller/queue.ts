@@ -1,5 +1,5 @@
 /** The work queue of a controller: the keys to reconcile, with priorities and delays. */
-import type { Clock, Timer } from '../api/clock.ts'
+import type { Clock, Timer } from '../runtime/clock.ts'
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 import type { HeapItem } from './heap.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -23,7 +23,7 @@ export interface WorkQueueOptions<Key extends string> {
 interface Item<Key extends string> extends HeapItem {
   readonly key: Key
   priority: number
-  /** When the key becomes ready, in the clock's milliseconds. */
+  /** The time when the key becomes ready, in milliseconds of the clock. */
   readyAt: number
   /** Position within its priority; set when it becomes ready. */
   order: number
@@ -39,8 +39,8 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * One entry per key, highest priority first, FIFO within a priority. A key that is being processed waits until `done`, so that two workers
- * never process the same key.
+ * One entry per key, highest priority first, FIFO within a priority. A key that is being processed is not handed out again until `done`:
+ * two workers never process the same key.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -64,7 +64,7 @@ export class WorkQueue<Key extends string> {
     this.#metrics?.observeRunning(() => [...this.#working.values()].map(({ startedAt }) => this.#secondsSince(startedAt)))
   }
 
-  /** Adds `key`, or raises its entry: the higher priority and the earlier time win. */
+  /** Adds `key`. If it is queued already, its entry gets the higher of both priorities and the earlier of both times. */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
     const { after = 0, priority = 0 } = options
@@ -76,7 +76,7 @@ export class WorkQueue<Key extends string> {
     else this.#raise(item, priority, readyAt, delayed)
   }
 
-  /** Adds `key` with the delay of its failures so far, by default with the priority with which it is being processed. */
+  /** Counts a failure of `key` and adds it with the resulting delay, by default with the priority with which it is being processed. */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
   }
@@ -86,14 +86,14 @@ export class WorkQueue<Key extends string> {
     return this.#working.get(key)?.priority ?? 0
   }
 
-  /** Forgets the failures of `key`, so that its next delay is the shortest one. */
+  /** Forgets the failures of `key`: its next delay is the shortest one. */
   forget(key: Key): void {
     this.#rateLimiter.forget(key)
   }
 
   /**
-   * Resolves with the next key, which belongs to the caller until `done`; with undefined when the queue is shut down or the signal aborts
-   * first.
+   * Resolves to the next key, which is handed to no other caller until `done`; to undefined when the queue is shut down or the signal
+   * aborts first.
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
@@ -121,7 +121,7 @@ export class WorkQueue<Key extends string> {
     if (item?.state === 'held') this.#offer(item)
   }
 
-  /** Resolves every current and later `get` with undefined, and drops what is queued. `done` may still be called. */
+  /** Resolves every current and later `get` to undefined, and drops the queued keys. `done` may still be called. */
   shutDown(): void {
     this.#shutDown = true
     this.#timer?.timer.cancel()
@@ -146,7 +146,7 @@ export class WorkQueue<Key extends string> {
       if (delayed) this.#delay(item)
       else this.#becomeReady(item)
     } else if (priority > item.priority) {
-      // Moves the item behind those that already have the new priority.
+      // The item is moved behind the items that already have the new priority.
       this.#count(item.priority, -1)
       this.#count(priority, 1)
       if (item.state === 'ready') this.#ready.remove(item)
@@ -186,7 +186,7 @@ export class WorkQueue<Key extends string> {
     return item.key
   }
 
-  /** One timer for all delayed items, set to the earliest. */
+  /** Sets the timer that all delayed items share to the earliest of them. */
   #armTimer(): void {
     const due = this.#delayed.first?.readyAt
     if (due === this.#timer?.due) return
@@ -196,7 +196,7 @@ export class WorkQueue<Key extends string> {
 
   #wake(due: number): void {
     this.#timer = undefined
-    // A timer may fire a little early and the wall clock may be set back: the item it was set for is ready nevertheless.
+    // A timer may fire a little early, and the wall clock may be set back; the item that the timer was set for is ready nevertheless.
     const now = Math.max(this.#clock.now(), due)
     for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
       this.#delayed.remove(item)

@@ -1,6 +1,6 @@
 /** The back-off of failed keys. */
 
-/** Keys are `namespace/name`, or the name alone for cluster-scoped types. */
+/** Computes the delays of failed keys. Keys are `namespace/name`, or the name for cluster-scoped types. */
 export interface RateLimiter<Key extends string = string> {
   /** Counts a failure of `key` and returns its delay in milliseconds. */
   delayMs(key: Key): number

@@ -1,5 +1,5 @@
 /** The reconciler: its request, its context and its result. */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { Client } from '../client/client.ts'
@@ -15,11 +15,11 @@ export type { CacheReader }
 export type ReconcileRequest = ObjectKey
 
 /**
- * The result of a reconcile. Nothing, or `{}`: no requeue. `requeueAfterMs`: requeued after that time. `requeue`: requeued with back-off,
- * after 5 ms, 10 ms, 20 ms, … until a reconcile returns another result.
+ * The result of a reconcile. With nothing or `{}` the object is not requeued. With `requeueAfterMs` it is requeued after that time. With
+ * `requeue` it is requeued with back-off, after 5 ms, 10 ms, 20 ms, … until a reconcile returns another result.
  *
  * A `requeueAfterMs` of 0 or less, such as `expiry - now` after the expiry, is the same as `requeue`: a reconciler that always returns it
- * takes no more of the process than one that fails. (In controller-runtime 0 means no requeue.)
+ * is called no more often than one that always fails. (In controller-runtime 0 means no requeue.)
  */
 export type Result = void | { readonly requeueAfterMs: number } | { readonly requeue: true }
 
@@ -49,17 +49,16 @@ export interface ReconcileContext {
   /** A client for the API server, whose requests are aborted with `signal`. */
   readonly client: Client
   /**
-   * Reads from the informers, without a request; objects are frozen, and may be older than those of the API server. In a process that is
-   * limited to some namespaces, a list without a namespace returns the objects of all of these. Throws (`PRO_INPUT`) when the cache cannot
-   * know whether an object exists: for a type or namespace that is not watched, and for a key without a namespace where the type is
-   * namespaced.
+   * Reads from the informers, without a request; objects are frozen, and may be older than those of the API server. A list without a
+   * namespace returns the objects of all namespaces that the process watches. A read throws (`PRO_INPUT`) when the cache cannot know
+   * whether an object exists: for a type or namespace that is not watched, and for a key of a namespaced type without a namespace.
    */
   readonly cache: CacheReader
   /** A logger with the fields of the controller, the object and the reconcile. */
   readonly logger: Logger
-  /** Aborts when the reconcile exceeds its time limit, or is still running some time after the process was told to stop. */
+  /** Aborts when the reconcile exceeds its time limit, or is still running some time after the shutdown of the process has begun. */
   readonly signal: AbortSignal
-  /** Unique for each call of the reconciler. */
+  /** A unique id of this call of the reconciler. */
   readonly reconcileID: string
   readonly clock: Clock
   readonly events: EventRecorder

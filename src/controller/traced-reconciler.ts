@@ -6,7 +6,7 @@ import type { Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { requeueOf } from './reconciler.ts'
 import { markFailed, registeredTracer } from '../telemetry/tracing.ts'
 
-/** Wraps `reconcile` so that each call is a trace of its own; without an OpenTelemetry SDK, returns `reconcile` itself. */
+/** Wraps `reconcile` in a span that starts a new trace for each call; without an OpenTelemetry SDK, returns `reconcile` itself. */
 export function traced(controller: string, { group, version, kind }: ResourceType, reconcile: Reconciler): Reconciler {
   const tracer = registeredTracer()
   if (tracer === undefined) return reconcile
@@ -18,7 +18,7 @@ export function traced(controller: string, { group, version, kind }: ResourceTyp
       'reconcile.controller': controller,
       'reconcile.id': reconcileContext.reconcileID,
     }
-    // A root span: the event that started the worker may be unrelated to this object.
+    // The span is a root span, because the event that started the worker may be unrelated to this object.
     return tracer.startActiveSpan(`reconcile ${controller}`, { kind: SpanKind.INTERNAL, root: true, attributes }, async (span) => {
       try {
         const result = await reconcile(request, reconcileContext)

@@ -1,4 +1,4 @@
-/** Builds the whole object from a converter's result, by the rules for metadata and the schema of the version. */
+/** Builds the whole object from a converter's result: validates its metadata, and applies the schema of the target version. */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, jsonEqual, stringifyJson } from '../api/json.ts'
@@ -8,8 +8,8 @@ import type { CompiledSchema } from '../schema/compile.ts'
 const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 
 /**
- * Returns the converted object: apiVersion, kind and metadata of the source, with the result's spec, status, labels and annotations, pruned
- * and defaulted by the schema, as the API server would return it. `dropped` is called with the paths of unknown fields.
+ * Returns the converted object: the given apiVersion, kind and metadata of the source, and the result's spec, status, labels and
+ * annotations, pruned and defaulted by the schema, as the API server would return it. `dropped` is called with the paths of unknown fields.
  *
  * @throws {ProreusError} `PRO_INPUT` when the result is not an object, or changes other metadata.
  */

@@ -12,19 +12,19 @@ import type { Convert, ConversionDefinition } from './definition.ts'
 import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-annotations.ts'
 import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
 import { sharedFields } from './shared-fields.ts'
-import { ToldFields } from './told-fields.ts'
-import type { Turns } from './turns.ts'
+import { ReportedFields } from './reported-fields.ts'
+import type { TimeSlices } from '../runtime/time-slices.ts'
 
 /** The data of one conversion besides the object. */
 export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Called with fields that could not be stored, or were stored and are not restored. */
+  /** Called when fields that a version cannot express could not be stored, or were stored and are not restored. */
   unkept?(unkept: Unkept): void
   /** Called with unknown fields in a converter's result, once for each field and `ObjectConverter`. */
   dropped?(dropped: Dropped): void
-  /** The time slices of the batch; a large object takes several. */
-  readonly turns?: Turns
+  /** The time slices that all objects of the ConversionReview share; a large object takes several. */
+  readonly slices?: TimeSlices
   /** Called when a converter throws and thereby fails the conversion. */
   readonly threw?: () => void
 }
@@ -34,7 +34,7 @@ type UnkeptReason = 'too large' | 'not accepted' | 'not convertible'
 /** Fields that a round trip loses. */
 export interface Unkept {
   readonly reason: UnkeptReason
-  /** The object, for a log line. */
+  /** The fields that identify the object in a log line. */
   readonly object: object
   readonly text: string
   readonly error?: unknown
@@ -42,27 +42,27 @@ export interface Unkept {
 
 /** Unknown fields in a converter's result: misspelled, or copied from the other version. */
 export interface Dropped {
-  /** The object with which this was detected, for a log line. */
+  /** The fields that identify in a log line the first object with these unknown fields. */
   readonly object: object
   readonly paths: readonly string[]
-  /** The converter, for a message. */
+  /** The log message, which names the converter. */
   readonly text: string
 }
 
 export interface ObjectConverter {
   readonly kind: Kind
-  /** The versions between which it converts. */
+  /** All versions of the kind. The converter converts between any two of them. */
   readonly versions: ReadonlySet<string>
   /**
-   * Converts an object to another version. It freezes the object; the result shares parts with it.
+   * Converts an object to another version. It freezes the object; the result shares parts with the object.
    *
-   * @throws {Error} the error of a converter, as its cause; `PRO_INPUT` when the result is not an object or changes other metadata than it
-   * may.
+   * @throws {Error} the error that a converter throws; `PRO_INPUT` when the result of a converter is not an object or changes other
+   * metadata than labels and annotations.
    */
   convert(object: JsonObject, version: string, call: ConversionCall): Promise<JsonObject>
 }
 
-/** One direction between the hub and a spoke. */
+/** The conversion from the hub to a spoke, or from a spoke to the hub. */
 interface Step {
   readonly from: string
   readonly to: string
@@ -72,12 +72,12 @@ interface Step {
   /** Undefined when both versions have the same fields. */
   readonly converter: Convert | undefined
   readonly inverse: Convert | undefined
-  readonly told: ToldFields
+  readonly reported: ReportedFields
 }
 
 export function createConverter({ kind, lossless, spokes }: ConversionDefinition): ObjectConverter {
   const hub = kind.version
-  const told = new ToldFields()
+  const reported = new ReportedFields()
   const step = (from: string, to: string, converter: Convert | undefined, inverse: Convert | undefined): Step => ({
     from,
     to,
@@ -86,7 +86,7 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
     apiVersion: apiVersionOf({ group: kind.group, version: to }),
     converter,
     inverse,
-    told,
+    reported,
   })
   const steps = new Map(
     kind.versions
@@ -127,14 +127,14 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
-  await breathe(call)
+  await yieldToEventLoop(call)
   const source = deepFreeze(defaulted)
   let result = await run({ ...step, converter: step.converter, call }, source)
   if (lossless) {
     let back: JsonObject | undefined
     if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
     else back = await convertBack(step, source, result, call)
-    await breathe(call)
+    await yieldToEventLoop(call)
     const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema)
     if (text !== undefined) taken.texts.set(step.from, text)
   }
@@ -146,7 +146,10 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   return metadata === undefined ? result : { ...result, metadata }
 }
 
-/** Restores stored fields in the result, unless that would change what the source shows; also returns the conversion back. */
+/**
+ * Restores stored fields in the result, unless the source would then look different when converted back. Also returns the result converted
+ * back.
+ */
 async function restoreInto(
   step: Step,
   source: JsonObject,
@@ -174,13 +177,13 @@ async function restoreInto(
 
 /** Converts the result back to the version of the source; undefined when that fails. */
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
-  const { inverse, from, to, source: target, target: schema, told } = step
+  const { inverse, from, to, source: target, target: schema, reported } = step
   const apiVersion = source.apiVersion as string
-  // A failure is reported as fields that cannot be stored; it does not fail the conversion.
+  // `threw` is not passed on: an exception here does not fail the conversion, and is reported to `unkept` as fields that are lost.
   const { threw: _, ...backCall } = call
   try {
     return await run(
-      { converter: inverse!, from: to, to: from, apiVersion, source: schema, target, told, call: backCall },
+      { converter: inverse!, from: to, to: from, apiVersion, source: schema, target, reported, call: backCall },
       deepFreeze(result),
     )
   } catch (error) {
@@ -190,22 +193,22 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
   }
 }
 
-/** One direction of a step, ready to be called. */
+/** One call of a converter: the versions, schemas and converter of one direction. */
 interface Way extends Omit<Step, 'converter' | 'inverse'> {
   readonly converter: Convert
   readonly call: ConversionCall
 }
 
 /**
- * Calls a converter. Its object may be incomplete, whatever its type promises: server-side apply extracts the fields of one manager and has
- * the rest converted, to find the fields of other managers in their versions. An exception for such an object must not fail the apply; the
- * fields that both versions have in common are then enough.
+ * Calls a converter. Whatever the converter's type promises, the object may be incomplete: server-side apply converts objects with only the
+ * fields of some managers, to find these fields in the managers' versions. An exception for such an object must not fail the apply; the
+ * result then has the fields that both versions have in common.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
-  const { converter, from, to, call, told } = way
+  const { converter, from, to, call, reported } = way
   const { signal, logger } = call
   const given = source.spec === undefined ? deepFreeze({ ...source, spec: {} }) : source
-  await breathe(call)
+  await yieldToEventLoop(call)
   let result: unknown
   try {
     result = await converter(given, { from, to, signal, logger })
@@ -219,17 +222,17 @@ async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   }
   if (source.spec === undefined && isObject(result) && isObject(result.spec) && Object.keys(result.spec).length === 0)
     result = { ...result, spec: undefined }
-  await breathe(call)
+  await yieldToEventLoop(call)
   return completeResult(source, result, way.apiVersion, way.target, (dropped) => {
-    const paths = told.news(to, dropped)
+    const paths = reported.newPaths(to, dropped)
     if (paths.length > 0)
       call.dropped?.({ object: facts(source), paths, text: `the converter from ${from} to ${to} returned fields that ${to} does not have` })
   })
 }
 
 /** Yields to the event loop when the time slice is used up. */
-async function breathe({ turns }: ConversionCall): Promise<void> {
-  if (turns?.due === true) await turns.give()
+async function yieldToEventLoop({ slices }: ConversionCall): Promise<void> {
+  await slices?.next()
 }
 
 function contentOf({ spec, status }: JsonObject): JsonObject {
@@ -240,7 +243,7 @@ function showsSame(a: JsonObject, b: JsonObject): boolean {
   return jsonEqual(a.spec, b.spec) && jsonEqual(a.status, b.status)
 }
 
-/** The object's fields for a log line. */
+/** Returns the fields that identify an object in a log line. */
 export function facts(object: JsonObject): object {
   const { name, namespace } = (object.metadata ?? {}) as { name?: string; namespace?: string }
   return { apiVersion: object.apiVersion, kind: object.kind, namespace, name }

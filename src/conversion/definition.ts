@@ -6,7 +6,7 @@ import type { Infer, InferInput, Kind, SpokeOf } from '../api/kind.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isAnObject, isBoolean } from '../api/option-checks.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { differences } from './shape.ts'
+import { differences } from './compare-versions.ts'
 
 /** The context of the conversion of one object. */
 export interface ConversionContext {
@@ -30,7 +30,7 @@ export interface ConvertedMetadata {
 }
 
 type StatusIn<T> = T extends { status?: infer Status } ? NonNullable<Status> : never
-/** The status is optional when it has the same fields in both versions, and then copied. */
+/** The status is optional when it has the same fields in both versions; it is then copied. */
 type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
   ? unknown
   : [StatusIn<From>] extends [StatusIn<To>]
@@ -47,15 +47,15 @@ export type Converted<From, To, ToInput extends { spec: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * Never returned, and only here for the compiler: while it infers the kind, this makes it infer a literal type for a literal such as
- * 'Running' in a result, instead of string.
+ * Never returned, and declared only for the compiler: while it infers the kind, this type makes it infer a literal type for a literal such
+ * as 'Running' in a result, instead of string.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
 
 /**
- * Both directions between the stored version, the hub, and one other version, the spoke. Objects are frozen, with the schema's defaults. An
- * integer beyond 2^53, where the schema allows it, is a `bigint`.
+ * The functions that convert between the stored version (the hub) and one other version (the spoke), in both directions. The objects that
+ * they receive are frozen and have the schema's defaults. An integer beyond 2^53, where the schema allows it, is a `bigint`.
  */
 export interface VersionConverter<K extends Kind, Version extends string> {
   toHub(
@@ -68,15 +68,15 @@ export interface VersionConverter<K extends Kind, Version extends string> {
   ): Awaitable<Converted<Infer<K>, Infer<K, Version>, InferInput<K, Version>>>
 }
 
-/** A converter for each version that is not stored. Versions with the fields of the stored one need none. */
+/** A converter for each version that is not stored. A version with the same fields as the stored version needs none. */
 export type VersionConverters<K extends Kind> = { readonly [Version in SpokeOf<K>]?: VersionConverter<K, Version> }
 
 export interface ConversionSettings<K extends Kind> {
   readonly converters: VersionConverters<K>
   /**
    * Default true: fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted object and
-   * restored on the way back, so that a write in another version loses nothing. See `defineConversion` for the rules. False: fields that
-   * the converters leave out are lost, and each object is converted once instead of there and back.
+   * restored on the way back, so a client that writes the object in another version loses nothing. See `defineConversion` for the rules.
+   * False: fields that the converters leave out are lost, and each object is converted once instead of there and back.
    */
   readonly lossless?: boolean
 }
@@ -89,7 +89,7 @@ function refuseConversion(kind: Kind, problems: readonly string[]): void {
     throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is not well defined: ${problems.join('; ')}.`)
 }
 
-/** A converter with its types erased. */
+/** One function of a converter, without its static types. */
 export type Convert = (object: JsonObject, context: ConversionContext) => unknown
 
 /** A conversion as the server and the manifests need it. */
@@ -97,16 +97,17 @@ export interface ConversionDefinition {
   readonly kind: Kind
   readonly lossless: boolean
   /**
-   * The converters, by version. Every other version has the same fields as the stored one.
+   * The converters, keyed by version. Every other version has the same fields as the stored version.
    * @internal
    */
   readonly spokes: ReadonlyMap<string, { readonly toHub: Convert; readonly fromHub: Convert }>
 }
 
 /**
- * Defines how a kind's versions are converted. The stored version is the hub: objects are converted from one spoke to another through it.
+ * Defines how a kind's versions are converted. The stored version is the hub: an object is converted from one spoke to another by
+ * converting it to the hub first.
  *
- * Converters return spec and status; of the metadata they may change labels and annotations, the rest is copied. They receive whole and
+ * Converters return spec and status, and optionally changed labels and annotations; all other metadata is copied. They receive whole and
  * incomplete objects (server-side apply converts the fields of one manager), so they must not rely on required fields. An exception fails
  * the whole request; for a list this means that no client can list the kind. Make converters tolerant, and reject invalid objects when they
  * are written, in `validate` of the webhook.

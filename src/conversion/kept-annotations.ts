@@ -5,11 +5,12 @@ import type { Kind } from '../api/kind.ts'
 import { maxAnnotationBytes } from '../api/object-meta.ts'
 
 /**
- * For each version. An object's other annotations, such as kubectl's last-applied configuration, need their share of the 256 KiB for all.
+ * Maximum size of the annotation for each version. All annotations of an object have at most 256 KiB, of which others, such as kubectl's
+ * last-applied configuration, need their share.
  */
 export const maxKeptBytes = 64 * 1024
 
-/** Metadata without these annotations, and their texts by version. */
+/** The metadata without these annotations, and the values of these annotations, keyed by version. */
 interface TakenAnnotations {
   readonly metadata: JsonObject | undefined
   readonly texts: Map<string, string>
@@ -19,7 +20,7 @@ export function keptAnnotation({ group }: Pick<Kind, 'group'>, version: string):
   return `conversion.${group}/${version}`
 }
 
-/** Removes the annotations of a kind's versions. Returns the same metadata when there are none. */
+/** Removes these annotations for all versions of the kind. Returns the metadata unchanged when there are none. */
 export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined): TakenAnnotations {
   const texts = new Map<string, string>()
   if (!isObject(metadata)) return { metadata: undefined, texts }
@@ -39,7 +40,7 @@ export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined)
   return { metadata: Object.keys(rest).length === 0 ? others : { ...others, annotations: rest }, texts }
 }
 
-/** Adds such annotations as far as there is room; returns the versions for which there is none. */
+/** Adds such annotations as far as there is room; returns the versions whose annotation was too large. */
 export function putKeptAnnotations(
   kind: Kind,
   metadata: JsonObject | undefined,

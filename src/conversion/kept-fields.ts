@@ -1,4 +1,7 @@
-/** Finds the fields of an object that a version cannot express, by comparing the object with its round trip; and restores them. */
+/**
+ * Finds the fields of an object that another version cannot express, by comparing the object with the result of converting it there and
+ * back; and restores them.
+ */
 import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
@@ -6,16 +9,17 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 
 /**
- * A tree parallel to the object. A leaf has the value to restore (absent: nothing) and a digest of the value that was shown in its place
- * (absent: nothing was). Unlike a list of paths, a tree visits each part of an object at most once.
+ * A tree with the structure of the object. A leaf has the value to restore (absent when the field was absent), and a digest of the value
+ * that the round trip returned instead (absent when the field was absent there). Unlike a list of paths, a tree visits each part of an
+ * object at most once.
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }
-  /** Items of a list map by their keys. */
+  /** Items of a list with `listType: map`, by their keys. */
   | { readonly items: readonly (readonly [JsonValue[], KeptFields])[] }
   | { readonly value?: JsonValue; readonly shown?: string }
 
-/** Returns the changes that turn `shown` into `original`; undefined when they are equal. */
+/** Returns the changes that turn `shown`, the result of the round trip, into `original`; undefined when they are equal. */
 export function findKeptFields(
   shown: JsonValue | undefined,
   original: JsonValue | undefined,
@@ -64,8 +68,8 @@ type Refused = readonly string[]
 const absent = Symbol('absent')
 
 /**
- * Returns `value` with the stored fields restored where the value shown in their place is unchanged; `value` itself when nothing is
- * restored. `kept` may be anything: what does not fit is ignored.
+ * Returns `value` with the stored fields restored, except where `value` differs from the digest in `kept`: there a client has changed the
+ * field since. Returns `value` itself when nothing is restored. `kept` may be anything: malformed parts are ignored.
  */
 export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
   const restored = restore(value, kept, schema, '', refused)
@@ -155,7 +159,7 @@ function haveSameItems(a: readonly JsonValue[], b: readonly JsonValue[], keys: r
   return new Set(identities).size === a.length && b.every((item, index) => canonicalJson(identityOf(item, keys)) === identities[index])
 }
 
-/** Equal for equal values; 128 bits, so that different values do not collide. */
+/** Returns a digest of the value. It has 128 bits, enough to rule out collisions. */
 function digestOf(value: JsonValue): string {
   return hash('sha256', canonicalJson(value), 'base64url').slice(0, 22)
 }

@@ -1,4 +1,7 @@
-/** Stored fields as the text of an annotation, which is hostile input: every user who may write the object may write it. */
+/**
+ * Writes and reads stored fields as the value of an annotation. The value is hostile input: every user who may write the object may write
+ * the annotation.
+ */
 import type { FieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
@@ -9,7 +12,7 @@ import { maxKeptBytes } from './kept-annotations.ts'
 import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
 import type { KeptFields } from './kept-fields.ts'
 
-/** Returns the fields of `original` that `back` lacks, as text; undefined when there are none. */
+/** Returns, as JSON, the fields in which `back` differs from `original`; undefined when there are none. */
 export function writeKeptFields(back: JsonObject, original: JsonObject, schema: StructuralSchema): string | undefined {
   const fields: { [key: string]: KeptFields } = {}
   for (const part of ['spec', 'status'] as const) {
@@ -19,7 +22,7 @@ export function writeKeptFields(back: JsonObject, original: JsonObject, schema: 
   return fields.spec === undefined && fields.status === undefined ? undefined : stringifyJson({ fields })
 }
 
-/** Returns the stored fields of a text; undefined when `writeKeptFields` could not have written it. */
+/** Parses the value of an annotation; returns undefined when `writeKeptFields` could not have written it. */
 export function readKeptFields(text: string): JsonObject | undefined {
   if (text.length > maxKeptBytes) return undefined
   try {
@@ -33,7 +36,7 @@ export function readKeptFields(text: string): JsonObject | undefined {
 
 /**
  * Returns the object with those stored fields that still apply and that the schema accepts, and the paths of those that it rejects. The API
- * server validates an object only in the version in which it is written, so it would never validate values from an annotation.
+ * server validates an object only in the version in which a client sends it, so it would never validate values from an annotation.
  */
 export function restoreWhatFits(
   object: JsonObject,

@@ -1,25 +1,29 @@
 /**
- * Finds the objects in the text of a ConversionReview without parsing them: `JSON.parse` of a long list would block the event loop for the
- * whole time, whereas each object can be parsed, converted and serialized in a slice of its own.
+ * Finds the objects in the JSON of a ConversionReview without parsing them: `JSON.parse` of a long list would block the event loop for the
+ * whole time, whereas each object can be parsed, converted and serialized in a time slice of its own.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import type { Turns } from './turns.ts'
+import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, scanValue } from '../api/json-bytes.ts'
+import type { TimeSlices } from '../runtime/time-slices.ts'
 
 /** The body is not a ConversionReview; the message for the client names the error. */
 export class MalformedConversionReview extends Error {
   override readonly name = 'MalformedConversionReview'
 }
 
-/** No object is larger: the API server accepts requests up to 3 MiB, and etcd 1.5 MiB. It also bounds the scan of one value. */
+/**
+ * Maximum size of an object, which also limits the scan of one value. Objects of an API server are smaller: it accepts requests up to 3
+ * MiB, and etcd 1.5 MiB.
+ */
 const maxObjectBytes = 8 * 1024 * 1024
-/** A review without its objects has a uid, a version and some names: it is parsed at once. */
+/** Maximum size of a review without its objects, which is parsed at once: it has a uid, a version and some names. */
 const maxEnvelopeBytes = 64 * 1024
-/** Consecutive white space; an indented review has some hundred characters. */
+/** Maximum number of consecutive white-space characters; an indented review has some hundred. */
 const maxSpaces = 64 * 1024
-/** A review has three fields, its request as well. */
+/** Maximum number of fields of an object in the envelope; a review has three fields, as has its request. */
 const maxFields = 32
 
-/** The bytes of an object, and its number of values, because values take ten times the memory of their text. */
+/** The bytes of an object, and its number of values, because parsed values take ten times the memory of their JSON. */
 export interface ScannedObject {
   /** Its index in the list. */
   readonly index: number
@@ -37,12 +41,12 @@ export interface ScannedReview {
 }
 
 /**
- * The objects of a review. Each iteration scans for them again, since storing the positions of millions of objects would take more memory
- * than their text.
+ * The objects of a review. Each iteration scans the body again, because storing the positions of millions of objects would take more memory
+ * than their JSON.
  */
 export class ObjectList implements Iterable<ScannedObject> {
   readonly length: number
-  /** The maximum of each over all objects. */
+  /** The largest number of values and the largest size among all objects, not necessarily of the same object. */
   readonly heaviest: { readonly values: number; readonly bytes: number }
   readonly #body: Buffer
   readonly #start: number
@@ -60,15 +64,8 @@ export class ObjectList implements Iterable<ScannedObject> {
   }
 }
 
-const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
-
-/** The bytes at which a value may end or a level begins. */
-const isMark = new Uint8Array(256)
-for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBracket]) isMark[mark] = 1
-
 /** @throws {MalformedConversionReview} */
-export async function scanReview(body: Buffer, turns: Turns): Promise<ScannedReview> {
+export async function scanReview(body: Buffer, slices: TimeSlices): Promise<ScannedReview> {
   const scan = new Scan(body)
   let objects = new ObjectList(body, 0, 0, { values: 0, bytes: 0 })
   let [start, end] = [0, 0]
@@ -77,7 +74,7 @@ export async function scanReview(body: Buffer, turns: Turns): Promise<ScannedRev
     return scan.object(async (inner) => {
       if (inner !== 'objects' || scan.next() !== openBracket) return scan.skipField()
       start = scan.at
-      objects = await scan.list(turns)
+      objects = await scan.list(slices)
       end = scan.at
     })
   })
@@ -92,8 +89,8 @@ export async function scanReview(body: Buffer, turns: Turns): Promise<ScannedRev
 }
 
 /**
- * Returns kind, version and name of an unparsed object, for a message about an object that exceeds the limits. Missing and malformed ones
- * are empty.
+ * Returns an object with only `apiVersion`, `kind`, `metadata.namespace` and `metadata.name` of an unparsed object, for a message about an
+ * object that exceeds the limits. Missing and malformed fields are left out.
  */
 export async function identityOf(bytes: Buffer): Promise<JsonObject> {
   const scan = new Scan(bytes)
@@ -161,7 +158,7 @@ class Scan {
   }
 
   /** Scans the objects of the list that begins here. */
-  async list(turns: Turns): Promise<ObjectList> {
+  async list(slices: TimeSlices): Promise<ObjectList> {
     this.#expect(openBracket)
     const start = this.#at
     let length = 0
@@ -174,7 +171,8 @@ class Scan {
         heaviest.values = Math.max(heaviest.values, this.values)
         heaviest.bytes = Math.max(heaviest.bytes, this.#at - from)
         length += 1
-        if (turns.due) await turns.give()
+        const turn = slices.next()
+        if (turn !== undefined) await turn
       } while (this.#takes(comma))
       this.#expect(closeBracket)
     }
@@ -195,40 +193,17 @@ class Scan {
     if (!this.skip(maxEnvelopeBytes)) throw largeEnvelope()
   }
 
-  /** Skips one value, and counts its values; returns false when it is longer than `maxBytes`. Syntax errors are left to `JSON.parse`. */
+  /**
+   * Skips one value, and counts its values; returns false when it is longer than `maxBytes`. Syntax errors are not detected here, but by
+   * `JSON.parse`.
+   */
   skip(maxBytes: number): boolean {
-    const body = this.#body
-    const limit = Math.min(body.length, this.#at + maxBytes)
-    let at = this.#at
-    let [depth, levels, values] = [0, 0, 0]
-    while (at < limit) {
-      const byte = body[at]!
-      if (isMark[byte] === 0) {
-        at += 1
-        continue
-      }
-      if (byte === quote) {
-        at = endOfString(body, at, limit)
-      } else if (byte === openBrace || byte === openBracket) {
-        values += 1
-        depth += 1
-        if (depth > levels) levels = depth
-        at += 1
-      } else if (byte === comma) {
-        if (depth === 0) break
-        values += 1
-        at += 1
-      } else {
-        // The end of the container of this scalar.
-        if (depth === 0) break
-        depth -= 1
-        at += 1
-      }
-      if (depth === 0) break
-    }
-    if (limit < body.length && (at > limit || (at === limit && depth > 0))) return false
-    if (at === this.#at || at > body.length) throw notJson('it ends too early')
-    this.#at = at
+    const { length } = this.#body
+    const limit = Math.min(length, this.#at + maxBytes)
+    const { end, values, levels, closed } = scanValue(this.#body, this.#at, limit)
+    if (limit < length && (end > limit || (end === limit && !closed))) return false
+    if (end === this.#at || end > length) throw notJson('it ends too early')
+    this.#at = end
     this.values = values
     this.levels = levels
     return true
@@ -263,17 +238,6 @@ class Scan {
   #expect(byte: number): void {
     if (!this.#takes(byte)) throw notJson(`${JSON.stringify(String.fromCharCode(byte))} is expected at byte ${this.#at}`)
   }
-}
-
-/** Returns the position after the closing quote of the string that begins at `at`; a position after `limit` when there is none. */
-function endOfString(body: Buffer, at: number, limit: number): number {
-  let end = at + 1
-  while (end < limit) {
-    const byte = body[end]!
-    if (byte === quote) return end + 1
-    end += byte === backslash ? 2 : 1
-  }
-  return limit + 1
 }
 
 function largeEnvelope(): MalformedConversionReview {

@@ -10,9 +10,9 @@ import { facts } from './converter.ts'
 import { excessOf, readObject } from './review-object.ts'
 import type { ObjectList } from './review-scan.ts'
 import { MalformedConversionReview, identityOf, scanReview } from './review-scan.ts'
-import type { Turns } from './turns.ts'
+import type { TimeSlices } from '../runtime/time-slices.ts'
 
-/** A review whose envelope is parsed. */
+/** A ConversionReview with a parsed envelope and unparsed objects. */
 export interface ConversionRequest {
   readonly uid: string
   readonly desiredAPIVersion: string
@@ -20,7 +20,9 @@ export interface ConversionRequest {
   readonly objects: ObjectList
 }
 
-/** A response as JSON in pieces, to be written one after the other; as bytes, which are outside the JavaScript heap. */
+/**
+ * A response as JSON in pieces, to be written one after the other. They are buffers, because their memory is outside the JavaScript heap.
+ */
 export interface ConversionAnswer {
   readonly pieces: readonly Buffer[]
   readonly failed: boolean
@@ -28,24 +30,27 @@ export interface ConversionAnswer {
 
 /** Number of failed objects that are named and logged as errors; the others are counted. */
 const maxNamed = 3
-/** After this many failures the rest is not converted: explaining the failures of millions of objects takes longer than converting them. */
+/**
+ * After this many failures the other objects are not converted: explaining the failures of millions of objects takes longer than converting
+ * them.
+ */
 const maxFailed = 1000
-/** About a millisecond. */
+/** Number of bytes that are scanned in about a millisecond. */
 const scannedAtOnce = 512 * 1024
-/** Pieces of a response are joined up to this length, so that there are few writes. */
+/** Pieces of a response are joined up to this length, because each write has a cost. */
 const pieceLength = 64 * 1024
 
 /**
- * Parses all of a review but its objects.
+ * Parses a ConversionReview except for its objects.
  *
  * @throws {MalformedConversionReview} when the body is not a ConversionReview.
  */
-export async function decodeConversionReview(body: Buffer | undefined, turns: Turns): Promise<ConversionRequest> {
+export async function decodeConversionReview(body: Buffer | undefined, slices: TimeSlices): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
   // Several reviews may arrive in the same turn of the event loop, and scanning for the end of one object may take a slice.
-  if (body.length > scannedAtOnce) await turns.give()
-  const { envelope, objects } = await scanReview(body, turns)
+  if (body.length > scannedAtOnce) await slices.next()
+  const { envelope, objects } = await scanReview(body, slices)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
   if (envelope.apiVersion !== 'apiextensions.k8s.io/v1') {
     const found = shownInBrief(envelope.apiVersion)
@@ -64,12 +69,12 @@ export async function decodeConversionReview(body: Buffer | undefined, turns: Tu
 /** Finds the converter of an object by its group and kind. */
 type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConverter | undefined
 
-/** Called once for each object, with whether it failed. */
+/** Called once for each object; `failed` is true when it could not be converted. */
 type ObjectConverted = (failed: boolean) => void
 
 /**
- * Converts the objects of a review one after the other, in slices. After a failure the others are converted as well, so that the response
- * can name all failures; by the protocol a response with a failure contains no objects.
+ * Converts the objects of a review one after the other, in slices. After a failure the other objects are converted as well, because the
+ * response names all failures; according to the API a response with a failure contains no objects.
  *
  * @throws {MalformedConversionReview} when an object is not JSON.
  * @throws the reason of the call's signal when it aborts.
@@ -78,7 +83,7 @@ export async function answerConversion(
   request: ConversionRequest,
   find: FindConverter,
   call: ConversionCall,
-  turns: Turns,
+  slices: TimeSlices,
   converted: ObjectConverted,
 ): Promise<ConversionAnswer> {
   const { group, version } = parseApiVersion(request.desiredAPIVersion)
@@ -88,14 +93,14 @@ export async function answerConversion(
   let piece = `${beginningOf(request.uid)}"convertedObjects":[`
   let separator = ''
   for (const scanned of request.objects) {
-    // A converter may have taken so long that the API server no longer waits.
+    // The previous object may have taken so long that the API server no longer waits.
     call.signal.throwIfAborted()
-    // Scanning for its end takes a slice if it is large.
-    if (turns.due) await turns.give()
+    // Scanning for the end of a large object takes a time slice.
+    await slices.next()
     let object: JsonObject = {}
     try {
       const excess = excessOf(scanned)
-      object = await (excess === undefined ? readObject(scanned, turns) : identityOf(scanned.bytes))
+      object = await (excess === undefined ? readObject(scanned, slices) : identityOf(scanned.bytes))
       const converter = find(group, object.kind)
       if (converter === undefined) throw new TypeError(`its kind is not converted to ${request.desiredAPIVersion} here`)
       if (excess !== undefined) throw new TypeError(`request.objects[${scanned.index}] ${excess}`)

@@ -2,9 +2,11 @@
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, setOwn } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { differences } from './shape.ts'
+import { differences } from './compare-versions.ts'
 
-/** Returns the fields with the same path and shape in both schemas; where objects differ, their common fields. */
+/**
+ * Returns the fields that have the same path and shape in both schemas; of an object with different fields, those that both schemas have.
+ */
 export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
   const shared: JsonObject = {}
   for (const [key, value] of Object.entries(object)) {
@@ -23,7 +25,7 @@ function sharedValue(value: JsonValue, from: StructuralSchema, to: StructuralSch
   return value.map((item) => (isObject(item) ? sharedFields(item, from.items!, to.items!) : item))
 }
 
-/** Items of a list map are identified by their keys, so that other fields may differ. */
+/** Returns whether both schemas identify the items of the list by the same keys; the other fields of items may then differ. */
 function haveSameKeys(from: StructuralSchema, to: StructuralSchema): boolean {
   const [keys, others] = [from['x-kubernetes-list-map-keys'], to['x-kubernetes-list-map-keys']]
   return keys !== undefined && others !== undefined && keys.join() === others.join() && from.items !== undefined && to.items !== undefined

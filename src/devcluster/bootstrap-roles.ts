@@ -4,16 +4,16 @@
  */
 import type { PolicyRule } from '../api/policy-rule.ts'
 
-/** Rules in the stored form: a rule for paths has no resources. */
+/** The two forms of a rule: one for resources, and one for non-resource URLs, which has no resources. */
 type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources'>
 type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
 
-/** A ClusterRole; with `aggregates`, it aggregates all roles with the label `rbac.authorization.k8s.io/aggregate-to-NAME`. */
+/** A ClusterRole. With `aggregates: NAME`, it aggregates all ClusterRoles with the label `rbac.authorization.k8s.io/aggregate-to-NAME`. */
 export interface BootstrapRole {
   readonly name: string
   readonly rules?: readonly (ResourceRule | PathRule)[]
   readonly aggregates?: string
-  /** The role that aggregates this one. */
+  /** The `NAME` in this role's own aggregation label. */
   readonly aggregateTo?: string
   /** The groups in the ClusterRoleBinding of the same name. */
   readonly groups?: readonly string[]

@@ -8,7 +8,7 @@ import type { BootstrapRole } from './bootstrap-roles.ts'
 import { bootstrapRoles } from './bootstrap-roles.ts'
 
 const ownNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
-/** The API server's address is the first one of the Services' range. */
+/** The API server's cluster IP is the first address of the range for Services. */
 const apiServerAddress = '10.96.0.1'
 const fieldManager = 'kube-apiserver'
 
@@ -28,7 +28,7 @@ const clusterRoleBinding = resourceType<KubernetesObject & { roleRef: unknown; s
   namespaced: false,
 })
 
-/** Creates the built-in namespaces, roles and the Service `kubernetes`, and other `namespaces`. */
+/** Creates the built-in namespaces, the roles, the Service `kubernetes`, and the additional `namespaces`. */
 export async function createOwnObjects(client: Client, namespaces: readonly string[], port: number): Promise<void> {
   await Promise.all(
     [...new Set([...ownNamespaces, ...namespaces])].map((name) =>

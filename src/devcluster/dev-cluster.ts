@@ -1,6 +1,6 @@
 /** `startDevCluster`: a Kubernetes API in this process, with the controllers that make Pods run, for `proreus dev` and for tests. */
-import type { Clock } from '../api/clock.ts'
-import { systemClock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { createClient } from '../client/client.ts'
@@ -10,7 +10,7 @@ import { createWebhookCaller } from './admission/caller.ts'
 import { mappedServices } from './admission/service-resolver.ts'
 import { withPodSecurity } from './admission/pod-security.ts'
 import { endpointOf } from './admission/stored-services.ts'
-import { storedPods, storedWebhooks } from './admission/stored-webhooks.ts'
+import { storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
 import { createOwnObjects } from './bootstrap.ts'
 import { runControllers } from './controllers/controllers.ts'
@@ -24,21 +24,21 @@ import { tokenAuthenticator } from './access/authenticate.ts'
 import type { Grant } from './access/authorizer.ts'
 import { masters, ruleAuthorizer } from './access/authorizer.ts'
 import type { RequestRecord } from './http/handle.ts'
-import { serverVersion } from './http/paths.ts'
+import { serverVersion } from './http/non-resource-paths.ts'
 import { reviewRows } from './access/reviews.ts'
 import type { ApiServer } from './http/server.ts'
 import { startApiServer } from './http/server.ts'
 import { serviceAccountTokens } from './access/service-account-tokens.ts'
 import { storedRules } from './access/stored-rules.ts'
-import { kubeconfigYaml, writeKubeconfig } from './pki/kubeconfig.ts'
-import { issueServingCertificate, newToken, openState } from './pki/state.ts'
+import { kubeconfigYaml, writeKubeconfig } from './state/kubeconfig.ts'
+import { issueServingCertificate, newToken, openState } from './state/state.ts'
 import type { UserInfo } from './apimachinery/request-context.ts'
 import { Registry } from './registry/registry.ts'
 import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
 import { ObjectStore } from './storage/object-store.ts'
 
-/** A user besides the administrator, with permissions by rules. */
+/** A user besides the administrator, with the permissions that these rules grant. */
 export interface DevClusterUser {
   readonly name: string
   readonly token: string
@@ -50,20 +50,23 @@ export interface DevClusterUser {
 }
 
 export interface DevClusterOptions {
-  /** Default 6443; 0: any free port. If the port is in use, the next free one, unless `portRequired`. */
+  /**
+   * Port of the server. Default 6443; 0 means any free port. If the port is in use, the server uses the next free one, unless
+   * `portRequired` is true.
+   */
   readonly port?: number
   /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next one. Default false. */
   readonly portRequired?: boolean
-  /** Directory for the CA and token, so that they survive restarts. Default: nothing is written. */
+  /** Directory in which the CA and the token are kept across restarts. By default, nothing is written. */
   readonly directory?: string
-  /** Default true: garbage collection, namespace deletion, scheduling, running Pods. */
+  /** True to run controllers for garbage collection, namespace deletion, scheduling, and running Pods. Default true. */
   readonly controllers?: boolean
   /** Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
   /** Namespaces to create besides the built-in ones. Default `test-mypod`. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
-  /** Base URLs of Services in webhook configurations, by `namespace/name`: `https://127.0.0.1:9443`. */
+  /** Base URLs of Services in webhook configurations, keyed by `namespace/name`, e.g. `https://127.0.0.1:9443`. */
   readonly services?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger: Logger
@@ -80,15 +83,15 @@ export interface DevCluster {
   kubeconfigYaml(): string
   /** Writes the administrator's kubeconfig atomically, readable only by its owner. */
   writeKubeconfig(path: string): Promise<void>
-  /** Adds a Service for webhook configurations, by `namespace/name`. */
+  /** Adds a Service for webhook configurations; `name` is `namespace/name`. */
   addService(name: string, address: string): void
   /** Ends watches and connections; resolves within a second. */
   close(): Promise<void>
-  /** Drops old states: older watches and continue tokens get 410. */
+  /** Drops the history of objects. Requests with an older resourceVersion or continue token then get 410. */
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
-  /** The latest answered requests, oldest first. */
+  /** The latest requests that the server has responded to, oldest first. */
   readonly requests: readonly RequestRecord[]
 }
 
@@ -115,8 +118,8 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, uid: user.name, groups: user.groups ?? [] }]),
   ])
-  // Start with the time in milliseconds, which increases faster than revisions: after a restart, the resourceVersions of clients are older
-  // than the history, so that they list again.
+  // The first revision is the time in milliseconds, which increases faster than revisions do. After a restart, all resourceVersions that
+  // clients know are therefore older than the history, and clients list again.
   const store = new ObjectStore({ firstRevision: clock.now() })
   const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
   const accounts = serviceAccountTokens(store, clock)
@@ -142,7 +145,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     requests.push(record)
     if (requests.length > maxRequests) requests.splice(0, maxRequests / 10)
   }
-  const server = await listen(options, (port) =>
+  const server = await startOnFreePort(options, (port) =>
     startApiServer({
       registry,
       catalog,
@@ -206,8 +209,8 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   }
 }
 
-/** Listens on the wanted port, or the next free one unless it is required. */
-async function listen(
+/** Starts a server on the wanted port, or the next free one unless it is required. */
+async function startOnFreePort(
   { port = defaultPort, portRequired = false }: DevClusterOptions,
   start: (port: number) => Promise<ApiServer>,
 ): Promise<ApiServer> {

@@ -11,11 +11,11 @@ const addressSpec = `(?:${dotAtom}|${quotedString})@${space}(?:${dotAtom}|${doma
 const trailer = `(?:[ \\t]|${comment})*`
 
 const plainAddress = new RegExp(`^${space}${addressSpec}${trailer}$`)
-// One character at a time: there is only one way to match a display name, so that the pattern cannot backtrack.
+// The pattern matches one character at a time. There is only one way to match a display name, so the pattern cannot backtrack.
 const displayName = `(?:[ \\t]|${quotedString}|${comment}|${atomCharacter}|\\.)*`
 const namedAddress = new RegExp(`^${displayName}<${space}${addressSpec}${space}>${trailer}$`)
 
-/** Longer than any mail system accepts; limits the work of the patterns. */
+/** Maximum length of an address, which limits the work of the patterns. It is longer than any mail system accepts. */
 const maxLength = 1024
 
 export function isEmail(text: string): boolean {

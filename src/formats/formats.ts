@@ -1,6 +1,6 @@
 /**
- * `format`: the formats that the API server validates, each by the rules of its parser (Go's net, net/url, net/mail and time, govalidator).
- * Unknown formats are ignored.
+ * `format`: the formats that kube-apiserver validates, each according to the rules of its parser (Go's net, net/url, net/mail and time,
+ * govalidator). Unknown formats are ignored.
  */
 import { isEmail } from './email.ts'
 import { isCidr, isHostname, isIpv4, isIpv6, isMac, isRequestUri } from './network.ts'
@@ -12,7 +12,7 @@ export interface Format {
   test(text: string): boolean
 }
 
-/** Returns the format of a string; undefined for no format or an unknown one. Hyphens in the name are ignored. */
+/** Returns the format of a string; undefined when there is no format or it is unknown. Hyphens in the name are ignored. */
 export function formatOf(name: string | undefined): Format | undefined {
   const test = name === undefined ? undefined : checks.get(name.replaceAll('-', ''))
   return name === undefined || test === undefined ? undefined : { name, test }

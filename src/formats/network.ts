@@ -1,12 +1,15 @@
 /** IP addresses, host names and URIs, as Go's `net` and `net/url` accept them. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
-/** Reports whether Go's `net.ParseIP` accepts the text: unlike Node.js it accepts no zones. */
+/** Returns true when Go's `net.ParseIP` accepts the string: unlike Node.js it accepts no zones. */
 export function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** Also accepts IPv4 addresses in IPv6 notation, which contain dots, and leading zeros, which Kubernetes still reads as decimal. */
+/**
+ * Accepts IPv4 addresses. These include IPv4 addresses in IPv6 notation, which contain dots, and numbers with leading zeros, which
+ * Kubernetes still reads as decimal.
+ */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(withoutLeadingZeros(text))
 }
@@ -42,13 +45,13 @@ const letterOrDash = String.raw`[a-zA-Z0-9\-\p{S}\p{L}]`
 const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
-/** kube-openapi's pattern for RFC 1034, which also accepts letters of any script and symbols. */
+/** Accepts host names with kube-openapi's pattern for RFC 1034, which also accepts letters of any script and symbols. */
 export function isHostname(text: string): boolean {
   // The length limits come first: they bound the work of the pattern.
   return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)
 }
 
-// The patterns match invalid characters, which needs no memory for valid ones.
+// These patterns match invalid characters, because a pattern for valid ones would need memory.
 const invalidEscape = /%(?![0-9a-f]{2})/i
 const invalidInUser = /[^A-Za-z0-9\-._:~!$&'()*+,;=%@]/
 const invalidInHost = /[^A-Za-z0-9\-._~!$&'()*+,;=\]<>":%\u0080-\uffff]|%(?!25|[89a-f][0-9a-f])/i

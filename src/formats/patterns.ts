@@ -1,4 +1,4 @@
-/** `pattern`: regular expressions with the semantics of Go's RE2, in time linear in the length of the text. */
+/** `pattern`: regular expressions with the semantics of Go's RE2, in time that is linear in the length of the string. */
 import { RE2JS } from 're2js'
 
 export interface Pattern {
@@ -38,8 +38,8 @@ interface Effort {
 }
 
 /**
- * Maximum number of steps of the native engine at each place in the text, and in total for an anchored pattern, which is tried at one place
- * only.
+ * Maximum number of steps of the native engine at each place in the string, and in total for an anchored pattern, which is tried at only
+ * one place.
  */
 const maxStepsPerPlace = 256
 const maxSteps = 16_384
@@ -47,9 +47,9 @@ const maxSteps = 16_384
 const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
 
 /**
- * Reports whether RE2 and the native engine agree on a pattern and the native engine is linear on it. Conservative: accepts only ASCII
- * literals, plain classes, `\d` and `\w`, groups without repetition, and at most one unbounded repetition, for which the pattern must be
- * anchored: otherwise it would be tried again at each place.
+ * Reports whether RE2 and the native engine agree on a pattern and the native engine is linear on it. The test is conservative. It accepts
+ * only ASCII literals, plain classes, `\d` and `\w`, groups without repetition, and at most one unbounded repetition, for which the pattern
+ * must be anchored: otherwise it would be tried again at each place.
  */
 export function isSimple(source: string): boolean {
   const anchored = source.startsWith('^')
@@ -81,7 +81,7 @@ function take(parser: Parser, expression: RegExp): RegExpExecArray | undefined {
   return match
 }
 
-/** Consumes as much as it understands. The caller checks the position for the rest. */
+/** Parses as much of the pattern as is simple. The caller checks the position to see whether anything remains. */
 function parseSequence(parser: Parser): Effort | undefined {
   let total = nothing
   while (parser.at < parser.text.length && !'|)'.includes(parser.text[parser.at]!)) {

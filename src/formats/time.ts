@@ -14,7 +14,7 @@ export function isDate(text: string): boolean {
   return day <= days[month - 1]!
 }
 
-/** Accepts RFC 3339 in upper or lower case. Text after a second `t` is ignored, and leap seconds are invalid. */
+/** Accepts RFC 3339 in upper or lower case. Characters after a second `t` are ignored, and leap seconds are invalid. */
 export function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t', 2)
   const match = time === undefined ? null : timePattern.exec(time)
@@ -30,7 +30,7 @@ const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
 /** A unit, or a word that begins with the longest name of one: `d`, `day`, `days`. */
 const scalaUnit = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i
 
-/** Accepts Go's `1h30m`, and Scala's `22 ns` and `1 day 2 hours`. A single number with a known unit makes a text valid. */
+/** Accepts Go's `1h30m`, and Scala's `22 ns` and `1 day 2 hours`. A string is valid if it has a single number with a known unit. */
 export function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true
   const parts = [...text.matchAll(scalaPart)]
@@ -44,7 +44,7 @@ function isGoDuration(text: string): boolean {
   return sum <= maxInt64 || (sum === maxInt64 + 1n && text.startsWith('-'))
 }
 
-/** Parses an integer, but returns a constant beyond the maximum for very many digits: parsing those would take long. */
+/** Parses an integer, but returns a constant beyond the maximum for very many digits: to parse them would take long. */
 function toInteger(digits: string): bigint {
   const significant = digits.replace(/^0+/, '')
   return significant.length > 19 ? maxInt64 + 2n : BigInt(significant)

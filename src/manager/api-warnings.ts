@@ -1,37 +1,37 @@
 /**
- * Logs warnings of the API server, e.g. about a deprecated version or an unknown field: once for each controller rather than for each
- * request.
+ * Logs warnings of the API server, e.g. about a deprecated version or an unknown field: once an hour for each controller rather than for
+ * each request.
  */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { WarnedRequest } from '../client/transport.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { logContext } from '../telemetry/log-context.ts'
 
-/** Repeated after an hour, for readers of a recent part of the log. */
+/** A warning is logged again after an hour, for readers of only a recent part of the log. */
 const againMs = 3_600_000
 const maxRemembered = 256
 
 /**
- * Returns the function that logs a warning: each text once an hour for each controller at level `warn`, otherwise at level `debug`. The
- * line has the fields of the request, and of the reconcile that sent it.
+ * Returns the function that logs a warning: the same message once an hour for each controller at level `warn`, otherwise at level `debug`.
+ * The log message names method and path of the request; the log line has the fields of the reconcile that sent it.
  */
 export function warningLog(processLogger: Logger, clock: Clock): (text: string, request: WarnedRequest) => void {
-  /** When each warning was logged, the oldest first. */
-  const said = new Map<string, number>()
+  /** The times at which warnings were logged, the oldest first. */
+  const loggedAt = new Map<string, number>()
   return (text, { method, path }) => {
     const { owner = '', logger = processLogger } = logContext() ?? {}
     const warning = `${text} (${method} ${path})`
     const key = `${owner}\0${text}`
     const now = clock.now()
-    const known = said.get(key)
+    const known = loggedAt.get(key)
     if (known !== undefined && now - known < againMs) {
       logger.debug(`the API server warns again: ${warning}`)
       return
     }
-    said.delete(key)
-    said.set(key, now)
-    const [oldest] = said.keys()
-    if (said.size > maxRemembered && oldest !== undefined) said.delete(oldest)
+    loggedAt.delete(key)
+    loggedAt.set(key, now)
+    const [oldest] = loggedAt.keys()
+    if (loggedAt.size > maxRemembered && oldest !== undefined) loggedAt.delete(oldest)
     logger.warn(`the API server warns: ${warning}`)
   }
 }

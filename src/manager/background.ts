@@ -1,17 +1,17 @@
-/** Background tasks that run until they are told to stop. */
+/** Background tasks, which run until they are stopped. */
 import type { Logger } from '../telemetry/logger.ts'
 
 export interface BackgroundTask {
-  /** `failed` has the error of a task that ended before it was told to stop. */
+  /** `failed` has the error of a task that failed before it was stopped. */
   readonly state: 'running' | 'ended' | { readonly failed: unknown }
   /** Resolves when the task has ended for any reason. */
   readonly ended: Promise<void>
-  /** Tells the task to stop; returns `ended`. */
+  /** Aborts the signal of the task; returns `ended`. */
   stop(): Promise<void>
 }
 
 /**
- * Starts `task` with a signal of its own. A failure is logged and never thrown, so that it does not stop other tasks. After `stop`, a
+ * Starts `task` with a signal of its own. A failure is logged and not thrown, because it must not stop other tasks. After `stop`, a
  * rejection with the signal's reason is no failure, and any other error is logged as a warning.
  */
 export function inBackground(name: string, task: (signal: AbortSignal) => Promise<void>, logger: Logger): BackgroundTask {

@@ -1,6 +1,6 @@
 /** Opens the certificates of the webhook server, and determines their names. */
 import { isIP } from 'node:net'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -15,7 +15,7 @@ type CertificateNames = {
   readonly ips?: readonly string[]
 }
 
-/** Files for a run outside the cluster; a Secret, shared by all replicas, inside. */
+/** The store of the certificates: files for a process outside the cluster, or a Secret that all replicas in the cluster share. */
 export type CertificateOptions =
   | ({ readonly kind: 'files'; readonly directory: string } & CertificateNames)
   | ({ readonly kind: 'secret'; readonly namespace: string; readonly name: string } & CertificateNames)
@@ -46,7 +46,10 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
   return { names: unique.filter((host) => isIP(host) === 0), ips: unique.filter((host) => isIP(host) !== 0), expected: unique[0]! }
 }
 
-/** The API server calls a Service as `name.namespace.svc`. Files from elsewhere, such as cert-manager's, need not have its other names. */
+/**
+ * Returns the names of the Service in front of the webhooks. The API server uses only `name.namespace.svc`, so certificates in files, which
+ * may be issued by cert-manager, need not have the other names.
+ */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`
   if (certificates.kind === 'secret') return [`${service}.svc`, `${service}.svc.cluster.local`, service]
@@ -60,7 +63,7 @@ export interface OpenOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts the opening. */
+  /** Aborts opening the store. */
   readonly signal: AbortSignal
 }
 

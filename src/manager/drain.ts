@@ -1,11 +1,11 @@
 /** Graceful shutdown: requests and reconciles in flight are finished as long as there is time. */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { Running } from './running.ts'
-import { sleep } from '../api/clock.ts'
+import type { Running } from './running-parts.ts'
+import { sleep, timedOut, within } from '../runtime/waiting.ts'
 
 export interface DrainOptions {
-  /** Time for which the webhooks still accept connections. */
+  /** Time for which the webhook server still accepts connections. */
   readonly delayMs: number
   /** Time limit for requests in flight after that. */
   readonly deadlineMs: number
@@ -13,9 +13,9 @@ export interface DrainOptions {
   readonly logger: Logger
 }
 
-/** Time for aborted work to react to its signal. */
+/** Time in which aborted reconciles and requests must react to their signals. */
 const unwindMs = 1_000
-/** Time limit for all remaining steps together: an API server that does not answer must not delay the end. */
+/** Time limit for all remaining steps together: an API server that does not answer must not delay the end of the process. */
 const restMs = 3_000
 /** `Client.close` lets running requests end within one second. */
 const closeMs = 2_000
@@ -23,10 +23,11 @@ const closeMs = 2_000
 /**
  * Stops everything within `delayMs` + `deadlineMs` + a few seconds; never rejects.
  *
- * 1. `/readyz` fails at once, so that endpoints are removed; every webhook response closes its connection.
- * 2. Controllers start no reconciles and finish running ones. The webhooks still serve, because the writes of reconciles may need them.
+ * 1. `/readyz` fails at once, which removes the Pod from the endpoints of the Service; every webhook response closes its connection.
+ * 2. Controllers start no reconciles and finish running ones. The webhooks are still served, because objects that the reconciles write may
+ * need them.
  * 3. For `delayMs` the webhooks accept requests of clients that still use the old endpoints; then they finish requests in flight.
- * 4. The rest stops: cache, certificates, events, and last the probes and the connections to the API server.
+ * 4. The other parts stop: cache, certificates, events, and last the probes and the connections to the API server.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
@@ -34,7 +35,9 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   const startedAt = clock.now()
   const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<void> => {
     try {
-      if (!(await within(clock, ms, step()))) logger.warn(`${what} did not stop in time and is left behind`)
+      const running = step()
+      if (running !== undefined && (await within(clock, ms, running, { keepAlive: true })) === timedOut)
+        logger.warn(`${what} did not stop in time and is left behind`)
     } catch (error) {
       logger.warn({ err: error }, `${what} did not stop as it should`)
     }
@@ -62,19 +65,4 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   await attempt('the probes', closeMs, () => running.probes?.close())
   await attempt('the client', closeMs, () => running.client.close())
   logger.info('stopped')
-}
-
-/** Returns whether `promise` resolves within `ms`. */
-async function within(clock: Clock, ms: number, promise: Promise<unknown> | undefined): Promise<boolean> {
-  if (promise === undefined) return true
-  const late = new AbortController()
-  const timedOut = sleep(clock, ms, late.signal).then(
-    () => false,
-    () => false,
-  )
-  try {
-    return await Promise.race([promise.then(() => true), timedOut])
-  } finally {
-    late.abort()
-  }
 }

@@ -1,13 +1,12 @@
 /** A small plain HTTP server, for probes and metrics. */
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ListenAddress } from './listen-address.ts'
-import { systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { messageOf } from '../api/errors.ts'
-import { listenError } from '../api/listen-error.ts'
-import { Connections } from '../webhook/connections.ts'
+import { listen } from '../runtime/listen.ts'
+import { Connections } from '../webhook/http/connections.ts'
 
 export interface Answer {
   readonly code: number
@@ -33,9 +32,12 @@ export interface HttpEndpoint {
   close(): Promise<void>
 }
 
-/** Limits, because every client that reaches the port could otherwise exhaust the memory of the process, or block the kubelet's probes. */
+/**
+ * Limits on requests: without them, every client that reaches the port could exhaust the memory of the process, or block the kubelet's
+ * probes.
+ */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-/** The kubelet opens one connection for each probe, Prometheus one for each of its replicas. */
+/** Limits on connections: the kubelet opens one connection for each probe, Prometheus one for each of its replicas. */
 const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
 
 /**
@@ -45,34 +47,20 @@ const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
  */
 export async function startHttpEndpoint({ address, flag, handlers, logger }: HttpEndpointOptions): Promise<HttpEndpoint> {
   const server = createServer(headerLimits, (request, response) => {
-    // Ignores further requests that arrived on a connection after one that closed it.
+    // A connection that was closed for one request may have received further requests before; they are ignored.
     if (!request.socket.destroyed) void answer(request, response, handlers)
   })
   new Connections(server, systemClock, connectionLimits)
-  await listen(server, address, flag)
+  const port = await listen(server, { ...address, flag: `${flag} (0 switches it off)` })
   // A connection that cannot be accepted, for example for lack of file descriptors, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))
   return {
-    address: { ...address, port: (server.address() as AddressInfo).port },
+    address: { ...address, port },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
-  }
-}
-
-async function listen(server: Server, { host, port }: ListenAddress, flag: string): Promise<void> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
-        server.off('error', reject)
-        resolve()
-      })
-    })
-  } catch (error) {
-    throw listenError(error, { host, port, flag: `${flag} (0 switches it off)` })
   }
 }
 

@@ -4,18 +4,18 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
 import type { ControllerDefinition } from '../controller/builder.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
-import type { WebhookDefinition } from '../webhook/definition.ts'
+import type { WebhookDefinition } from '../webhook/definition/definition.ts'
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
-import { dns1123Label } from '../api/names.ts'
+import { dns1123Label } from '../api/name-syntax.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { expect, hasOptions, isListOf, isResourceType, isText } from '../api/option-checks.ts'
-import { combineWebhooks } from '../webhook/combine.ts'
+import { combineWebhooks } from '../webhook/definition/combine.ts'
 import { missingConverters } from '../conversion/definition.ts'
 
 export interface OperatorDefinition {
   /**
-   * Lower case letters, digits and dashes. `--operators` selects the operator by it; it is also its field manager, its user agent and the
+   * Lower case letters, digits and dashes. It selects the operator in `--operators`, and is its field manager, its user agent and the
    * source of its events.
    */
   readonly name: string
@@ -31,7 +31,7 @@ export interface OperatorDefinition {
   readonly rbac?: readonly PolicyRule[]
 }
 
-/** Accepts results of our function `maker`, recognized by these fields. */
+/** Accepts results of the function named `maker`, which are recognized by these fields. */
 function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
   return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))
 }

@@ -25,7 +25,7 @@ const selfSubjectAccessReview = resourceType<SelfSubjectAccessReview>({
 export interface PermissionOptions {
   readonly operators: readonly Operator[]
   readonly client: Pick<Client, 'create'>
-  /** Absent or empty: all. */
+  /** The namespaces that the operators watch; absent or empty for all. */
   readonly namespaces?: readonly string[] | undefined
   /** Describes the user and the API server, for the message. */
   readonly connection: { readonly describe: string }
@@ -39,7 +39,7 @@ interface Need {
   readonly group: string
   readonly plural: string
   readonly namespaced: boolean
-  /** Without its primary type a controller cannot work; it waits for others, and logs that. */
+  /** True for the primary type of a controller, without which the controller cannot work. For other types it waits, and logs that. */
   readonly primary: boolean
 }
 
@@ -50,8 +50,8 @@ interface Refusal {
 }
 
 /**
- * Checks with SelfSubjectAccessReviews that each watched type may be listed and watched. A missing right for other types than the primary
- * ones is a warning: the reflector keeps retrying, and the right may be granted later.
+ * Checks with SelfSubjectAccessReviews that each watched type may be listed and watched. A missing permission for another type than a
+ * primary one causes only a warning: the reflector keeps retrying, and the permission may be granted later.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when a primary type may not be read.
  */
@@ -90,9 +90,9 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
     const review = await client.create(selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
     return review.status?.allowed === false
   } catch (error) {
-    // An unauthenticated client cannot do anything.
+    // A client that is not authenticated, or an unreachable API server, prevents the start.
     if (!isApiError(error) || isUnauthorized(error)) throw error
-    // A failed review does not prevent the start: the first list will show whether the right is missing.
+    // Another failed SelfSubjectAccessReview does not prevent the start: the first list will show whether the permission is missing.
     logger.debug({ err: error }, `the API server did not answer whether this user may ${verb} ${groupResourceOf(need)}`)
     return false
   }

@@ -83,7 +83,7 @@ const injectionChecks = {
 
 /** The check of each option; functions that pass some options on to `run` use the same checks. */
 export const runOptionChecks = {
-  // May have other properties, since callers may extend a connection.
+  // A connection may have other properties, because callers may extend it.
   connection: hasOptions(connectionChecks, ['server', 'describe'], { mayHaveOthers: true }),
   name: isText,
   namespace: isText,

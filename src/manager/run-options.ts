@@ -1,17 +1,17 @@
-/** The options of `run`, and their defaults in a cluster (with the connection of a Pod's service account) and outside. */
+/** The options of `run`, and their defaults in a cluster (when the connection is that of a Pod's service account) and outside. */
 import { hostname } from 'node:os'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { TlsOptions } from '../webhook/tls.ts'
+import type { TlsOptions } from '../webhook/http/tls.ts'
 import type { CertificateOptions } from './certificates.ts'
 import type { ListenAddress } from './listen-address.ts'
-import { systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import type { InstallationNames } from './names.ts'
-import { installationName, namesOf } from './names.ts'
+import type { InstallationNames } from './installation-names.ts'
+import { installationName, namesOf } from './installation-names.ts'
 import type { Operator } from './operator.ts'
 
 export interface WebhookOptions extends TlsOptions {
@@ -24,8 +24,8 @@ export interface WebhookOptions extends TlsOptions {
   /** The Service in front of the webhooks, in the namespace of the process. Default: `NAME-webhook`. */
   readonly service?: string
   /**
-   * Share of allowed reviews that are logged, from 0 (none, the default) to 1 (all), sampled by their uid. Denied and failed reviews are
-   * always logged.
+   * Share of allowed admission requests that are logged at level `info`, from 0 (none, the default) to 1 (all), sampled by their uid.
+   * Denied and failed ones are always logged.
    */
   readonly reviewLogSampling?: number
 }
@@ -50,19 +50,19 @@ export interface Endpoints {
 export interface RunOptions {
   readonly connection: Connection
   /**
-   * The name of the installation, which is part of the names of its webhook configurations, namespace, Service and Secret, so that several
-   * installations, even of one operator, can run in one cluster. A DNS label of at most 52 characters that begins with a letter. Default:
-   * the operator's name; required when there are several operators.
+   * The name of the installation, which is part of the names of its webhook configurations, namespace, Service and Secret. With different
+   * names, several installations, even of the same operator, can run in one cluster. A DNS label of at most 52 characters that begins with
+   * a letter. Default: the operator's name; required when there are several operators.
    */
   readonly name?: string
-  /** The namespace of the process. Default: that of the service account in a cluster, else `NAME-system`. */
+  /** The namespace of the process. Default: the namespace of the service account in a cluster, else `NAME-system`. */
   readonly namespace?: string
-  /** Aborts to start the graceful shutdown. Default: that of `onTermination`, which aborts on SIGTERM and SIGINT. */
+  /** The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). */
   readonly signal?: AbortSignal
   /** Default: the Secret `NAME-webhook-ca` in a cluster, the folder `certs` outside. */
   readonly certificates?: CertificateOptions
   readonly webhook?: WebhookOptions
-  /** Default: `NAME-mutating` and `NAME-validating`. With empty lists another program maintains `caBundle`, e.g. cert-manager. */
+  /** Default: `NAME-mutating` and `NAME-validating`. Pass empty lists when another program maintains `caBundle`, e.g. cert-manager. */
   readonly webhookConfigurations?: InjectionTargets
   /** Default `:8081` in a cluster, `127.0.0.1:8081` outside. Clients are not authenticated. `0` disables the probes. */
   readonly probeBindAddress?: string
@@ -76,20 +76,20 @@ export interface RunOptions {
   /** Namespaces that the controllers watch. Absent or empty: all. */
   readonly namespaces?: readonly string[]
   /**
-   * Time for which the webhooks accept connections after the shutdown began, for clients that do not know it yet. Default 10 s in a
-   * cluster, in which endpoints are removed, and 0 outside.
+   * Time for which the webhook server accepts connections after the shutdown has begun, for clients that still have the old endpoints.
+   * Default 10 s in a cluster, where removing endpoints takes time, and 0 outside.
    */
   readonly drainDelayMs?: number
   /** Time limit for requests in flight after that. Default 30 s. */
   readonly drainDeadlineMs?: number
-  /** Identifies the replica in events. Default: the host name, which in a cluster is that of the Pod. */
+  /** The name of the replica in events. Default: the host name, which in a cluster is the name of the Pod. */
   readonly instance?: string
   readonly logger?: Logger
   readonly clock?: Clock
   readonly metrics?: Metrics
   /**
-   * Called when the webhooks are served, before anything is watched: the moment to install their configurations. `client` is that of the
-   * process.
+   * Called when the webhooks are served and nothing is watched yet, for example to install the webhook configurations. `client` is the
+   * client of the process.
    */
   readonly onServing?: (endpoints: Endpoints, client: Client) => Promise<void> | void
   /** Called when everything has started. */

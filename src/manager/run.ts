@@ -8,8 +8,8 @@ import type { OpenOptions } from './certificates.ts'
 import type { Operator } from './operator.ts'
 import type { PermissionOptions } from './permissions.ts'
 import type { CompleteOptions, Endpoints, RunOptions } from './run-options.ts'
-import type { Running } from './running.ts'
-import { aborted } from '../api/clock.ts'
+import type { Running } from './running-parts.ts'
+import { aborted } from '../runtime/waiting.ts'
 import { messageOf } from '../api/errors.ts'
 import { Cache } from '../cache/cache.ts'
 import { injectCaBundle } from '../certs/injector.ts'
@@ -21,14 +21,14 @@ import { warningLog } from './api-warnings.ts'
 import { inBackground } from './background.ts'
 import { certificateNames, openCertificates } from './certificates.ts'
 import { drain } from './drain.ts'
-import { identitiesOf } from './identity.ts'
+import { identitiesOf } from './operator-identity.ts'
 import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
-import { startProbes } from './probes.ts'
+import { startProbes } from './probe-server.ts'
 import { checkRunOptions } from './run-option-checks.ts'
 import { withDefaults } from './run-options.ts'
-import { memoryFor } from './memory.ts'
-import { livenessChecks, readinessChecks } from './running.ts'
+import { memoryFor } from './webhook-memory.ts'
+import { livenessChecks, readinessChecks } from './readiness-and-liveness.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
 import { onTermination } from './termination.ts'
 import { webhookCheck } from './webhook-check.ts'
@@ -37,11 +37,11 @@ export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /**
- * Runs operators: serves their webhooks, maintains the certificates and reconciles, until `signal` aborts or, without one, the process
- * receives SIGTERM or SIGINT; resolves after a graceful shutdown.
+ * Runs operators: serves their webhooks, maintains the certificates and reconciles, until `signal` aborts or, when no signal is given, the
+ * process receives SIGTERM or SIGINT. Resolves after a graceful shutdown.
  *
- * After the start it survives failures: it waits for a missing CRD or an unreachable API server. A controller that has failed is logged and
- * fails the liveness probe, since only a restart of the process restarts it.
+ * After the start it survives failures: it waits for a missing CRD or an unreachable API server. When a controller fails, that is logged
+ * and the liveness probe fails, because only a restart of the process restarts the controller.
  *
  * @example
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
@@ -54,7 +54,7 @@ export function run(operators: readonly Operator[], options: RunOptions): Promis
 }
 
 /**
- * The parts to start; tests replace them.
+ * The functions that create the parts of the process; tests replace them.
  * @internal
  */
 export interface Parts {
@@ -80,14 +80,15 @@ const realParts: Parts = {
   elected: () => Promise.resolve(),
 }
 
-/** With the signal, given or default. */
+/** The options of a run, with the caller's signal or by default one that aborts on SIGTERM or SIGINT. */
 type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 
-/** A failed start has nothing in flight that is worth a longer wait. */
+/** Time limit for requests in flight after a failed start, for which a longer wait is not worthwhile. */
 const failedStartDeadlineMs = 5_000
 
 /**
- * Starts everything, waits for the abort, and stops everything. Rejects when the start fails, after stopping what has started.
+ * Starts all parts, waits until the signal aborts, and stops all parts. When the start fails, it stops the parts that have started, and
+ * rejects.
  * @internal
  */
 export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
@@ -133,8 +134,8 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 }
 
 /**
- * Probes first, which answer "not ready" from the beginning. Webhooks before the cache, because a list may need their conversion. The cache
- * before the controllers, which wait for it.
+ * Starts the parts in order. The probes are first: they answer "not ready" from the beginning. The webhooks start before the cache, because
+ * a list may need a conversion. The cache starts before the controllers, which wait until it has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options
@@ -215,7 +216,10 @@ async function startWebhooks(
   return { port: address.port, url: webhook.url ?? address.url, caBundle: source.current().caBundle }
 }
 
-/** After `onServing`, which may have installed the configurations, so that the first check finds them. */
+/**
+ * Starts the injection of `caBundle`. It is called after `onServing`, which may have installed the configurations: the first check must
+ * find them.
+ */
 function startInjection(
   operators: readonly Operator[],
   options: CompleteOptions,
@@ -224,7 +228,7 @@ function startInjection(
 ): BackgroundTask | undefined {
   const { webhookConfigurations, clock, logger } = options
   const { definitions = convertedDefinitions(operators) } = webhookConfigurations
-  // Operators with conversions alone have no webhook configurations.
+  // Operators that have only conversions have no webhook configurations.
   const { mutating, validating } = operators.some(({ webhooks }) => webhooks.length > 0)
     ? webhookConfigurations
     : { mutating: [], validating: [] }

@@ -11,7 +11,7 @@ export function kindsOf(operators: readonly Operator[]): readonly Kind[] {
 }
 
 /**
- * Rejects operators that define one kind differently; otherwise the one installed last would silently win.
+ * Rejects operators that define the same kind differently; otherwise the CRD that is installed last would silently win.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming the kind and both operators.
  */

@@ -11,8 +11,8 @@ export interface Termination {
 
 /**
  * Aborts on SIGTERM and SIGINT, for a graceful shutdown; a second signal ends the process at once. An unhandled rejection is logged and
- * does not end the process, in which the webhooks of other kinds run. After an uncaught exception the state of the process is unknown, so
- * it shuts down gracefully with exit code 1.
+ * does not end the process, because it also serves the webhooks of other kinds. After an uncaught exception the state of the process is
+ * unknown, so it shuts down gracefully with exit code 1.
  */
 export function onTermination(logger: Logger): Termination {
   const controller = new AbortController()

@@ -1,10 +1,10 @@
 /** Checks that the webhook port answers as the API server requires: TLS, with a leaf that the published trust bundle trusts. */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import { checkServerIdentity, trust } from '../client/trust.ts'
-import type { Check } from './health.ts'
+import type { Check } from './health-handler.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface WebhookCheckOptions {
@@ -17,9 +17,12 @@ export interface WebhookCheckOptions {
   readonly clock: Clock
 }
 
-/** A handshake costs a signature, so that probes share a success for this time. Failures are not cached. */
+/**
+ * A successful handshake is not repeated for this time, unless the trust bundle changes, because each costs a signature. Failures are not
+ * cached.
+ */
 const trustMs = 5_000
-/** Below the default timeout of the kubelet, one second. */
+/** Timeout of the handshake: below one second, the kubelet's default timeout of a probe. */
 const timeoutMs = 900
 
 /** The readiness check named `webhook`. */
@@ -39,7 +42,7 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
     name: 'webhook',
     problem() {
       const { caBundle } = certificates.current()
-      // The age is also too large after the clock was set back.
+      // After the clock was set back, a success is in the future; it is not used, either, when it is too far away.
       if (passed !== undefined && passed.bundle === caBundle && Math.abs(clock.now() - passed.at) < trustMs) return undefined
       dialing ??= dialOnce().finally(() => (dialing = undefined))
       return dialing

@@ -3,13 +3,13 @@ import type { JsonObject } from '../api/json.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { Kind, KindVersion } from '../api/kind.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
-import { conversionPath } from '../webhook/paths.ts'
+import { conversionPath } from '../webhook/definition/paths.ts'
 import type { WebhookTarget } from './webhook-configuration.ts'
 import { clientConfig } from './webhook-configuration.ts'
 
 /**
- * Returns the CRD for `kubectl apply`, without names and values that the API server sets. `target` is the conversion webhook of the kind;
- * without it, objects of different versions differ by their apiVersion alone.
+ * Returns the CRD for `kubectl apply`, without names and values that the API server sets. `target` is the address of the kind's conversion
+ * webhook; without it, a conversion changes only the apiVersion.
  *
  * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema: patterns, rules, defaults, structure.
  */
@@ -36,7 +36,10 @@ export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   }
 }
 
-/** Returns `spec.conversion` with a webhook; without a `caBundle`, like the webhook configurations. */
+/**
+ * Returns `spec.conversion` with a webhook. It has no `caBundle`, like the webhook configurations, because the running process maintains
+ * it.
+ */
 export function webhookConversion(target: WebhookTarget) {
   return {
     strategy: 'Webhook',

@@ -1,15 +1,16 @@
 /** Installs the kinds and webhook configurations of operators. */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition } from '../api/builtin.ts'
-import { sleep, systemClock, type Clock } from '../api/clock.ts'
+import { systemClock, type Clock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import { ApiError, isConflict, isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
-import type { InstallationNames } from '../manager/names.ts'
-import { installationName, installationOf, isInstaller, namesOf } from '../manager/names.ts'
+import type { InstallationNames } from '../manager/installation-names.ts'
+import { installationName, installationOf, isInstaller, namesOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { serviceOf } from '../manager/run-options.ts'
@@ -20,23 +21,24 @@ import type { WebhookTarget } from './webhook-configuration.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 
 export interface InstallOptions {
-  /** The name of the installation. Default: that of the only operator. */
+  /** The name of the installation. Default: the name of the only operator. */
   readonly name?: string | undefined
   /** Default false: a CRD that another installation has defined differently is an error. True takes ownership of it. */
   readonly forceConflicts?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** A new CRD is served within moments; one with a conflicting name never is. */
+/** Time limit for a new CRD to be served: usually this takes moments; a CRD with a conflicting name is never served. */
 const establishedDeadlineMs = 10_000
-/** The running process injects the `caBundle` as soon as it sees the configuration. */
+/** Time limit for the running process to inject the `caBundle`. */
 const trustedDeadlineMs = 10_000
 const pollMs = 20
 
 /**
  * Applies the CRDs and waits until the API server serves them.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, or another installation, define a kind differently; `PRO_PERMISSION`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, or an operator and another installation, define a kind differently;
+ * `PRO_PERMISSION` when CRDs may not be applied.
  */
 export async function installKinds(
   client: Client,
@@ -51,7 +53,10 @@ export async function installKinds(
   for (const crd of crds) await established(client, nameOf(crd), clock, options.signal)
 }
 
-/** Takes ownership of fields from any manager but another installation, whose objects would be validated by a foreign schema. */
+/**
+ * Applies a CRD. It takes ownership of fields from any field manager except another installation, whose objects would otherwise be
+ * validated by a foreign schema.
+ */
 async function applyDefinition(
   client: Client,
   crd: JsonObject,
@@ -126,10 +131,10 @@ export async function installWebhooks(
 }
 
 /**
- * For `onServing` of `run`: installs kinds and webhooks as soon as these are served.
+ * Returns a function for `onServing` of `run`, which installs kinds and webhook configurations as soon as the webhooks are served.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` at once when the address of the webhooks is unknown: outside a cluster set `webhook.url`, or
- * `webhook.service` with a Service that leads here.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` at once (not in the returned function) when the address of the webhooks is unknown: outside a
+ * cluster set `webhook.url`, or `webhook.service` with a Service that forwards to this process.
  */
 export function installOnServing(
   operators: readonly Operator[],
@@ -157,7 +162,10 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
   )
 }
 
-/** For every kind with several versions, since one that had a conversion webhook before may need none any more. */
+/**
+ * Installs the conversion webhooks of CRDs. CRDs of kinds with several versions that need none are also checked, because they may have had
+ * one before, which is removed.
+ */
 async function installConversions(
   client: Client,
   operators: readonly Operator[],
@@ -174,7 +182,7 @@ async function installConversions(
       await installConversion(client, name, target, fieldManager, options)
       continue
     }
-    // An apply without the field would not suffice: the `caBundle`, which another manager owns, would remain.
+    // Applying the CRD without the field would not suffice: the `caBundle`, which another field manager owns, would remain.
     const { spec } = await client.get(customResourceDefinition, { name }, { signal })
     const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
     if (spec.conversion?.strategy === 'Webhook')
@@ -182,7 +190,7 @@ async function installConversions(
   }
 }
 
-/** When another installation converts, it converts for all, and nothing is changed. */
+/** Sets the conversion webhook of a CRD. When another installation has set its own, that one converts for all, and nothing is changed. */
 async function installConversion(
   client: Client,
   name: string,
@@ -195,7 +203,7 @@ async function installConversion(
   const conversion = webhookConversion(target)
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
-    // A webhook has either `url` or `service`, and an apply does not remove fields that others have applied.
+    // A webhook has either `url` or `service`, and an apply does not remove the other field when another field manager owns it.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
@@ -213,7 +221,10 @@ function isConvertedByOthers({ metadata }: CustomResourceDefinition, installatio
   })
 }
 
-/** Installing needs more rights than running: the error for a missing right names the alternative. */
+/**
+ * Waits for a request of the installation. It needs more permissions than running operators: the error for a missing permission names the
+ * alternative.
+ */
 async function allowed(write: Promise<unknown>): Promise<void> {
   try {
     await write

@@ -2,8 +2,8 @@
 import type { JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
-import type { InstallationNames } from '../manager/names.ts'
-import { labelsOf } from '../manager/names.ts'
+import type { InstallationNames } from '../manager/installation-names.ts'
+import { labelsOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { convertedDefinitions } from '../manager/operator.ts'
 import { kindsOf } from '../manager/shared-kinds.ts'
@@ -36,7 +36,7 @@ function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   ]
 }
 
-/** Returns the ClusterRole of the operator process, which maintains the `caBundle` of its webhook configurations. */
+/** Returns the ClusterRole of the operator process, including the rules for maintaining the `caBundle` of its webhook configurations. */
 export function managerRole(operators: readonly Operator[], names: InstallationNames): JsonObject {
   const injection: PolicyRule = {
     apiGroups: ['admissionregistration.k8s.io'],
@@ -48,7 +48,7 @@ export function managerRole(operators: readonly Operator[], names: InstallationN
   return clusterRole(names.managerRole, rules, labelsOf(names.installation))
 }
 
-/** For the `caBundle` of conversion webhooks. */
+/** Returns the rules for maintaining the `caBundle` of conversion webhooks in CRDs. */
 function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
   const resourceNames = convertedDefinitions(operators)
   if (resourceNames.length === 0) return []
@@ -80,11 +80,16 @@ function clusterRole(name: string, rules: readonly PolicyRule[], labels: JsonObj
   }
 }
 
-/** Merges rules for the same resources. The result is sorted, so that generated files are stable. */
+/** Merges rules for the same resources, or for the same paths that are not resources. The result is sorted, which keeps generated files stable. */
 export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, Set<string>>()
   const targets = new Map<string, Omit<PolicyRule, 'verbs'>>()
+  const add = (key: string, target: Omit<PolicyRule, 'verbs'>, verbs: readonly string[]): void => {
+    targets.set(key, target)
+    merged.set(key, new Set([...(merged.get(key) ?? []), ...verbs]))
+  }
   for (const { verbs, ...target } of rules) {
+    for (const url of target.nonResourceURLs ?? []) add(url, { apiGroups: [], resources: [], nonResourceURLs: [url] }, verbs)
     for (const apiGroup of target.apiGroups) {
       for (const resource of target.resources) {
         const single = {
@@ -93,8 +98,7 @@ export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
           ...(target.resourceNames && { resourceNames: [...target.resourceNames].sort() }),
         }
         const key = [apiGroup, resource, ...(single.resourceNames ?? [])].join(' ')
-        targets.set(key, single)
-        merged.set(key, new Set([...(merged.get(key) ?? []), ...verbs]))
+        add(key, single, verbs)
       }
     }
   }

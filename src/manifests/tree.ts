@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
-import { installationName, namesOf } from '../manager/names.ts'
+import { installationName, namesOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { convertedDefinitions } from '../manager/operator.ts'
 import { checkSharedKinds, kindsOf } from '../manager/shared-kinds.ts'
@@ -12,13 +12,13 @@ import { managerRole, userRoles } from './rbac.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
-/** All files in this folder are generated: one without a kind is removed. */
+/** All files in this folder are generated: a file without a kind is removed. */
 const crdFolder = 'crd/bases'
 
 /**
- * Returns the texts of the files by their paths below the configuration folder; `name` is that of the installation.
+ * Returns the contents of the files, keyed by their paths below the configuration folder; `name` is the name of the installation.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or two operators define one kind differently.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or two operators define the same kind differently.
  */
 export function generatedFiles(operators: readonly Operator[], name?: string): ReadonlyMap<string, string> {
   checkSharedKinds(operators)

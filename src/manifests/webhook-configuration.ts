@@ -1,12 +1,12 @@
 /** The webhook configurations of operators. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
-import type { InstallationNames } from '../manager/names.ts'
-import { labelsOf } from '../manager/names.ts'
+import type { InstallationNames } from '../manager/installation-names.ts'
+import { labelsOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
-import type { CombinedWebhook } from '../webhook/combine.ts'
-import { combineWebhooks } from '../webhook/combine.ts'
-import { schemaKindOf } from '../webhook/definition.ts'
+import type { CombinedWebhook } from '../webhook/definition/combine.ts'
+import { combineWebhooks } from '../webhook/definition/combine.ts'
+import { schemaKindOf } from '../webhook/definition/definition.ts'
 
 /** The address of the webhook server for the API server: its Service in the cluster, or a URL outside it. */
 export type WebhookTarget =
@@ -15,7 +15,7 @@ export type WebhookTarget =
 /**
  * Returns a mutating and a validating configuration with one entry for each served version of each kind, and for each other type with
  * webhooks. They have no `caBundle`: the running process (or cert-manager) maintains it, and a manifest with one would overwrite it. A
- * configuration without entries is returned, too, so that entries which were installed before are removed.
+ * configuration without entries is returned, too, because applying it removes entries that were installed before.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
@@ -63,8 +63,8 @@ function entriesOf(
 }
 
 /**
- * A domain with at least three parts, as the API server requires; the groups of Kubernetes' own types have fewer, so that the
- * installation's name is appended.
+ * Returns the name of an entry: a domain with at least three parts, as the API server requires. The groups of Kubernetes' own types have
+ * fewer parts, so the installation's name is appended.
  */
 function nameOf({ type, schemaKind, version, subresource, name }: CombinedWebhook, verb: string, names: InstallationNames): string {
   const { group, kind, plural } = type
@@ -85,8 +85,9 @@ function scopeOf({ type, filters }: CombinedWebhook): string {
 }
 
 /**
- * Types that are not ours must stay writable while the webhooks are down; otherwise the operator's own Pods could not start. Webhooks of
- * one's own kinds exclude no namespace, because users could bypass the validation there.
+ * Returns the `namespaceSelector` of an entry. Webhooks for types that no operator defines exclude some namespaces by default: while the
+ * webhooks are down, the operator's own Pods must be able to start. Webhooks for the operators' kinds exclude no namespace, because users
+ * could bypass the validation there.
  */
 function namespaceSelectorOf(
   { type, filters }: CombinedWebhook,
@@ -98,7 +99,7 @@ function namespaceSelectorOf(
   return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }] }
 }
 
-/** A copy: installed objects must not be frozen, or shared between files. */
+/** Returns a copy, because installed objects must not be frozen or shared between files. */
 function asJson(value: object): JsonValue {
   return structuredClone(value) as JsonValue
 }

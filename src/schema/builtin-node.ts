@@ -71,13 +71,13 @@ function scalarNode(scalar: BuiltinScalar): SchemaNode {
   return decodedNode(schemas[scalar])
 }
 
-/** The pattern is the one that the API server's error message shows; the check is stricter. */
+/** The pattern is the one in kube-apiserver's error message; the check is stricter. */
 const quantity: Pattern = {
   source: '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$',
   test: (text) => /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/.test(text),
 }
 
-/** Reports whether a required field with this value counts as missing. */
+/** Returns true when a required field with this value counts as missing. */
 export function isMissing({ decoded }: SchemaNode, value: JsonValue | undefined): boolean {
   return value === undefined || (decoded && (value === null || value === ''))
 }

@@ -6,22 +6,22 @@ import { formatFieldError, invalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { compileRules } from '../cel/rules.ts'
-import { coerceResources, holdsResources } from './coerce.ts'
+import { coerceResources, holdsResources } from './decode-embedded-resource.ts'
 import { applyDefaults, dropNulls } from './default.ts'
 import type { SchemaNode } from './node.ts'
 import { buildRootNode } from './node.ts'
 import { prune } from './prune.ts'
-import { explainRefusal } from './refusal.ts'
-import { checkStructural } from './structural.ts'
-import { compileCheck } from './translate.ts'
+import { explainRefusal } from './ajv-errors.ts'
+import { checkStructural } from './structural/check-schema.ts'
+import { compileCheck } from './to-ajv.ts'
 import { holdsBuiltins, unknownFields } from './unknown-fields.ts'
 
 export interface CompiledSchema {
   readonly schema: StructuralSchema
   /**
    * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Returns the same object if nothing was removed.
-   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`, then those of embedded metadata.
-   * `malformed` is set if the API server could not decode an embedded resource of the object.
+   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`, then the paths of fields in embedded
+   * metadata. `malformed` is set if kube-apiserver could not decode an embedded resource of the object.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
@@ -31,7 +31,7 @@ export interface CompiledSchema {
   default(object: JsonObject): JsonObject
   /**
    * Returns the sorted paths of fields inside built-in types (`Type.Builtin`) that those types do not have; at most `limit` of them, by
-   * default all. The API server keeps such fields, because the schema of the CRD does not describe the type.
+   * default all. kube-apiserver keeps such fields, because the schema of the CRD does not describe the type.
    */
   unknownFields(object: JsonObject, limit?: number): readonly string[]
   /**
@@ -41,8 +41,8 @@ export interface CompiledSchema {
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
    * Returns all errors of the object, unsorted: those of its structure, then those of its rules. The object's metadata is not validated
-   * (see `validateObjectMeta`). With `oldObject`, errors of unchanged values are tolerated, and so are invalid sets and maps if the old
-   * object had any.
+   * (see `validateObjectMeta`). With `oldObject`, errors of unchanged values are tolerated. Invalid lists of type set or map are tolerated
+   * if the old object had some.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /** Validates the structure without the rules. */
@@ -53,8 +53,8 @@ export interface CompiledSchema {
    */
   validateStatus(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * Evaluates the rules (`x-kubernetes-validations`). If `found` has an error that makes them meaningless, they are skipped, which is an
-   * error itself. `warn` receives the errors of values that the update leaves unchanged.
+   * Evaluates the rules (`x-kubernetes-validations`). If `found` has an error that makes the rules meaningless, they are skipped, which is
+   * reported as an error. `warn` receives the errors of values that the update leaves unchanged.
    */
   validateRules(
     object: JsonObject,
@@ -87,7 +87,7 @@ const rulesNotChecked = invalid(
 /**
  * Compiles a schema, once for each schema object. `described` identifies it in the error message.
  *
- * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject the schema.
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when kube-apiserver would reject the schema.
  */
 export function compileSchema(schema: StructuralSchema, described?: string): CompiledSchema {
   const known = compiled.get(schema)
@@ -145,7 +145,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   } satisfies CompiledSchema)
 }
 
-/** Compiles the ajv check with the first value: compiling is expensive, and processes that never validate do not need it. */
+/** Compiles the ajv check when the first value is checked: compiling is expensive, and a process that never validates does not need it. */
 function structureCheck(node: SchemaNode, field = ''): (value: JsonValue, oldValue?: JsonValue) => readonly FieldError[] {
   let check: ValidateFunction | undefined
   return (value, oldValue) => {

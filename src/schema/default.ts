@@ -9,8 +9,8 @@ import type { SchemaNode } from './node.ts'
 type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'>
 
 /**
- * Applies defaults to a value. The API server first drops nulls in the whole object and then applies defaults. Dropping a null never
- * affects a default elsewhere, so that a single walk does both. Unchanged parts are shared with the input.
+ * Applies defaults to a value. kube-apiserver first drops nulls in the whole object and then applies defaults. A dropped null never affects
+ * a default elsewhere, so a single walk does both. Unchanged parts are shared with the input.
  *
  * @param dropsNulls false if the value is a default itself: its nulls are kept until the object is decoded again.
  */
@@ -47,7 +47,7 @@ function defaultItems(items: SchemaNode, list: JsonValue[], dropsNulls: boolean)
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
     const item = list[index]!
-    // A null item is never dropped. Without a default it stays, and fails the type check.
+    // A null item is never dropped. Without a default, it stays null and fails the type check.
     const next = item === null && !items.nullable ? (items.default ?? null) : applyDefaults(items, item, dropsNulls)
     if (next === item) continue
     copy ??= list.slice()

@@ -1,11 +1,11 @@
-/** Limits the nesting of objects, so that no object can exhaust the stack of a recursive function. */
+/** Limits the nesting of objects: no object may exhaust the stack of a recursive function. */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import { fieldOf } from '../api/field-path.ts'
 
 /**
- * Maximum depth of a value below a field whose schema does not limit it. (The API server's decoder allows 10,000 levels in total.)
- * A call stack of Node.js has room for about 10,000 small frames, and a recursive walk takes up to three per level.
+ * Maximum depth of a value below a field whose schema does not limit it. (kube-apiserver's decoder allows 10,000 levels in total.) A call
+ * stack of Node.js has room for about 10,000 small frames, and a recursive walk takes up to three per level.
  */
 export const maxNesting = 1000
 

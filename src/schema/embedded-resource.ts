@@ -6,7 +6,7 @@ import type { FieldError } from '../api/field-error.ts'
 import { invalid, required } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import { getOwn, isObject } from '../api/json.ts'
-import { dns1035Label, pathSegmentName } from '../api/names.ts'
+import { dns1035Label, pathSegmentName } from '../api/name-syntax.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
 import { childPath } from '../api/field-path.ts'
 

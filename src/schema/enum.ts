@@ -1,6 +1,6 @@
 /**
- * `enum`. The API server converts the value to the Go type of each allowed value before it compares (kube-openapi `validate.Enum`): a float
- * is truncated for an integer, and an integer becomes a character for a string.
+ * Checks of `enum`. kube-apiserver converts the value to the Go type of each allowed value before it compares the two (kube-openapi
+ * `validate.Enum`): a float is truncated for an integer, and an integer becomes a character for a string.
  */
 import type { JsonValue } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'
@@ -10,7 +10,7 @@ export function isInEnum(values: readonly JsonValue[], value: JsonValue): boolea
   return values.some((allowed) => jsonEqual(allowed, value) || (isNumber(value) && isConverted(value, allowed)))
 }
 
-/** Reports whether the conversion makes the API server accept values that do not equal an allowed one. */
+/** Returns true when the conversion makes kube-apiserver accept values that do not equal an allowed value. */
 export function convertsForEnum(values: readonly JsonValue[], types: readonly string[]): boolean {
   if (values.some((allowed) => typeof allowed === 'bigint')) return true
   const takes = (type: string): boolean => types.length === 0 || types.includes(type)
@@ -37,7 +37,7 @@ function isCharacter(text: string): boolean {
   return text !== '' && text.length <= 2 && [...text].length === 1
 }
 
-/** Go's conversion of an integer to a string. */
+/** Converts an integer to a string like Go: to the character with this code point. */
 function characterOf(code: number | bigint): string {
   const isScalar = typeof code === 'number' && code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
   return isScalar ? String.fromCodePoint(code) : '\ufffd'

@@ -6,7 +6,7 @@ import { apiVersionOf } from '../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn, isObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
-import { pathSegmentName } from '../api/names.ts'
+import { pathSegmentName } from '../api/name-syntax.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
 import type { CompiledSchema } from './compile.ts'
 import { compileSchema } from './compile.ts'
@@ -14,7 +14,7 @@ import { compileSchema } from './compile.ts'
 /**
  * Returns the compiled schema of a version of a kind, by default of the storage version.
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version, `PRO_SCHEMA_INVALID` when the API server would reject its
+ * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version, `PRO_SCHEMA_INVALID` when kube-apiserver would reject its
  * schema.
  */
 export function schemaOf(kind: Kind, version: string = kind.version): CompiledSchema {
@@ -34,8 +34,8 @@ export interface ValidateOptions {
 }
 
 /**
- * Returns all errors of an object by its kind's schema and the API conventions. The object must be pruned and defaulted already.
- * If its apiVersion or kind is wrong, only that is reported.
+ * Returns all errors of an object according to its kind's schema and the API conventions. The object must have been pruned and defaulted. A
+ * wrong apiVersion or kind is reported without any other errors.
  */
 export function validateObject(kind: Kind, object: JsonObject, options: ValidateOptions = {}): FieldError[] {
   const version = options.version ?? versionOf(kind, object)
@@ -53,7 +53,7 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
   return [...errors, ...schema.validateRules(object, options.oldObject, errors)]
 }
 
-/** The API server sets the generation of custom resources itself, and ignores the one that is sent. */
+/** kube-apiserver sets the generation of custom resources itself, and ignores the generation in a request. */
 function withoutGeneration(metadata: JsonValue | undefined): JsonValue | undefined {
   if (!isObject(metadata) || metadata.generation === undefined) return metadata
   const { generation: _, ...rest } = metadata

@@ -10,7 +10,7 @@ import { isDeeperThan, tooDeep } from './depth.ts'
 import type { SchemaNode } from './node.ts'
 import { indexPath } from '../api/field-path.ts'
 
-/** Reports whether a list is a valid set or map. Has a fast path for items that are identified by a string, as most are. */
+/** Reports whether a list is a valid set or map. Has a fast path for items that are identified by a string, which is true of most items. */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
   return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '', 1).length === 0
 }
@@ -35,16 +35,16 @@ function areManyDistinct(list: readonly JsonValue[], key: string | undefined): b
 
 const minSlots = 128
 const maxSlots = 1024
-/** Hash table: positions in the current list plus one; 0 is an empty slot. */
+/** The slots of a hash table. A slot has the position of an item in the current list plus one; 0 marks an empty slot. */
 const slots = new Uint16Array(maxSlots)
 /** 2^32 divided by the golden ratio (Fibonacci hashing): spreads similar hash codes over the table. */
 const goldenRatio = 0x9e3779b1
-/** Maximum number of collisions per item on average. More indicate strings made to collide. */
+/** Maximum average number of collisions per item. More collisions indicate strings that were made to collide. */
 const maxCollisions = 4
 
 /**
- * Uses four characters and the length of each string as its hash code, where a Set would hash all characters. Undefined after too many
- * collisions.
+ * Returns true when all strings differ; undefined after too many collisions. The hash code of a string is made from four of its characters
+ * and its length, whereas a Set would hash all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots

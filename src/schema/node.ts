@@ -4,7 +4,7 @@ import { builtinTypeOf } from '../api/builtin-types.ts'
 import type { JsonValue } from '../api/json.ts'
 import { deepFreeze } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { coerceResources } from './coerce.ts'
+import { coerceResources } from './decode-embedded-resource.ts'
 import { applyDefaults } from './default.ts'
 import type { NumberRules } from './numbers.ts'
 import { numberRules } from './numbers.ts'
@@ -21,7 +21,7 @@ export interface SchemaNode {
   /** Allowed types; empty for any type. Int-or-string has `integer` and `string`. */
   readonly types: readonly SchemaType[]
   readonly nullable: boolean
-  /** The default after pruning and with the defaults below it applied; deeply frozen, so that objects can share it. */
+  /** The default, pruned and with the defaults below it applied. It is deeply frozen, because objects share it. */
   readonly default: JsonValue | undefined
   readonly properties: ReadonlyMap<string, SchemaNode>
   /** The properties with a default. */
@@ -37,10 +37,10 @@ export interface SchemaNode {
   readonly listMapKeys: readonly string[]
   /** The allowed values without null: an enum never allows null, even if it lists it, except in built-in types. */
   readonly enum: readonly JsonValue[] | undefined
-  /** Set only if the API server validates the format for values of this type. */
+  /** The format. It is set only if kube-apiserver validates the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True in schemas for validating defaults: there the API server does not remove unsupported formats
+   * True in schemas that validate defaults, from which kube-apiserver does not remove unsupported formats
    * (`StripUnsupportedFormatsPostProcess`).
    */
   readonly anyFormat: boolean
@@ -55,8 +55,8 @@ export interface SchemaNode {
   /** Name of the built-in type if this is the node of one, which is shared. */
   readonly typeName: string | undefined
   /**
-   * True for parts of built-in types. Go decodes null and an empty string as the zero value, so that both count as not set. List keys only
-   * correlate items: uniqueness is up to the API server's validation of the type, which mostly does not require it.
+   * True for parts of built-in types. Go decodes null and an empty string as the zero value, so both count as not set. List keys only
+   * correlate items: whether they must be unique is decided by kube-apiserver's validation of the type, which mostly does not require it.
    */
   readonly decoded: boolean
 }
@@ -113,7 +113,7 @@ function unknownFormat(name: string | undefined): Format | undefined {
   return name ? { name, test: () => true } : undefined
 }
 
-/** Prunes a default by its own schema, applies the defaults below it, and freezes it, so that all objects can share it. */
+/** Prunes a default according to its own schema, applies the defaults below it, and freezes it, because all objects share it. */
 function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
   return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value, false).value, false))

@@ -1,5 +1,5 @@
 /**
- * Validates numbers with the API server's arithmetic (kube-openapi `numberValidator`): Go distinguishes integers from floats, and compares
+ * Validates numbers with kube-apiserver's arithmetic (kube-openapi `numberValidator`): Go distinguishes integers from floats, and compares
  * an integer with a truncated bound.
  */
 import type { FieldError } from '../api/field-error.ts'
@@ -7,7 +7,7 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
-  /** Undefined unless the schema has exactly one type: int-or-string has no range. */
+  /** The type; undefined unless the schema has exactly one type, because int-or-string has no range. */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -62,7 +62,7 @@ export function inRange(rules: NumberRules, value: number | bigint): boolean {
   return rules.format !== 'float' || Math.abs(Number(value)) < float32Overflow
 }
 
-/** Returns all errors of a number at `path`, except of its type. */
+/** Returns all errors of a number at `path`, except errors of its type. */
 export function numberErrors(rules: NumberRules, value: number | bigint, path: string): FieldError[] {
   const errors: FieldError[] = []
   const checkRange = (number: number | bigint, what: string): boolean => {
@@ -130,7 +130,7 @@ function isNearlyInteger(value: number): boolean {
   return value > 0 && whole > 0 && (value - whole) / (value + whole) < relativeTolerance
 }
 
-/** Formats a float as Go's `%v`: with an exponent of at least two digits below 1e-4 and from 1e6 up. */
+/** Formats a float like Go's `%v`: with an exponent of at least two digits below 1e-4 and from 1e6 up. */
 function formatFloat(number: number | bigint): string {
   const value = Number(number)
   const size = Math.abs(value)

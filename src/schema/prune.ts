@@ -11,7 +11,7 @@ import { childPath, indexPath } from '../api/field-path.ts'
 
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'preserveUnknownFields' | 'embeddedResource'>
 
-/** Position of the walk, and the paths of removed fields. */
+/** The current position in the object, and the paths of removed fields. */
 interface Walk {
   readonly segments: (string | number)[]
   readonly unknown: string[]
@@ -30,7 +30,7 @@ function pruneValue(node: Node | undefined, value: JsonValue | undefined, walk: 
 }
 
 function pruneItems(node: Node | undefined, list: JsonValue[], walk: Walk, keep: boolean): JsonValue[] {
-  // Lists nested deeper are returned as they are, so that they cannot exhaust the stack. Validation rejects them.
+  // Lists that are nested deeper are returned unchanged: they could exhaust the stack, and validation rejects them.
   if (walk.segments.length > maxNesting) return list
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {

@@ -1,6 +1,6 @@
 /**
- * Ratcheting: errors of values that an update leaves unchanged are tolerated, so that a stricter schema does not prevent changes elsewhere
- * in existing objects (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
+ * Ratcheting: errors of values that an update leaves unchanged are tolerated. A stricter schema does therefore not prevent changes
+ * elsewhere in existing objects (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
  * `k8s.io/apiserver/pkg/cel/common: equality.go`).
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'

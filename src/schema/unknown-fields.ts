@@ -1,6 +1,6 @@
 /**
- * Finds unknown fields inside embedded built-in types. The API server keeps such fields, because the CRD's schema does not describe the
- * type, so that a typo would go unnoticed.
+ * Finds unknown fields inside embedded built-in types. kube-apiserver keeps such fields, because the CRD's schema does not describe the
+ * type. A typo would therefore go unnoticed.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { builtinNode } from './builtin-node.ts'

@@ -6,7 +6,7 @@ export type ConversionResult = 'success' | 'failure'
 
 /** The metrics of the conversion of one kind. */
 export interface KindConversionMetrics {
-  /** Counts an answered review. */
+  /** Counts a response to a ConversionReview. */
   answered(result: ConversionResult, seconds: number): void
   /** Counts an object that was converted, or whose conversion failed. */
   converted(result: ConversionResult): void
@@ -14,7 +14,7 @@ export interface KindConversionMetrics {
   unkept(reason: string): void
 }
 
-/** From less than a millisecond for one object to the 30 s that the API server waits for a list. */
+/** The buckets range from less than a millisecond, for one object, to the 30 s that the API server waits for a list. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** The conversion metrics of one process. */
@@ -52,7 +52,7 @@ export class ConversionMetrics {
       buckets,
       registers,
     })
-    // No label, like controller-runtime's metric.
+    // The metric has no label, like controller-runtime's.
     this.#panics = new Counter({
       name: 'controller_runtime_conversion_webhook_panics_total',
       help: 'Total number of conversion webhook panics',
@@ -60,12 +60,12 @@ export class ConversionMetrics {
     })
   }
 
-  /** Counts a review during which a converter threw. */
+  /** Counts a ConversionReview during which a converter threw. */
   panicked(): void {
     this.#panics.inc()
   }
 
-  /** Returns the metrics of one kind, `Kind.group`; its series exist from now on, with zero. */
+  /** Returns the metrics of one kind, `Kind.group`, and creates its series with the value zero. */
   kind(kind: string): KindConversionMetrics {
     for (const result of ['success', 'failure'] as const) {
       this.#requests.inc({ kind, result }, 0)

@@ -1,4 +1,4 @@
-/** An error as the fields of a log line, in pino's format: message and stack include the causes. */
+/** Converts an error to the fields of a log line, in pino's format: message and stack include the causes. */
 
 /**
  * Returns the fields of an error: type, message, stack, the errors of an AggregateError, and its own properties. The chain of causes is

@@ -1,6 +1,6 @@
 /** Events about objects, which `kubectl describe` shows. */
 import { event as eventType, type Event } from '../api/builtin.ts'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { formatTime } from '../api/conditions.ts'
 import { messageOf } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -9,7 +9,7 @@ import type { Logger } from './logger.ts'
 
 export type EventType = 'Normal' | 'Warning'
 
-/** Records events about objects. Best effort: never throws and never waits. */
+/** Records events about objects. `event` never throws and never waits; an event that cannot be written is logged and dropped. */
 export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void
 }
@@ -29,13 +29,16 @@ export interface EventRecorderOptions {
   readonly clock: Clock
 }
 
-/** The same event within this time increments the count of the first one; later it is a new one. As in client-go. */
+/**
+ * When an event occurs again within this time, the count of the first event is incremented; later, a new event is created. client-go does
+ * the same.
+ */
 const windowMs = 600_000
-/** Events that are remembered for counting. */
+/** Maximum number of events that are remembered for counting. */
 const maxRemembered = 4096
-/** Queued writes; further events are dropped, since a server that is this slow should not get more. */
+/** Maximum number of queued writes; further events are dropped, because an API server that is so slow should not get more requests. */
 const maxQueued = 1000
-/** Events about one object: this many at once, then one every 5 minutes, like client-go's limit against event storms. */
+/** Maximum number of events about one object at once; then one every 5 minutes. client-go has the same limit against event storms. */
 const burst = 25
 const refillMs = 300_000
 /** The API server's limit for a message. */
@@ -61,13 +64,13 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   let sequence = 0
   let tail: Promise<unknown> = Promise.resolve()
 
-  /** Runs the writes of an event one after another, because it must be created before its count is incremented. */
+  /** Runs the writes one after another, because an event must be created before its count is incremented. */
   function enqueue(memory: Remembered, write: () => Promise<unknown>): void {
     queued += 1
     tail = tail
       .then(write)
       .catch((error: unknown) => {
-        // It could not be created, or no longer exists: the next event of this kind is a new one.
+        // The event could not be created, or no longer exists: when it occurs again, a new one is created.
         memory.lastSeen = -Infinity
         logger.warn(`an event could not be written: ${messageOf(error)}`)
       })
@@ -140,9 +143,10 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   }
 }
 
-/** An event is in its object's namespace; events about cluster-scoped objects are in `default`. */
+/** Returns the key of a new event: in the namespace of the object, or in `default` for a cluster-scoped object. */
 function keyFor(object: DeepReadonly<KubernetesObject>, now: number, sequence: number): ObjectKey {
-  // Unique as in client-go (name and nanoseconds); the sequence replaces the nanoseconds, which the clock does not have.
+  // The name is unique, as in client-go (the object's name and the time in nanoseconds). The clock has milliseconds; the sequence number
+  // takes the place of the other digits.
   const suffix = (BigInt(now) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)
   return { namespace: object.metadata.namespace ?? 'default', name: `${object.metadata.name.slice(0, 253 - suffix.length - 1)}.${suffix}` }
 }

@@ -1,4 +1,7 @@
-/** The reconcile that the current call belongs to, for log lines of shared parts; what a `context.Context` carries in Go. */
+/**
+ * The context of the reconcile that the current call belongs to, for log lines of shared parts such as the client. In Go, a
+ * `context.Context` would carry it.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'
 
@@ -11,12 +14,12 @@ export interface LogContext {
 
 const storage = new AsyncLocalStorage<LogContext>()
 
-/** Calls `work`, whose synchronous and asynchronous calls see `context`. */
+/** Calls `work`; in all its synchronous and asynchronous calls `logContext` returns `context`. */
 export function withLogContext<T>(context: LogContext, work: () => T): T {
   return storage.run(context, work)
 }
 
-/** Returns the context of the current call; undefined outside. */
+/** Returns the context of the current call; undefined outside `withLogContext`. */
 export function logContext(): LogContext | undefined {
   return storage.getStore()
 }

@@ -11,9 +11,9 @@ export type { Logger }
 export interface LoggerOptions {
   /** `trace`, `debug`, `info` (default), `warn`, `error`, `fatal` or `silent`. */
   readonly level?: string
-  /** Text for people instead of JSON. */
+  /** Logs text for people instead of JSON. */
   readonly pretty?: boolean
-  /** Colours in the text for people. Default false. */
+  /** Logs the text for people with colours. Default false. */
   readonly colorize?: boolean
   /** While it returns true, only warnings and errors are logged, because progress is displayed in another way. */
   readonly muted?: () => boolean
@@ -31,11 +31,11 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const logger = pino(
     {
       level,
-      // Without process id and host name: in a cluster the Pod's metadata has both.
+      // Log lines contain no process id and host name: in a cluster, log collectors add the name of the Pod.
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Errors are plain fields at this point.
+      // Errors were converted to plain fields before.
       serializers: { err: (fields: unknown) => fields },
       hooks: {
         logMethod(given, method, number) {
@@ -49,8 +49,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /**
- * pino's arguments: fields, a message, and values for its placeholders. They are formatted here, before redaction, because a secret may
- * consist of two parts.
+ * pino's arguments: fields, a message, and values for its placeholders. Message and values are formatted before the redaction, because a
+ * secret may be recognized only when both are together.
  */
 type LogArguments = Parameters<LogFn>
 
@@ -94,7 +94,7 @@ function withRedactedBindings(logger: Logger): Logger {
   })
 }
 
-/** Line by line and synchronous, so that the last lines of a process are not lost. */
+/** Returns a stream that writes line by line and synchronously: the last lines of a process must not be lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
   const format = PinoPretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return { write: (line) => destination.write(format(line)) }

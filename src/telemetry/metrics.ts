@@ -1,7 +1,4 @@
-/**
- * The metrics of a process, with the names, labels and buckets of controller-runtime, so that existing dashboards and alerts work
- * unchanged.
- */
+/** The metrics of a process, with the names, labels and buckets of controller-runtime: existing dashboards and alerts work unchanged. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { ConversionMetrics } from './conversion-metrics.ts'
 import type { ReviewedKind } from './webhook-metrics.ts'
@@ -17,7 +14,7 @@ export interface ControllerMetrics {
   reconciled(result: ReconcileResult, seconds: number): void
   /** Counts a reconcile that failed with a `TerminalError`, besides the result `error`. */
   failedTerminally(): void
-  /** Counts a reconcile that threw an error which indicates a bug, besides the result `error`. */
+  /** Counts a reconcile that threw an error that indicates a bug, besides the result `error`. */
   panicked(): void
   /** Counts a reconcile that exceeded its time limit. */
   timedOut(): void
@@ -43,7 +40,7 @@ export interface QueueMetrics {
 
 /** One request to the API server. */
 export interface ClientRequest {
-  /** The HTTP status, or `error` without a response. */
+  /** The HTTP status; `error` when there was no response. */
   readonly code: number | 'error'
   readonly method: string
   readonly host: string
@@ -63,7 +60,7 @@ const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
 
-/** The metrics of one process, in a registry of its own, where you can register further ones. */
+/** The metrics of one process. You can register further metrics in `registry`. */
 export class Metrics {
   readonly registry = new Registry()
   /** @internal */
@@ -178,7 +175,7 @@ export class Metrics {
   }
 
   /**
-   * Returns the metrics of one controller; all of its series exist from now on, with zero.
+   * Returns the metrics of one controller, and creates all its series with the value zero.
    * @internal
    */
   controller(name: string): ControllerMetrics {
@@ -221,7 +218,8 @@ export class Metrics {
   }
 
   /**
-   * Returns the metrics of the webhook at one path; its series exist from now on, with zero. The first call must name the reviewed kind.
+   * Returns the metrics of the webhook at one path, and creates its series with the value zero. The first call must pass the kind that the
+   * webhook is called for.
    * @internal
    */
   webhook(path: string, reviewed?: ReviewedKind): WebhookMetrics {
@@ -264,7 +262,7 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
   }
 
-  /** Adds a gauge over the keys that are being processed, computed for each scrape. */
+  /** Adds a gauge that is computed, for each scrape, from the times for which keys are being processed. */
   #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
     const running = this.#running
     new Gauge({

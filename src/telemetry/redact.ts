@@ -5,18 +5,24 @@ import { secrecyOf } from './secret-keys.ts'
 import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
-/** Enough for an object inside an error inside a log line; deeper values are not printed. */
+/** Maximum depth of nesting: enough for an object inside an error inside a log line. Deeper values are not logged. */
 const maxDepth = 12
-/** Some dozens of Pods. An object that occurs several times counts each time, because it is printed each time. */
+/**
+ * Maximum number of values in a log line, which is enough for some dozens of Pods. An object that occurs several times counts each time,
+ * because it is logged each time.
+ */
 const maxValues = 10_000
-/** Stacks and status messages are much shorter; longer texts are truncated. */
+/** Maximum length of a string; longer ones are truncated. Stacks and status messages are much shorter. */
 const maxText = 32 * 1024
-/** All texts and keys of a line together: log collectors truncate or reject lines beyond 256 KiB. */
+/** Maximum length of all strings and keys of a line together: log collectors truncate or reject lines beyond 256 KiB. */
 const maxCharacters = 256 * 1024
 const tooLarge = '[too large]'
 const unreadable = '[unreadable]'
 
-/** The context of a value: anywhere, below a key that indicates secrets, or among the items of a SecretList, which have no kind. */
+/**
+ * The context of a value: `hidden` below a key that indicates secrets, `secrets` among the items of a SecretList, which have no kind, and
+ * `open` elsewhere.
+ */
 type Place = 'open' | 'hidden' | 'secrets'
 
 /** State of one call: the enclosing objects, and the remaining limits. */
@@ -27,12 +33,12 @@ interface Walk {
 }
 
 /**
- * Returns a copy as plain data, as JSON would print it, without secrets: values below a key or beside a name that indicates a secret, the
- * key of a TLS pair, the data of Secrets and, in texts, matches of `redactText`, also in texts that are JSON.
+ * Returns a copy as plain JSON data without secrets. Redacted are: values below a key or beside a name that indicates a secret, the key of
+ * a TLS pair, the data of Secrets and, in strings (also in strings that contain JSON), matches of `redactText`.
  *
- * Errors become their fields, a Map an object, a Set a list, bytes their number. Cycles are cut. It never throws, and visits at most 12
- * levels, 10,000 values and 256 Ki characters, 32 Ki of one text. A property is read once, so that the logged value is the one that was
- * checked.
+ * An error is replaced by its fields, a Map by an object, a Set by a list, and bytes by their number. Cycles are cut. It never throws, and
+ * visits at most 12 levels, 10,000 values, 256 Ki characters in all and 32 Ki characters of a string. Each property is read only once,
+ * because a getter could return another value the second time.
  */
 export function redact<T>(value: T): T {
   return copyOf(value, newWalk(), 'open') as T
@@ -71,7 +77,7 @@ function textOf(text: string, walk: Walk): string {
   return (text.startsWith('{') || text.startsWith('[') ? redactJson(text, walk) : undefined) ?? redactText(text)
 }
 
-/** Undefined when the text is not JSON. */
+/** Returns the JSON in a string without secrets; undefined when the string is not JSON. */
 function redactJson(text: string, walk: Walk): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -115,7 +121,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   let before: unknown
   for (const item of items) {
     if (walk.values <= 0) return [...copy, tooLarge]
-    // The value of a flag: `--password`, `…`.
+    // The item after a flag such as `--password` is its value.
     const isValue = typeof before === 'string' && before.startsWith('--') && isSecretName(before)
     copy.push(copyOf(item, walk, isValue ? 'hidden' : place))
     before = item
@@ -123,7 +129,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   return copy
 }
 
-/** Names and values of headers, as pairs or alternating. */
+/** Copies a list of headers, with names and values as pairs or alternating. */
 function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
   return copyOfList(headers, walk, 'open').map((clean, index) => {
     const item = headers[index]
@@ -153,7 +159,7 @@ function copyOfRecord(record: Record<string, unknown>, walk: Walk, place: Place)
 }
 
 function put(copy: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
-  // An assignment would set the prototype.
+  // An assignment to `__proto__` would set the prototype.
   if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
   else copy[key] = value
   return copy
@@ -184,11 +190,11 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
       if (namesSecret(record)) return copyOf(value, walk, 'hidden')
       break
     case 'env':
-      // An exec plugin of a kubeconfig: any of its variables may be a secret.
+      // The environment of a kubeconfig's exec plugin: any of its variables may be a secret.
       if (String(record['apiVersion']).startsWith('client.authentication.k8s.io/')) return copyOf(value, walk, 'hidden')
       break
     case 'message':
-      // A cause of a rejection contains the rejected value.
+      // The message of a cause contains the rejected value.
       if (isSecretName(record['field'])) return String(copyOf(value, walk, 'open')).replace(/( value: )[\s\S]*/, `$1${redacted}`)
       break
     case 'headers':
@@ -198,12 +204,18 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
   return copyOf(value, walk, placeUnder(key, value, place))
 }
 
-/** In lists and typed values the kind is absent; among objects with metadata and data, only Secrets have a type. */
+/**
+ * Returns whether an object is a Secret. Items of lists and typed objects have no kind; of the objects with metadata and data, only Secrets
+ * have a `type`.
+ */
 function isSecretObject({ kind, type, metadata }: Record<string, unknown>): boolean {
   return kind === 'Secret' || (kind === undefined && typeof type === 'string' && metadata !== undefined)
 }
 
-/** `{ name: 'DB_PASSWORD', value }` of an environment, a header, or a patch. */
+/**
+ * Returns whether the name beside a `value` indicates a secret, as in `{ name: 'DB_PASSWORD', value }` of an environment, a header or a
+ * patch.
+ */
 function namesSecret({ name, key, path, header }: Record<string, unknown>): boolean {
   return (
     isSecretName(name) || isSecretName(key) || isSecretName(header) || (typeof path === 'string' && isSecretName(path.split('/').at(-1)))
@@ -226,13 +238,13 @@ function isSecretName(name: unknown): boolean {
   return typeof name === 'string' && nameOf(name).secrecy !== 'open'
 }
 
-/** A printed key, and the secrecy of its value. */
+/** A key as it is logged, and the secrecy of its value. */
 interface Name {
   readonly text: string
   readonly secrecy: Secrecy
 }
 
-/** A cache: the same few hundred keys occur again and again; longer ones are data. */
+/** A cache of names: the same few hundred keys occur again and again. Longer keys are data, and are not cached. */
 const names = new Map<string, Name>()
 const maxNames = 2_000
 const maxNameLength = 64

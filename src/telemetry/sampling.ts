@@ -1,4 +1,4 @@
-/** Samples requests by their uid, so that all log lines of a request are sampled or none. */
+/** Samples requests by their uid: either all log lines of a request are sampled or none. */
 import { ProreusError } from '../api/errors.ts'
 
 /**

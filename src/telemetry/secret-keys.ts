@@ -1,8 +1,8 @@
 /** Names that indicate a secret: keys of objects, headers, environment variables, flags. */
 
 /**
- * Endings of such names, ignoring case, dashes, dots and underscores: `client_secret`, `X-Api-Key`, `PGPASSWORD`, `tls.key`. A name that
- * only begins like that (`tokenReviews`, `secretName`, `password-policy`) is not a secret.
+ * Matches names with such an ending, in lower case without dashes, dots and underscores: `client_secret`, `X-Api-Key`, `PGPASSWORD`,
+ * `tls.key`. A name that only begins with such a word (`tokenReviews`, `secretName`, `password-policy`) does not indicate a secret.
  */
 const secretEnding = new RegExp(
   `(?:${[
@@ -16,10 +16,10 @@ const secretEnding = new RegExp(
 const passWord = /(?:^|[^A-Za-z])(?:pass|PASS|Pass)$|[a-z]Pass$/
 /** Fields of charts and custom resources that contain the name of a Secret. */
 const secretName = /(?:pull|existing|tls|ca|certificate)secret$/
-/** A number of secrets is not a secret. */
+/** Plural names, whose value may be a count such as `maxTokens: 100`: a number below such a name is not a secret. */
 const plural = /(?:tokens|cookies|passwords|credentials|apikeys)$/
 
-/** Secrecy of a value: none, always, or unless it is a number. */
+/** The secrecy of a value: never secret, always secret, or secret unless the value is a number. */
 export type Secrecy = 'open' | 'secret' | 'secret unless a number'
 
 /** Returns the secrecy of the values of this name. */

@@ -1,6 +1,6 @@
 /**
- * Metrics for hot paths: a series is looked up by its labels once, and is from then on a plain object with a number. prom-client's own
- * metrics build a string of the labels for every count; prom-client still renders these.
+ * Metrics for hot paths: a series is looked up by its labels once, and is then a plain object with a number. prom-client's own metrics
+ * would build a string of the labels for every count. prom-client renders these metrics, too.
  */
 import type { Metric, Registry } from 'prom-client'
 
@@ -15,7 +15,7 @@ export class NumberSeries {
   }
 }
 
-/** Counts of observed values by bucket. */
+/** The number of observed values in each bucket. */
 export class HistogramSeries {
   readonly #bounds: readonly number[]
   /** One count for each bound, not cumulative; the last one is for values above all bounds. */
@@ -55,7 +55,7 @@ interface Sample {
   readonly value: number
 }
 
-/** A metric and its series. Implements the interface that prom-client's registry requires. */
+/** A metric and its series, with the methods that prom-client's registry calls. */
 abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesOptions {
   readonly name: string
   readonly help: string
@@ -71,7 +71,10 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
     registry.registerMetric(this as unknown as Metric<string>)
   }
 
-  /** Returns the series of these labels, which exists from now on, with zero. Call it once, not for every request. */
+  /**
+   * Returns the series of these labels; a new one is created with the value zero. Call it once and keep the result, rather than for every
+   * request.
+   */
   with(labels: Labels): Series {
     const key = this.labelNames.map((name) => labels[name]).join('\0')
     const known = this.#series.get(key)

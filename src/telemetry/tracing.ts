@@ -1,6 +1,6 @@
 /**
- * Traces by OpenTelemetry. Proreus depends on its API package only: a process that wants traces loads and registers an SDK before Proreus
- * starts, e.g. with `node --import ./tracing.js`.
+ * Traces with OpenTelemetry. Proreus depends only on its API package: for traces, register an SDK before Proreus starts, e.g. with `node
+ * --import ./tracing.js`.
  */
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { SpanStatusCode, trace } from '@opentelemetry/api'
@@ -17,7 +17,7 @@ interface DelegatingProvider {
   getDelegateTracer?(name: string, version: string): Tracer | undefined
 }
 
-/** Returns the tracer of the registered SDK, or undefined. Called once, at start, so that no spans are created without an SDK. */
+/** Returns the tracer of the registered SDK, or undefined. It is called once, at startup; without an SDK no spans are created. */
 export function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider()
   const { getDelegateTracer } = provider as DelegatingProvider

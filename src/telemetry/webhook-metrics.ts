@@ -4,12 +4,12 @@ import type { HistogramSeries, Labels, NumberSeries } from './series.ts'
 import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
 
 /**
- * The outcome of a review: `denied` by a verdict; `errored` when a handler threw; `timed_out` when no handler decided before the deadline;
- * `abandoned` when the API server closed the connection before.
+ * The outcome of a review: `denied` by the schema or a handler; `errored` when a handler threw; `timed_out` when the handlers did not
+ * decide before the deadline; `abandoned` when the API server closed the connection before that.
  */
 export type ReviewOutcome = 'allowed' | 'denied' | 'errored' | 'timed_out' | 'abandoned'
 
-/** The reviewed kind of a path, for the labels. */
+/** The kind that the webhook at a path is called for, for the labels. */
 export interface ReviewedKind {
   readonly group: string
   readonly kind: string
@@ -19,9 +19,12 @@ export interface ReviewedKind {
 
 /** 10 ns to 1000 s by powers of ten: controller-runtime's buckets. */
 const latencyBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
-/** From the duration of a review without handlers to the longest timeout of the API server. */
+/** The buckets range from the duration of a review without handlers to the longest timeout of the API server. */
 const durationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-/** Up to 7 MiB, two objects of the API server's maximum size and the envelope; beyond it are lists for conversion. */
+/**
+ * The buckets for admission range to 7 MiB: two objects of the API server's maximum size and the envelope. Larger bodies are
+ * ConversionReviews of lists.
+ */
 const requestBuckets = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 2 << 20, 4 << 20, 7 << 20, 32 << 20, 128 << 20]
 const operationBuckets = [0, 1, 2, 5, 10, 25, 100, 1000]
 const patchBuckets = [64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20]
@@ -111,7 +114,7 @@ export class WebhookMetrics {
     this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 
-  /** Counts a request and observes the size of its body; NaN for an unknown size. */
+  /** Counts a request and observes the size of its body; pass NaN for an unknown size. */
   started(bytes: number): void {
     this.#inFlight.value += 1
     if (bytes >= 0) this.#requestBytes.observe(bytes)
@@ -129,7 +132,9 @@ export class WebhookMetrics {
     series.value += 1
   }
 
-  /** Counts a request that is not reviewed, by the HTTP status of the cause; its response may have another status. */
+  /**
+   * Counts a request that was rejected before the webhook decided, with the HTTP status of the cause; its response may have another status.
+   */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1
     this.answered(status)
@@ -143,7 +148,7 @@ export class WebhookMetrics {
     duration.observe(seconds)
   }
 
-  /** Counts a review that took longer than the API server waits. */
+  /** Counts a review that took longer than its deadline. */
   overran(): void {
     this.#overruns.value += 1
   }

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 
-/** Records all requests, without their bodies. JSON is YAML. */
+/** An audit policy that records all requests without their bodies. JSON is valid YAML. */
 export const auditPolicy: string = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -22,12 +22,13 @@ interface AuditEvent {
 }
 
 /**
- * Reads a log of JSON lines, oldest request first. A watch is recorded from its first response on, every other request when it is answered.
+ * Reads an audit log of JSON lines, oldest request first. A watch is in the log as soon as its response has begun; any other request, when
+ * its response is complete.
  */
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')
   const records = new Map<string, RequestRecord>()
-  // The last line is incomplete while it is being written.
+  // The last line may be incomplete, because kube-apiserver may still be writing it.
   for (const line of text.split('\n').slice(0, -1)) {
     const event = JSON.parse(line) as AuditEvent
     if (records.has(event.auditID)) continue

@@ -1,4 +1,4 @@
-/** Finds the programs of a real control plane: by a variable, in a folder, or in the user's cache. */
+/** Finds the programs of a real control plane: from environment variables, in a folder, or in the user's cache. */
 import { access, constants } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -6,17 +6,17 @@ import { ProreusError } from '../api/errors.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The releases of Kubernetes that can be built, by their minor version. The tests are written for the first. */
+/** The releases of Kubernetes that can be built, by their minor version. The tests are written for the first one. */
 export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34': 'v1.34.4' } as const
 export type KubernetesMinor = keyof typeof kubernetesReleases
 
-/** Selects another minor version; the name is that of envtest. */
+/** The variable that selects another minor version. envtest uses the same name. */
 const releaseVariable = 'ENVTEST_K8S_VERSION'
 
 export interface Program {
-  /** The variable with the path of the program; the names of the first three are those of envtest. */
+  /** The environment variable with the path of the program. For etcd, kube-apiserver and kubectl it is that of envtest. */
   readonly variable: string
-  /** Its release; Kubernetes' own programs have the release that `ENVTEST_K8S_VERSION` selects. */
+  /** The release of the program. For Kubernetes' own programs, `ENVTEST_K8S_VERSION` selects the release. */
   readonly version?: string
 }
 
@@ -34,17 +34,17 @@ export type ProgramName = keyof typeof programs
 /**
  * Returns the selected minor version of Kubernetes, from `1.35`, `v1.35` or `1.35.x`. Default: the newest.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` for one that cannot be built.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` for a version that cannot be built.
  */
 export function kubernetesMinor(env: Environment): KubernetesMinor {
-  const asked = env[releaseVariable]
+  const selected = env[releaseVariable]
   const minors = Object.keys(kubernetesReleases) as KubernetesMinor[]
-  if (!asked) return minors[0]!
+  if (!selected) return minors[0]!
   const minor = minors.find(
-    (one) => asked.replace(/^v/, '').replace(/\.x$/, '') === one || asked.replace(/^v?/, 'v') === kubernetesReleases[one],
+    (one) => selected.replace(/^v/, '').replace(/\.x$/, '') === one || selected.replace(/^v?/, 'v') === kubernetesReleases[one],
   )
   if (minor !== undefined) return minor
-  const problem = `${releaseVariable} selects Kubernetes ${asked}, which is not supported: supported are ${minors.join(', ')}.`
+  const problem = `${releaseVariable} selects Kubernetes ${selected}, which is not supported: supported are ${minors.join(', ')}.`
   throw new ProreusError('PRO_CONFIG_INVALID', problem)
 }
 
@@ -54,10 +54,10 @@ export function programVersion(name: ProgramName, env: Environment): string {
   return version ?? kubernetesReleases[kubernetesMinor(env)]
 }
 
-/** A folder with programs under their own names, as `setup-envtest` creates it. */
+/** The variable with the path of a folder that has the programs under their own names, as `setup-envtest` creates it. */
 export const assetsVariable = 'KUBEBUILDER_ASSETS'
 
-/** The user's cache of programs, with one folder for each version. */
+/** Returns the path of the user's cache of programs, which has a folder for each version. */
 export function programCache(env: Environment): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'proreus', 'bin')
 }

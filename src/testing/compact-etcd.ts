@@ -7,12 +7,12 @@ const compactedKey = 'compact_rev_key'
 
 /** Removes all states but the current one. */
 export async function compactEtcd(url: string): Promise<void> {
-  const { header } = (await ask(url, 'range', { key: base64(compactedKey) })) as { readonly header: { readonly revision: string } }
-  await ask(url, 'put', { key: base64(compactedKey), value: base64(header.revision) })
-  await ask(url, 'compaction', { revision: header.revision })
+  const { header } = (await post(url, 'range', { key: base64(compactedKey) })) as { readonly header: { readonly revision: string } }
+  await post(url, 'put', { key: base64(compactedKey), value: base64(header.revision) })
+  await post(url, 'compaction', { revision: header.revision })
 }
 
-async function ask(url: string, operation: string, body: object): Promise<unknown> {
+async function post(url: string, operation: string, body: object): Promise<unknown> {
   const answer = await request(`${url}/v3/kv/${operation}`, { method: 'POST', body: JSON.stringify(body) })
   const text = await answer.body.text()
   if (answer.statusCode !== 200) throw new ProreusError('PRO_API_UNREACHABLE', `etcd did not take the request to compact: ${text}`)

@@ -1,5 +1,5 @@
 /** A clock that a test advances. */
-import type { Clock, Timer } from '../api/clock.ts'
+import type { Clock, Timer } from '../runtime/clock.ts'
 
 interface PendingTimer {
   readonly due: number
@@ -8,7 +8,7 @@ interface PendingTimer {
   readonly callback: () => void
 }
 
-/** Turns of the event loop between two timers, in which promises settle; chains of promises settle within one turn. */
+/** Number of turns of the event loop between two timers, in which promises settle. A chain of promises settles within one turn. */
 const settlingTurns = 2
 
 /**
@@ -22,7 +22,7 @@ const settlingTurns = 2
  */
 export class FakeClock implements Clock {
   #now: number
-  /** Sum of all changes by `set`. */
+  /** The sum of all changes of the time by `set`. */
   #setBy = 0
   #order = 0
   readonly #timers = new Set<PendingTimer>()
@@ -51,14 +51,14 @@ export class FakeClock implements Clock {
     return this.#timers.size
   }
 
-  /** The time of the next timer, undefined when none is pending. */
+  /** The time of the next timer; undefined when no timer is pending. */
   get nextDue(): number | undefined {
     return this.#next()?.due
   }
 
   /**
-   * Advances the time by `ms`, firing each timer at its own time and letting promises settle in between, so that timers which are created
-   * by earlier ones fire, too.
+   * Advances the time by `ms`. Fires each timer at its own time, and lets promises settle in between. Timers that an earlier timer creates
+   * fire, too.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
@@ -72,14 +72,14 @@ export class FakeClock implements Clock {
     this.#now = Math.max(this.#now, target)
   }
 
-  /** Sets the time without firing a timer, as when the machine's clock is set; backwards, too. */
+  /** Sets the time, even to an earlier one, without firing a timer, as when the machine's clock is set. */
   set(now: number | string): void {
     const before = this.#now
     this.#now = typeof now === 'number' ? now : Date.parse(now)
     this.#setBy += this.#now - before
   }
 
-  /** Resolves once `count` timers are pending, when the code under test has reached its sleep. Rejects when that does not happen. */
+  /** Resolves once `count` timers are pending, i.e. the code under test has reached its sleep. Rejects when the timers do not appear. */
   async untilPending(count = 1): Promise<void> {
     for (let turn = 0; this.#timers.size < count; turn++) {
       if (turn === 10_000) throw new Error(`waited for ${count} pending timers, found ${this.#timers.size}`)

@@ -15,7 +15,7 @@ const isDeleted = '.metadata.deletionTimestamp'
 const phase = '.status.phase'
 const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 
-/** For a Node that was created without a kubelet, or whose heartbeat is old; its addresses are preserved. */
+/** The stage for a Node that was created without a kubelet, or whose heartbeat is old. The Node's addresses are preserved. */
 const nodeStatus = `
 {{ $now := Now }}
 conditions:
@@ -101,5 +101,5 @@ const stages = [
   stage('pod-deleted', 'Pod', [{ key: isDeleted, operator: 'Exists' }], { delete: true }),
 ]
 
-/** kwok's configuration file. JSON is YAML. */
+/** kwok's configuration file. JSON is valid YAML. */
 export const kwokConfiguration: string = stages.map((one) => JSON.stringify(one)).join('\n---\n')

@@ -2,49 +2,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../api/clock.ts'
-import { systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, refuseOptions } from '../api/option-checks.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
-import type { Connection } from '../client/connection.ts'
-import { installationName, namesOf } from '../manager/names.ts'
+import { installationName, namesOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import { runOptionChecks } from '../manager/run-option-checks.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import { managerRole } from '../manifests/rbac.ts'
-import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
-import type { ControlPlane } from './control-plane.ts'
-
-export interface StartOperatorOptions {
-  /**
-   * The name of the installation, for tests of several in one control plane. Default: the operator's name; for several operators `test`.
-   */
-  readonly name?: string
-  /** The operators' connection to the API server. Default: that of the administrator, who always installs the kinds and webhooks. */
-  readonly connection?: Connection
-  /** Namespaces that the controllers watch. Default: all. */
-  readonly namespaces?: readonly string[]
-  /** Default: no output. */
-  readonly logger?: Logger
-  /**
-   * The operators' clock: for reconcilers, back-off, deadlines, certificates. Default: the system's. The API server always uses the
-   * system's time, and would reject certificates of another time, so that a `FakeClock` must start at `Date.now()`.
-   */
-  readonly clock?: Clock
-}
-
-export interface StartedOperator {
-  /** Addresses of webhooks, probes and metrics, on free ports of loopback. */
-  readonly endpoints: Endpoints
-  /** Settles when the operators have ended; rejects when they ended with an error. */
-  readonly ended: Promise<void>
-  /** Stops them like SIGTERM, without the pause for load balancers. Installed objects are kept. */
-  stop(): Promise<void>
-}
+import type { ControlPlane } from './control-plane-types.ts'
+import type { StartOperatorOptions, StartedOperator } from './started-operator.ts'
 
 const { name, connection, namespaces, logger, clock } = runOptionChecks
 const startChecks = { name, connection, namespaces, logger, clock } satisfies Record<keyof StartOperatorOptions, OptionCheck>
@@ -104,8 +75,9 @@ function nameInTests(operators: readonly Operator[], given: string | undefined):
 }
 
 /**
- * Returns the RBAC rules of operators: those of the ClusterRole that `proreus generate` writes. A user or ServiceAccount with these rules
- * shows, before a deployment, whether something is missing in `rbac`. `name` is that of the installation; default: as for `startOperator`.
+ * Returns the RBAC rules of operators: those of the ClusterRole that `proreus generate` writes. With a user or ServiceAccount that has
+ * these rules, a test shows whether `rbac` lacks a permission. `name` is the name of the installation; it has the same default as in
+ * `startOperator`.
  */
 export function rulesOfOperators(operators: readonly Operator[], name?: string): readonly PolicyRule[] {
   return managerRole(operators, namesOf(nameInTests(operators, name)))['rules'] as unknown as readonly PolicyRule[]

@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/logger.ts'
 
 /**
  * Waits until its standard input ends, which also happens when this process is killed; then kills the registered process groups and removes
- * the folder. A dying process may still write, so that removing is retried.
+ * the folder. A dying process may still write files, so the removal is retried.
  */
 const watchdogScript = `
 trap '' HUP INT TERM
@@ -34,24 +34,24 @@ done
 /** Starts the program only after the watchdog has registered it; if this process dies before, the program never starts. */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-/** Number of a program's last lines in the error when it fails. */
+/** Number of a program's last lines of output that the error has when the program fails. */
 const toldLines = 15
 
-/** One of the programs. */
+/** A program that was started. */
 export interface StartedProgram {
   readonly name: string
   readonly pid: number
   hasEnded(): boolean
-  /** Returns everything that it has printed so far. */
+  /** Returns everything that the program has printed so far. */
   output(): string
-  /** Returns its last lines, for error messages. */
-  lastWords(): string
-  /** Kills it, and waits until it has ended. */
+  /** Returns the last lines of the program's output, for error messages. */
+  lastOutput(): string
+  /** Kills the program, and resolves when it has ended. */
   kill(): Promise<void>
 }
 
 export class Processes {
-  /** Removed at the end. */
+  /** The working directory of the programs, which is removed at the end. */
   readonly directory: string
   readonly #watchdog: ChildProcess
   readonly #children: ChildProcess[] = []
@@ -61,7 +61,8 @@ export class Processes {
   private constructor(directory: string, logger: Logger) {
     this.directory = directory
     this.#logger = logger
-    // In a session of its own: Ctrl-C in the terminal ends this process, and through its standard input the watchdog.
+    // The watchdog runs in a session of its own. Ctrl-C in the terminal ends this process, which closes the watchdog's standard input and
+    // thereby ends the watchdog.
     this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -87,22 +88,22 @@ export class Processes {
     const child = spawn('/bin/sh', ['-c', starterScript, name, path, ...args], {
       detached: true,
       cwd: this.directory,
-      // Without the user's environment: no kubeconfig, no proxy.
+      // The program does not get the user's environment, which may have a kubeconfig or a proxy.
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.directory, TMPDIR: this.directory },
       stdio: ['pipe', descriptor, descriptor],
     })
     closeSync(descriptor)
     this.#children.push(child)
-    child.stdin!.on('error', () => undefined) // it has ended already, which its exit reports
+    child.stdin!.on('error', () => undefined) // the process has ended already, which its exit reports
     await once(child, 'spawn')
     child.unref()
     unrefStream(child.stdin)
     const pid = child.pid!
-    await this.#tell(`add ${pid}`)
+    await this.#writeLine(`add ${pid}`)
     const exited = new Promise<void>((resolve) =>
       child.once('exit', (code, signal) => {
-        // The process id may be reused from now on.
-        void this.#tell(`drop ${pid}`)
+        // From now on, the system may reuse the process id.
+        void this.#writeLine(`drop ${pid}`)
         if (this.#stopped === undefined && signal !== 'SIGKILL')
           this.#logger.debug({ program: name, code, signal, output: lastLines(output()) }, `${name} has ended`)
         resolve()
@@ -114,7 +115,7 @@ export class Processes {
       pid,
       hasEnded: () => child.exitCode !== null || child.signalCode !== null,
       output,
-      lastWords: () => lastLines(output()),
+      lastOutput: () => lastLines(output()),
       async kill() {
         if (child.exitCode !== null || child.signalCode !== null) return
         child.ref()
@@ -140,7 +141,7 @@ export class Processes {
     await Promise.all(exits)
   }
 
-  async #tell(line: string): Promise<void> {
+  async #writeLine(line: string): Promise<void> {
     const stdin = this.#watchdog.stdin!
     if (!stdin.writable) return
     await new Promise<void>((resolve) => stdin.write(`${line}\n`, () => resolve()))

@@ -2,10 +2,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { node as nodeType, serviceAccount } from '../api/builtin.ts'
-import { sleep, systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
@@ -13,14 +13,14 @@ import type { Connection } from '../client/connection.ts'
 import { issueAuthority } from '../certs/issue.ts'
 import { registerNodes } from '../devcluster/controllers/node.ts'
 import type { NodeOptions } from '../devcluster/controllers/node.ts'
-import { kubeconfigYaml } from '../devcluster/pki/kubeconfig.ts'
-import { issueServingCertificate, newToken } from '../devcluster/pki/state.ts'
+import { kubeconfigYaml } from '../devcluster/state/kubeconfig.ts'
+import { issueServingCertificate, newToken } from '../devcluster/state/state.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { auditPolicy, readAuditLog } from './audit.ts'
 import type { Environment, ProgramName } from './binaries.ts'
 import { programVersion, requirePrograms } from './binaries.ts'
 import { compactEtcd } from './compact-etcd.ts'
-import type { BareControlPlane } from './control-plane.ts'
+import type { BareControlPlane } from './control-plane-types.ts'
 import { kwokConfiguration } from './kwok-stages.ts'
 import { Processes } from './processes.ts'
 import type { StartedProgram } from './processes.ts'
@@ -28,6 +28,7 @@ import type { ControlPlaneServiceAccount } from './service-account.ts'
 import { createServiceAccounts, withToken } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 import { createNamespaces, grant } from './users.ts'
+import { listen } from '../runtime/listen.ts'
 
 export interface RealControlPlaneOptions {
   readonly controllers: boolean
@@ -39,7 +40,7 @@ export interface RealControlPlaneOptions {
   readonly env: Environment
 }
 
-/** Ready within 5 s on an idle machine; a busy one needs longer. */
+/** Time limit in milliseconds for the start, which takes 5 s on an idle machine and longer on a busy one. */
 const readyDeadlineMs = 60_000
 const pollMs = 50
 /** Another process can take a free port before the program listens on it. */
@@ -47,7 +48,7 @@ const attempts = 3
 
 const masters = 'system:masters'
 const adminName = 'admin'
-/** The users of the programs; groups grant their rights beyond Kubernetes' own roles. */
+/** The users of the programs. Groups grant the permissions that Kubernetes' own roles do not grant them. */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
   { name: 'system:kube-controller-manager', groups: [masters], as: 'kube-controller-manager' },
@@ -169,8 +170,8 @@ async function start(
 }
 
 /**
- * Resolves when Pods can be created, which needs the default ServiceAccount, and run, which needs a ready node without the taint of a new
- * one.
+ * Resolves when Pods can be created, which requires the default ServiceAccount, and can run, which requires a ready node without the taint
+ * of new nodes.
  */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
   for (const namespace of ['default', ...options.namespaces])
@@ -190,14 +191,14 @@ async function until(started: readonly StartedProgram[], what: string, probe: ()
   let last: unknown
   for (;;) {
     const ended = started.find((program) => program.hasEnded())
-    if (ended !== undefined) throw new ProreusError('PRO_API_UNREACHABLE', `${ended.name} has ended at its start:\n${ended.lastWords()}`)
+    if (ended !== undefined) throw new ProreusError('PRO_API_UNREACHABLE', `${ended.name} has ended at its start:\n${ended.lastOutput()}`)
     try {
       if (await probe()) return
     } catch (error) {
       last = error
     }
     if (systemClock.now() > deadline) {
-      const words = started.map((program) => `${program.name}:\n${program.lastWords()}`).join('\n')
+      const words = started.map((program) => `${program.name}:\n${program.lastOutput()}`).join('\n')
       const problem = `The control plane did not start: not within ${readyDeadlineMs / 1000} s until ${what}.\n${words}`
       throw new ProreusError('PRO_API_UNREACHABLE', problem, { cause: last })
     }
@@ -213,7 +214,7 @@ function etcdArguments(data: string, client: string, peer: string): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // Data of tests need not survive a power failure.
+    // The data of a test need not survive a power failure.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ]
@@ -232,15 +233,15 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    // Endpoints must not have loopback addresses, so that the Service "kubernetes" gets none.
+    // Endpoints must not have loopback addresses, so the Service "kubernetes" gets no endpoints.
     '--advertise-address=127.0.0.1',
     '--endpoint-reconciler-type=none',
-    // No kube-proxy runs for the addresses of Services: the API server connects to their endpoints itself.
+    // No kube-proxy serves the addresses of Services, so kube-apiserver connects to their endpoints directly.
     '--enable-aggregator-routing=true',
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // Without kube-controller-manager no namespace gets the ServiceAccount that this plugin requires for each Pod.
+    // Without kube-controller-manager, no namespace gets the ServiceAccount that this plugin requires for each Pod.
     ...(controllers ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }
@@ -290,18 +291,10 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
 }
 
-/** Finds free ports; all are held until each is known, so that they differ. */
+/** Finds free ports. Each port is held until all are known, because they must differ. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject)
-          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
-        }),
-    ),
-  )
+  const ports = await Promise.all(servers.map((server) => listen(server, { host: '127.0.0.1', port: 0 })))
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
   return ports
 }

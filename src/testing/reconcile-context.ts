@@ -1,7 +1,7 @@
 /** `reconcileContext`: the context of a reconciler that a test calls directly. */
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../api/clock.ts'
-import { systemClock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
@@ -18,7 +18,7 @@ import type { EventType } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 
-/** The fields by which the cache finds an object; it may have others. */
+/** An object in the cache. These fields identify it; it may have others. */
 export interface CachedObject {
   readonly apiVersion: string
   readonly kind: string
@@ -26,15 +26,15 @@ export interface CachedObject {
 }
 
 export interface ReconcileContextOptions {
-  /** The client of the reconciler: that of a control plane, or an object with the methods that it uses. */
+  /** The client of the reconciler: the client of a control plane, or an object with the methods that the reconciler uses. */
   readonly client: Client
   /** The objects in the cache, with apiVersion and kind, as the client returns them. They are frozen. Default: none. */
   readonly cached?: readonly CachedObject[]
-  /** Default: the system's. */
+  /** The clock. Default: the system's. */
   readonly clock?: Clock
-  /** Default: one that never aborts. */
+  /** The signal of the reconcile. Default: one that never aborts. */
   readonly signal?: AbortSignal
-  /** Default: no output. */
+  /** The logger. Default: no output. */
   readonly logger?: Logger
 }
 
@@ -48,12 +48,12 @@ export interface RecordedEvent {
 
 /** A context that records events. */
 export interface TestReconcileContext extends ReconcileContext {
-  /** The recorded events, oldest first. They are not written. */
+  /** The recorded events, oldest first. They are not written to the API server. */
   readonly recorded: readonly RecordedEvent[]
 }
 
 /**
- * Creates the context for single calls of a reconciler. Its cache does not change, so that a stale one can be tested, too. It supports
+ * Creates the context for single calls of a reconciler. Its cache does not change, so a test can also use a stale cache. The cache supports
  * every index, and reads of every type.
  *
  * @example

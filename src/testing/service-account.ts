@@ -1,6 +1,6 @@
-/** Connections as a ServiceAccount, with tokens like those of its Pods. */
+/** Connections with the identity of a ServiceAccount, whose tokens are like those of its Pods. */
 import { serviceAccount } from '../api/builtin.ts'
-import { systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
@@ -10,11 +10,13 @@ import { objectPath } from '../client/resource-path.ts'
 import { serviceAccountGroups, serviceAccountName } from '../devcluster/access/authenticate.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 
-/** A ServiceAccount to create at the start, and its rights besides those of the test's own RBAC objects. */
+/**
+ * A ServiceAccount to create at the start, with permissions to grant to it. RBAC objects that the test creates can grant it further ones.
+ */
 export interface ControlPlaneServiceAccount extends Pick<ControlPlaneUser, 'namespaceRules'> {
-  /** `namespace/name`; the namespace is one of the option `namespaces`, or exists already. */
+  /** `namespace/name`. The namespace must be one of the option `namespaces`, or exist already. */
   readonly name: string
-  /** Rights in all namespaces, and on cluster-scoped types. Default: none. */
+  /** Permissions in all namespaces, and on cluster-scoped types. Default: none. */
   readonly rules?: ControlPlaneUser['rules']
 }
 
@@ -23,7 +25,9 @@ interface ServiceAccountKey {
   readonly name: string
 }
 
-/** Requested lifetime; the token is renewed after half of it, so that it is also valid for a client whose clock is behind. */
+/**
+ * Requested lifetime in seconds. The token is renewed after half of it, because this machine's clock may be behind that of the API server.
+ */
 const tokenLifeSeconds = 3600
 
 /** Returns the user of a ServiceAccount, for audit logs and RBAC subjects. */
@@ -32,9 +36,12 @@ export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlane
   return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }
 }
 
-/** Creates the ServiceAccounts that do not exist yet. */
-export async function createServiceAccounts(client: Client, wanted: readonly ControlPlaneServiceAccount[]): Promise<Created[]> {
-  const created: Created[] = []
+/** Creates the ServiceAccounts that do not exist yet, and adds each to `created`. */
+export async function createServiceAccounts(
+  client: Client,
+  wanted: readonly ControlPlaneServiceAccount[],
+  created: Created[] = [],
+): Promise<void> {
   for (const { name } of wanted) {
     const key = serviceAccountKey(name)
     try {
@@ -44,12 +51,11 @@ export async function createServiceAccounts(client: Client, wanted: readonly Con
       if (!isAlreadyExists(error)) throw error
     }
   }
-  return created
 }
 
 /**
- * Returns a connection as the ServiceAccount `namespace/name`. `admin` requests its token with the first request, and again after half of
- * its lifetime.
+ * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests the ServiceAccount's token
+ * before the first request, and again after half of the token's lifetime.
  */
 export function withToken(admin: Client, connection: Connection, name: string): Connection {
   const key = serviceAccountKey(name)

@@ -1,12 +1,13 @@
 /** `until`: waits for an eventual state of an API server or a controller. */
-import { sleep, systemClock } from '../api/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
 
 const defaultTimeoutMs = 20_000
 const pollMs = 25
 
 /**
- * Calls `probe` every 25 ms until it returns something else than `undefined` or `false`, and resolves to that. An exception of the probe
- * counts as not yet; the last one is the `cause` of the error after `timeoutMs` (default 20 s).
+ * Calls `probe` every 25 ms until it returns something else than `undefined` or `false`, and resolves to that. When the probe throws, it is
+ * called again, too; the last exception is the `cause` of the error after `timeoutMs` (default 20 s).
  *
  * @example
  * const object = await until('it says so', async () => {

@@ -1,4 +1,4 @@
-/** Users of a control plane under test, with their rights as RBAC objects. */
+/** Users of a control plane for tests, and the RBAC objects that grant their permissions. */
 import { namespace as namespaceType } from '../api/builtin.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { resourceType } from '../api/group-version-kind.ts'
@@ -7,13 +7,13 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 
-/** A user besides the administrator, with the rights of these rules. */
+/** A user besides the administrator, with the permissions that these rules grant. */
 export interface ControlPlaneUser {
   readonly name: string
   readonly groups?: readonly string[]
-  /** Rights in all namespaces, and on cluster-scoped types: a ClusterRole with a ClusterRoleBinding. */
+  /** Permissions in all namespaces and on cluster-scoped types, granted by a ClusterRole and a ClusterRoleBinding. */
   readonly rules: readonly PolicyRule[]
-  /** Further rights in single namespaces: Roles. */
+  /** Further permissions in single namespaces, keyed by namespace and granted by Roles and RoleBindings. */
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
@@ -26,19 +26,21 @@ const clusterRoleBinding = rbac('ClusterRoleBinding', 'clusterrolebindings', fal
 const role = rbac('Role', 'roles', true)
 const roleBinding = rbac('RoleBinding', 'rolebindings', true)
 
-/** The created objects, which are deleted again in an existing cluster. */
+/** A created object, which is deleted again in an existing cluster. */
 export interface Created {
   readonly type: ResourceType
   readonly key: ObjectKey
 }
 
-/** Grants the users their rights. `prefix` distinguishes the objects from those of an existing cluster. */
-export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string): Promise<Created[]> {
+/**
+ * Creates the RBAC objects for the users' permissions. The names of the objects begin with `prefix`, which distinguishes them from those of
+ * an existing cluster. Each object is added to `created` as soon as it exists: after a failure, the caller can delete all of them.
+ */
+export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string, created: Created[] = []): Promise<void> {
   const grants = users.flatMap((user, index) => [
     { user, name: `${prefix}-${index}`, namespace: undefined, rules: user.rules },
     ...Object.entries(user.namespaceRules ?? {}).map(([namespace, rules]) => ({ user, name: `${prefix}-${index}`, namespace, rules })),
   ])
-  const created: Created[] = []
   for (const { user, name, namespace, rules } of grants) {
     if (rules.length === 0) continue
     const [roleType, bindingType] = namespace === undefined ? [clusterRole, clusterRoleBinding] : [role, roleBinding]
@@ -52,12 +54,10 @@ export async function grant(client: Client, users: readonly ControlPlaneUser[], 
     })
     created.push({ type: bindingType, key: metadata })
   }
-  return created
 }
 
-/** Creates the namespaces that do not exist yet. */
-export async function createNamespaces(client: Client, names: readonly string[]): Promise<Created[]> {
-  const created: Created[] = []
+/** Creates the namespaces that do not exist yet, and adds each to `created`. */
+export async function createNamespaces(client: Client, names: readonly string[], created: Created[] = []): Promise<void> {
   for (const name of new Set(names)) {
     try {
       await client.create(namespaceType, { metadata: { name } })
@@ -66,5 +66,4 @@ export async function createNamespaces(client: Client, names: readonly string[])
       if (!isAlreadyExists(error)) throw error
     }
   }
-  return created
 }

@@ -1,24 +1,24 @@
 /** Handles one admission request, from its body to the response, with its log line, metrics and span. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { WebhookMetrics } from '../telemetry/metrics.ts'
 import { registeredTracer } from '../telemetry/tracing.ts'
-import type { AccessReviews } from './access.ts'
-import type { AdmissionCache } from './admission-cache.ts'
-import { deadlineFrom } from './deadline.ts'
-import type { Decision } from './decision.ts'
-import { decide } from './decision.ts'
+import type { AccessReviews } from './handlers/requester-access.ts'
+import type { AdmissionCache } from './handlers/admission-cache.ts'
+import { deadlineFrom } from './review/handler-deadline.ts'
+import type { Decision } from './decide-review.ts'
+import { decide } from './decide-review.ts'
 import type { Evaluation } from './evaluation/evaluation.ts'
 import type { Evaluator } from './evaluation/evaluators.ts'
-import type { AdmissionRequest } from './review.ts'
-import { encodeReview } from './review.ts'
+import type { AdmissionRequest } from './review/admission-review.ts'
+import { encodeReview } from './review/admission-review.ts'
 import { reviewLog } from './review-log.ts'
 import { ReviewSpan } from './review-span.ts'
-import type { Stages } from './stages.ts'
+import type { Stages } from './review-stages.ts'
 
 interface RouteOptions extends Stages {
   readonly path: string
@@ -30,7 +30,7 @@ interface RouteOptions extends Stages {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: WebhookMetrics
-  /** Decides by the request's uid whether an allowed review is logged. */
+  /** Returns whether an allowed review is logged, from the uid of its request. */
   readonly sampled: (uid: string) => boolean
 }
 
@@ -78,7 +78,7 @@ export function admissionRoute(options: RouteOptions): Route {
         const ms = performance.now() - began
         count(metrics, request, decision, ms, deadlineMs)
         log(request, decision, ms)
-        span?.asked(request)
+        span?.requested(request)
         span?.decided(decision)
         const { text } = decision.written ?? encodeReview(request.uid, decision.response)
         metrics.answered(200)

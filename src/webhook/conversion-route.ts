@@ -1,8 +1,8 @@
 /** Serves `POST /convert`, the conversion webhook of all kinds that define a conversion. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../api/clock.ts'
-import { expectEarlyRequest, longAnswer } from '../api/early-request.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { expectEarlyRequest, longAnswer } from '../runtime/early-request.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { Dropped, ObjectConverter, Unkept } from '../conversion/converter.ts'
@@ -11,19 +11,20 @@ import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { ConversionAnswer, ConversionRequest } from '../conversion/review.ts'
 import { answerConversion, decodeConversionReview, failedConversion } from '../conversion/review.ts'
 import { maxObjectValues } from '../conversion/review-object.ts'
-import { LoopTurns, Turns } from '../conversion/turns.ts'
+import { TimeSlices } from '../runtime/time-slices.ts'
 import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Charge, MemoryBudget } from './body/budget.ts'
-import { costOfMarks } from './body/cost.ts'
+import type { Charge, MemoryBudget } from './body/memory-budget.ts'
+import { costOfMarks } from './body/memory-estimate.ts'
 import { limitAdvice, receiveBodies, receivedOf } from './body/receive.ts'
-import { deadlineFrom, timeoutLeft, timedOut, withDeadline } from './deadline.ts'
-import type { HttpsApp } from './http.ts'
-import { batchCost, conversionCost, convertedCopies } from './memory.ts'
-import { conversionPath } from './paths.ts'
-import { refuse } from './refuse.ts'
-import { awaitFetching, whenSenderGoes } from './sender.ts'
+import { timedOut } from '../runtime/waiting.ts'
+import { deadlineFrom, timeoutLeft, withDeadline } from './review/handler-deadline.ts'
+import type { HttpsApp } from './http/https-app.ts'
+import { batchCost, conversionCost, convertedCopies } from './http/memory-shares.ts'
+import { conversionPath } from './definition/paths.ts'
+import { refuse } from './http/refusal-response.ts'
+import { awaitFetching, onDisconnect } from './http/connections.ts'
 
 /** Timeout of the API server for conversion webhooks, which it also sends as `?timeout=`. */
 const defaultTimeout = '30s'
@@ -38,10 +39,14 @@ interface ConversionRouteOptions {
   readonly maxBytes: number
 }
 
+/** Maximum time that other requests wait for a conversion: a fifth of what the API server considers slow for a webhook (50 ms). */
+const sliceMs = 10
+
 /**
- * Errors logged for a review: a list may have the same error for each object, and clients repeat lists. Further ones are logged as `debug`.
+ * Number of errors that are logged for one ConversionReview; further errors are logged at level `debug`. A list may have the same error for
+ * each object, and clients repeat lists.
  */
-const maxTold = 3
+const maxLogged = 3
 
 /** The conversion of one kind. */
 interface Entry {
@@ -59,7 +64,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   const entries = entriesOf(options)
   const whole = options.metrics.webhook(conversionPath)
   const { budget, maxBytes, clock } = options
-  const loop = new LoopTurns()
+  const slices = new TimeSlices(sliceMs)
   const register = async (scope: FastifyInstance): Promise<void> => {
     const costOf = ({ length }: Buffer): number => Math.ceil(length * conversionCost)
     receiveBodies(scope, { what: 'ConversionReview', maxBytes, advice: limitAdvice, budget, clock, costOf })
@@ -70,15 +75,14 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
       const began = performance.now()
       whole.started(Number(request.headers['content-length']))
       try {
-        const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
-        const turns = new Turns(loop)
-        const review = await decodeConversionReview(request.body as Buffer | undefined, turns)
+        const onClose = (listener: () => void): void => onDisconnect(reply.raw, listener)
+        const review = await decodeConversionReview(request.body as Buffer | undefined, slices)
         const { charge, began: headersAt } = receivedOf(request)!
         const timeout = timeoutLeft(request.query.timeout ?? defaultTimeout, clock.monotonicNow() - headersAt)
-        const { pieces } = await answer(entries, options, review, charge, deadlineFrom(timeout), turns, onClose)
+        const { pieces } = await answer(entries, options, review, charge, deadlineFrom(timeout), slices, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
-        // The memory of the request's body is charged already.
+        // The request's body is already counted in the memory budget.
         awaitFetching(charge, bytes - review.body.length, bytes, reply.raw)
         if (bytes > longAnswer) expectEarlyRequest(reply.raw.socket)
         reply.type('application/json').header('content-length', bytes)
@@ -97,7 +101,7 @@ async function answer(
   review: ConversionRequest,
   charge: Charge,
   ms: number,
-  turns: Turns,
+  slices: TimeSlices,
   onClose: (listener: () => void) => void,
 ): Promise<ConversionAnswer> {
   const controller = new AbortController()
@@ -107,7 +111,7 @@ async function answer(
   // Monotonic and finer than a millisecond, unlike the clock's wall time.
   const began = performance.now()
   let done = 0
-  // All objects of a review are of one kind.
+  // All objects of a ConversionReview have the same kind.
   let kind: KindConversionMetrics | undefined
   const find = (group: string, name: unknown): ObjectConverter | undefined => {
     const entry = entries.get(groupKindOf({ group, kind: String(name) }))
@@ -115,20 +119,20 @@ async function answer(
     return entry?.converter
   }
   const child = logger.child({ uid })
-  let told = 0
+  let logged = 0
   const unkept = ({ reason, object, text, error }: Unkept): void => {
     kind?.unkept(reason)
-    told += 1
-    child[told > maxTold ? 'debug' : 'warn']({ ...object, err: error }, text)
+    logged += 1
+    child[logged > maxLogged ? 'debug' : 'warn']({ ...object, err: error }, text)
   }
   const dropped = ({ object, paths, text }: Dropped): void => child.warn(object, `${text}, and it is dropped: ${paths.join(', ')}`)
   let threw = false
-  const call = { signal, logger: child, turns, unkept, dropped, threw: () => void (threw = true) }
+  const call = { signal, logger: child, slices, unkept, dropped, threw: () => void (threw = true) }
   const converted = (failed: boolean): void => {
     done += 1
     kind?.converted(failed ? 'failure' : 'success')
   }
-  const work = roomFor(review, charge, budget, signal).then(() => answerConversion(review, find, call, turns, converted))
+  const work = roomFor(review, charge, budget, signal).then(() => answerConversion(review, find, call, slices, converted))
   const result = await withDeadline(clock, ms, controller, work).catch((error: unknown) => {
     if (!signal.aborted) throw error
     logger.debug({ uid, err: error }, 'a conversion was aborted: the client has disconnected')
@@ -149,8 +153,8 @@ async function answer(
 }
 
 /**
- * Waits for the memory that the largest object needs beyond what is charged for a batch, at most the reserve, with which a review can
- * always finish.
+ * Waits until there is memory for the largest object. A part of it is charged already (`batchCost`); at most the reserve is needed, because
+ * a review with the reserve can always finish.
  *
  * @throws the reason of the signal when it aborts.
  */

@@ -1,15 +1,15 @@
 /** The log line of a review: the requester, the request and the outcome; never the object. */
 import { permissionAdvice } from '../client/missing-rule.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { Decision } from './decision.ts'
-import type { AdmissionRequest } from './review.ts'
+import type { Decision } from './decide-review.ts'
+import type { AdmissionRequest } from './review/admission-review.ts'
 
 interface ReviewLogOptions {
   readonly path: string
-  /** The reviewed resource for messages: `Widget.apps.example.com`. */
+  /** The kind that the webhook is called for, in messages: `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly logger: Logger
-  /** Decides by the request's uid whether an allowed review is logged at level `info`. */
+  /** Returns whether an allowed review is logged at level `info`, from the uid of its request. */
   readonly sampled: (uid: string) => boolean
 }
 
@@ -52,7 +52,7 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
 }
 
 function facts(path: string, { uid, kind, namespace, name, operation, userInfo, dryRun }: AdmissionRequest, ms: number): object {
-  // Microseconds are precise enough.
+  // Rounded to microseconds.
   const rounded = Math.round(ms * 1000) / 1000
   return { path, uid, kind: kind.kind, namespace, name, operation, user: userInfo.username, dryRun, ms: rounded }
 }

@@ -4,8 +4,8 @@ import type { Context } from '@opentelemetry/api'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Span, Tracer } from '../telemetry/tracing.ts'
 import { markFailed } from '../telemetry/tracing.ts'
-import type { Decision } from './decision.ts'
-import type { AdmissionRequest } from './review.ts'
+import type { Decision } from './decide-review.ts'
+import type { AdmissionRequest } from './review/admission-review.ts'
 
 export class ReviewSpan {
   readonly #span: Span
@@ -24,13 +24,13 @@ export class ReviewSpan {
     this.#context = trace.setSpan(parent, this.#span)
   }
 
-  /** Runs the review with this span active, so that its requests to the API server and its log lines belong to the trace. */
+  /** Runs the review with this span active: its requests to the API server and its log lines belong to the trace. */
   run<T>(review: () => T): T {
     return context.with(this.#context, review)
   }
 
   /** Sets the attributes of the request, which are known once the body is decoded. */
-  asked({ uid, kind, namespace, name, subResource, operation, dryRun }: AdmissionRequest): void {
+  requested({ uid, kind, namespace, name, subResource, operation, dryRun }: AdmissionRequest): void {
     this.#span.setAttributes({
       'k8s.resource.group': kind.group,
       'k8s.resource.version': kind.version,
@@ -44,7 +44,7 @@ export class ReviewSpan {
     })
   }
 
-  /** Sets the attributes of the outcome. A denial is not an error; a review without a decision is. */
+  /** Sets the attributes of the outcome. A denial is not an error; a review that failed or timed out is. */
   decided({ outcome, response, written, error }: Decision): void {
     const { allowed, status } = response
     const patch = written?.patch

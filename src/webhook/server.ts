@@ -1,7 +1,7 @@
 /** `createWebhookServer`: the HTTPS server for the API server's admission and conversion calls. */
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../api/clock.ts'
-import { systemClock } from '../api/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import type { Kind } from '../api/kind.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { CertificateSource, ServingCertificate } from '../certs/serving-certificate.ts'
@@ -10,40 +10,41 @@ import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { sampler } from '../telemetry/sampling.ts'
-import { AccessReviews } from './access.ts'
-import type { ProcessCache } from './admission-cache.ts'
-import { AdmissionCache } from './admission-cache.ts'
+import { AccessReviews } from './handlers/requester-access.ts'
+import type { ProcessCache } from './handlers/admission-cache.ts'
+import { AdmissionCache } from './handlers/admission-cache.ts'
 import type { Route } from './admission-route.ts'
 import { admissionRoute } from './admission-route.ts'
-import type { CombinedWebhook, OperatorWebhook } from './combine.ts'
-import { combineWebhooks } from './combine.ts'
-import { Connections, usualConnectionLimits } from './connections.ts'
-import { MemoryBudget } from './body/budget.ts'
+import type { CombinedWebhook, OperatorWebhook } from './definition/combine.ts'
+import { combineWebhooks } from './definition/combine.ts'
+import { Connections } from './http/connections.ts'
+import { maxReviewBytes, usualConnectionLimits } from './http/limits.ts'
+import { MemoryBudget } from './body/memory-budget.ts'
 import { receivedOf } from './body/receive.ts'
 import { sendAnswer } from './body/send.ts'
 import { serveConversions } from './conversion-route.ts'
-import { timeoutLeft } from './deadline.ts'
+import { timeoutLeft } from './review/handler-deadline.ts'
 import type { EvaluatorOptions } from './evaluation/evaluators.ts'
 import { Evaluators } from './evaluation/evaluators.ts'
-import { createHttpApp, maxReviewBytes } from './http.ts'
-import { listen } from './listen.ts'
-import type { MemoryShares } from './memory.ts'
-import { processMemory, shareMemory } from './memory.ts'
-import { mutatingHandler } from './mutating.ts'
-import { conversionPath } from './paths.ts'
-import { awaitFetching, whenSenderGoes } from './sender.ts'
-import { mismatchAt } from './target.ts'
-import type { TlsOptions } from './tls.ts'
-import { tlsLimits } from './tls.ts'
-import { validatingHandler } from './validating.ts'
+import { createHttpApp } from './http/https-app.ts'
+import { listen, urlHost } from '../runtime/listen.ts'
+import type { MemoryShares } from './http/memory-shares.ts'
+import { processMemory, shareMemory } from './http/memory-shares.ts'
+import { mutatingHandler } from './handlers/mutating.ts'
+import { conversionPath } from './definition/paths.ts'
+import { awaitFetching, onDisconnect } from './http/connections.ts'
+import { mismatchAt } from './review/target.ts'
+import type { TlsOptions } from './http/tls.ts'
+import { tlsLimits } from './http/tls.ts'
+import { validatingHandler } from './handlers/validating.ts'
 
 export interface WebhookServerOptions extends TlsOptions {
   readonly webhooks: readonly OperatorWebhook[]
-  /** Default: none, and no `/convert`. */
+  /** The conversions of kinds. Without any, `/convert` is not served. */
   readonly conversions?: readonly ConversionDefinition[]
-  /** The client of webhooks without one of their own. */
+  /** The client for handlers of webhooks that have no client of their own. */
   readonly client: Client
-  /** The source of `context.cache`. */
+  /** The cache of the process, from which `context.cache` reads. */
   readonly cache?: ProcessCache | undefined
   readonly certificates: CertificateSource
   /** Default: all addresses. */
@@ -56,11 +57,11 @@ export interface WebhookServerOptions extends TlsOptions {
   /** Default 7 MiB. */
   readonly maxBodyBytes?: number
   /**
-   * Share of allowed reviews that are logged, from 0 (none, the default) to 1 (all), sampled by their uid. Denied and failed reviews are
-   * always logged.
+   * Share of allowed reviews that are logged at level `info`, from 0 (none, the default) to 1 (all), sampled by their uid. Denied and
+   * failed reviews are always logged.
    */
   readonly reviewLogSampling?: number
-  /** Memory limits of requests, connections and threads. Default: shares of the memory limit of the container. */
+  /** Memory limits of requests, connections and threads. Default: derived from the memory limit of the container. */
   readonly memory?: MemoryShares
   /** Evaluation on the main thread and in worker threads. Default: threads with their share of `memory`. */
   readonly evaluation?: EvaluatorOptions
@@ -77,7 +78,8 @@ export interface WebhookServer {
   readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
   /**
-   * From now on every response closes its connection, so that the client connects to another replica; new connections are still accepted.
+   * From now on every response closes its connection, which makes the client connect to another replica; new connections are still
+   * accepted.
    */
   beginDrain(): void
   /** Stops accepting connections, lets requests in flight finish, and aborts the rest after `deadlineMs`. */
@@ -112,7 +114,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   serveConversions(app, { conversions, clock, logger, metrics, budget, maxBytes: memory.conversionBytes })
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
-      const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
+      const onClose = (listener: () => void): void => onDisconnect(reply.raw, listener)
       const received = receivedOf(request)
       // The time in which the request arrived is subtracted from the handlers' deadline.
       const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.monotonicNow() - received.began)
@@ -151,11 +153,12 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       unsubscribe = certificates.onChange(swap)
       compileSchemas([...webhooks.flatMap(({ schemaKind }) => schemaKind ?? []), ...conversions.map(({ kind }) => kind)])
       await app.ready()
-      const address = await listen(app.server, options.port ?? 9443, options.host)
+      const { host } = options
+      const port = await listen(app.server, { host, port: options.port ?? 9443, flag: '--webhook-host and --webhook-port' })
       // A connection that cannot be accepted, for example for lack of file descriptors, must not end the process.
       app.server.on('error', (error) => logger.warn({ err: error }, 'the webhook server could not accept a connection'))
-      logger.info({ port: address.port, paths }, 'the webhook server listens')
-      return address
+      logger.info({ port, paths }, 'the webhook server listens')
+      return { port, url: `https://${isAnyAddress(host) ? 'localhost' : urlHost(host)}:${port}` }
     },
     beginDrain() {
       draining = true
@@ -172,16 +175,20 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   }
 }
 
+function isAnyAddress(host: string | undefined): host is '::' | '0.0.0.0' | undefined {
+  return host === undefined || host === '::' || host === '0.0.0.0'
+}
+
 function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string } {
   return { cert, key }
 }
 
-/** Compiles before the first request, which would otherwise wait for it. */
+/** Compiles the schemas before the first request, which would otherwise wait for the compilation. */
 function compileSchemas(kinds: readonly Kind[]): void {
   for (const kind of new Set(kinds)) for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
 }
 
-/** Creates the routes of all mutating and validating webhooks, by path. */
+/** Creates the routes of all mutating and validating webhooks, keyed by path. */
 function createRoutes(
   webhooks: readonly CombinedWebhook[],
   { client, cache, logger, metrics, reviewLogSampling = 0 }: WebhookServerOptions,

@@ -35,7 +35,7 @@ t.test('a built-in type has the static type of its values', async (t) => {
   t.ok([input, wrong, limits, name])
 })
 
-t.test('the CRD says that there is an object, and no more', async (t) => {
+t.test('the CRD declares a built-in type as an object without fields', async (t) => {
   const { spec } = kind.versions[0]!.schema.properties!
   t.strictSame(JSON.parse(JSON.stringify(spec)), {
     type: 'object',

@@ -6,7 +6,7 @@ import { apiVersionOf, groupKindOf, groupResourceOf, parseApiVersion } from '../
 
 const ready = { type: 'Ready', status: 'True', reason: 'Ok', message: '' } as const
 
-t.test('the transition time moves with the status alone', async (t) => {
+t.test('lastTransitionTime changes only with the status', async (t) => {
   const first = mergeConditions(undefined, [ready], { now: 0, generation: 1 })
   t.strictSame(first, [{ ...ready, observedGeneration: 1, lastTransitionTime: '1970-01-01T00:00:00Z' }])
   const same = mergeConditions(first, [{ ...ready, reason: 'Other' }], { now: 5000, generation: 2 })
@@ -15,7 +15,7 @@ t.test('the transition time moves with the status alone', async (t) => {
   t.equal(findCondition(changed, 'Ready')?.lastTransitionTime, formatTime(5000))
 })
 
-t.test('conditions of others stay, and the list is sorted', async (t) => {
+t.test('conditions of other types are kept, and the list is sorted', async (t) => {
   const merged = mergeConditions([{ ...ready, type: 'Zebra', lastTransitionTime: 'x' }], [ready], { now: 0 })
   t.strictSame(
     merged.map(({ type }) => type),
@@ -42,7 +42,7 @@ t.test('keys and names of types', async (t) => {
   t.equal(groupKindOf({ group: '', kind: 'Pod' }), 'Pod')
 })
 
-t.test('a change keeps nothing but the time of the last transition', async (t) => {
+t.test('a merged condition keeps only lastTransitionTime of the old one', async (t) => {
   const before = { ...ready, reason: 'Old', message: 'old', lastTransitionTime: '2020-01-01T00:00:00Z', observedGeneration: 3 }
   const now = Date.UTC(2026, 0, 1, 0, 0, 0, 999)
   t.strictSame(mergeConditions([before], [ready], { now }), [{ ...ready, lastTransitionTime: '2020-01-01T00:00:00Z' }])

@@ -22,7 +22,7 @@ t.test('errors are listed up to a count, and those beyond it are counted', (t) =
   t.end()
 })
 
-t.test('nothing to add is nothing to do', (t) => {
+t.test('adding no errors changes nothing', (t) => {
   t.equal(addErrors(noErrors, []), noErrors)
   t.ok(isEmpty(noErrors))
   const some = addErrors(noErrors, errors(1))
@@ -32,7 +32,7 @@ t.test('nothing to add is nothing to do', (t) => {
   t.end()
 })
 
-t.test('lists are joined with what they omit', (t) => {
+t.test('joined lists add up their omitted errors', (t) => {
   const first = addErrors(noErrors, errors(maxListedErrors + 10))
   const second = addErrors(noErrors, errors(maxListedErrors + 5))
   t.equal(joinErrors(first, second).omitted, 10 + maxListedErrors + 5)
@@ -40,7 +40,7 @@ t.test('lists are joined with what they omit', (t) => {
   t.end()
 })
 
-t.test('the texts of all errors have a limit, and so has each', (t) => {
+t.test('the messages of all errors have a limit, and so has each', (t) => {
   const long = addErrors(noErrors, errors(100, 'y'.repeat(20_000)))
   t.ok(long.listed.length >= 1 && long.listed.length < 10, `${long.listed.length} listed`)
   t.equal(long.listed.length + long.omitted, 100)

@@ -44,7 +44,7 @@ t.test('values are printed as the API server prints them', async (t) => {
   for (const [number, text] of numbers) t.equal(formatValue(number), text)
 })
 
-t.test('one error stands on the line, several in brackets, each once and sorted', async (t) => {
+t.test('the message has a single error as it is, several in brackets, sorted and without duplicates', async (t) => {
   const type = { group: 'example.com', kind: 'Foo' }
   t.match(invalidStatus(type, 'x', [required('spec.a')]), {
     code: 422,
@@ -65,13 +65,13 @@ t.test('one error stands on the line, several in brackets, each once and sorted'
   t.equal(sortFieldErrors(errors).length, 2)
 })
 
-t.test('counts are in the singular where there is one', async (t) => {
+t.test('counts of one are in the singular', async (t) => {
   t.equal(tooLong('a', 1).message, 'Too long: may not be more than 1 byte')
   t.equal(tooMany('a', 2, 1).message, 'Too many: 2: must have at most 1 item')
   t.equal(invalid('a', 'v', 'must be x').message, 'Invalid value: "v": must be x')
 })
 
-t.test('each kind of error has its reason and its words', async (t) => {
+t.test('each kind of error has its reason and message', async (t) => {
   const cases = [
     [required('a'), 'FieldValueRequired', 'Required value'],
     [required('a', 'say why'), 'FieldValueRequired', 'Required value: say why'],
@@ -93,7 +93,7 @@ t.test('each kind of error has its reason and its words', async (t) => {
   t.equal(formatFieldError(required('spec.a')), 'spec.a: Required value')
 })
 
-t.test('strings have the escapes of Go', async (t) => {
+t.test('strings are escaped as in Go', async (t) => {
   t.equal(quote('\x07\b\t\n\v\f\r\x1b'), '"\\a\\b\\t\\n\\v\\f\\r\\x1b"')
   t.equal(quote('\u00a0\u200b\ufeff'), '"\\u00a0\\u200b\\ufeff"')
   t.equal(quote('\x80'), '"\\u0080"')
@@ -101,7 +101,7 @@ t.test('strings have the escapes of Go', async (t) => {
   t.equal(quote('\ud800'), '"\ufffd"')
 })
 
-t.test('a long value is shown up to its 16384th character', async (t) => {
+t.test('a long value is cut at 16384 characters', async (t) => {
   const most = 'x'.repeat(16_384)
   t.equal(formatValue(most), `"${most}"`)
   t.equal(formatValue(`${most}y`), `"${most}"…`)
@@ -110,7 +110,7 @@ t.test('a long value is shown up to its 16384th character', async (t) => {
   t.equal(formatValue(list(16_384 - 3)), `["${'x'.repeat(16_384 - 3)}"…`)
 })
 
-t.test('other values are printed as Go has them', async (t) => {
+t.test('other values are formatted as in Go', async (t) => {
   const cases: readonly (readonly [unknown, string])[] = [
     [null, 'null'],
     [undefined, 'null'],
@@ -141,7 +141,7 @@ t.test('errors are sorted by path, with numbers as numbers, then by message', as
   t.equal(sortFieldErrors([d, other]).length, 2, 'of another reason')
 })
 
-t.test('the answer has all errors as causes, with the type and the name that there are', async (t) => {
+t.test('the Status lists all errors as causes, with the type and name of the object', async (t) => {
   const errors = [required('b'), required('a')]
   const cause = (field: string): object => ({ reason: 'FieldValueRequired', message: 'Required value', field })
   t.strictSame(invalidStatus({ group: 'example.com', kind: 'Foo' }, 'x', errors), {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { apiVersionOf, groupKindOf, groupResourceOf, isSameType, parseApiVersion, resourceType } from '../../src/api/group-version-kind.ts'
 import { formatKey, keyOf, parseKey } from '../../src/api/object.ts'
 
-t.test('the core group has no name, and types of it are written without one', async (t) => {
+t.test('names of core types have no group', async (t) => {
   const deployment = { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' }
   const pod = { group: '', version: 'v1', kind: 'Pod', plural: 'pods' }
   t.strictSame(
@@ -20,14 +20,21 @@ t.test('an apiVersion is a group and a version, or a version alone', async (t) =
   t.strictSame(parseApiVersion(''), { group: '', version: '' })
 })
 
-t.test('declarations are of one type when group, version and plural are', async (t) => {
+t.test('a type is namespaced unless its declaration has another scope', async (t) => {
+  const widget = { group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' }
+  t.strictSame({ ...resourceType(widget) }, { ...widget, namespaced: true })
+  t.strictSame({ ...resourceType({ ...widget, namespaced: false }) }, { ...widget, namespaced: false })
+  t.ok(Object.isFrozen(resourceType(widget)))
+})
+
+t.test('types are the same if group, version and plural are', async (t) => {
   const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
   t.ok(isSameType(widget, resourceType({ ...widget, kind: 'Other', namespaced: false })))
   for (const other of [{ group: 'x' }, { version: 'v2' }, { plural: 'others' }])
     t.notOk(isSameType(widget, resourceType({ ...widget, ...other })))
 })
 
-t.test('a key has a namespace where the object has one', async (t) => {
+t.test('the key of a namespaced object has its namespace', async (t) => {
   t.strictSame(keyOf({ metadata: { namespace: 'ns', name: 'a', other: 1 } as { namespace: string; name: string } }), {
     namespace: 'ns',
     name: 'a',

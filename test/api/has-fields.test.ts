@@ -1,7 +1,7 @@
 import t from 'tap'
 import { hasFields } from '../../src/api/has-fields.ts'
 
-t.test('an object has what is wanted of it, whatever else it has', async (t) => {
+t.test('an object has the wanted fields, whatever other fields it has', async (t) => {
   const live = { spec: { replicas: 3, strategy: {}, list: [{ name: 'a', image: 'x', extra: true }] }, status: {} }
   const cases: [string, unknown, boolean][] = [
     ['a part', { spec: { replicas: 3 } }, true],
@@ -20,7 +20,7 @@ t.test('an object has what is wanted of it, whatever else it has', async (t) => 
   t.equal(hasFields(undefined, {}), false)
 })
 
-t.test('a list is a list of as many items, and an own field is none that is inherited', async (t) => {
+t.test('lists match only with the same length, and inherited fields do not count', async (t) => {
   const cases: readonly (readonly [unknown, unknown, boolean])[] = [
     [[1, 2], [1, 2], true],
     [[1, 2], [1], false],

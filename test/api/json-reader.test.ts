@@ -1,10 +1,11 @@
 import t from 'tap'
 import type { JsonValue } from '../../src/api/json.ts'
 import { stringifyJson } from '../../src/api/json.ts'
+import { JsonSyntaxError } from '../../src/api/json-cursor.ts'
 import { JsonReader, parseJson, parseJsonBytes, readNumber } from '../../src/api/json-reader.ts'
 import { fc } from '../support/property.ts'
 
-/** A text that leaves nothing to `JSON.parse`. */
+/** Parses a string without `JSON.parse`. */
 const slowly = (text: string, count = Infinity): unknown => {
   const reader = new JsonReader(text)
   while (!reader.read(count));
@@ -31,7 +32,7 @@ t.test('numbers are read as Go reads them', (t) => {
   t.end()
 })
 
-t.test('what is read exactly is written exactly', (t) => {
+t.test('integers beyond 2^53 are written as they were read', (t) => {
   const texts = [
     '9007199254740993',
     '{"a":[1,-9007199254740993,{"b":9223372036854775807}]}',
@@ -47,11 +48,11 @@ t.test('what is read exactly is written exactly', (t) => {
   circle.push(circle)
   t.throws(() => stringifyJson(circle), TypeError)
   t.throws(() => stringifyJson([1n, circle]), TypeError)
-  t.throws(() => JSON.stringify(1n), TypeError, 'JSON.stringify is as it was')
+  t.throws(() => JSON.stringify(1n), TypeError, 'JSON.stringify is unchanged')
   t.end()
 })
 
-t.test('to write one integer beyond 2^53 costs the rest of the object nothing', (t) => {
+t.test('one integer beyond 2^53 does not slow down writing the rest of the object', (t) => {
   const numbers = Array.from({ length: 500_000 }, (_, index) => index)
   const cost = (write: () => unknown): number => {
     const before = process.threadCpuUsage()
@@ -65,7 +66,7 @@ t.test('to write one integer beyond 2^53 costs the rest of the object nothing', 
   t.end()
 })
 
-t.test('a long integer is found wherever it stands', (t) => {
+t.test('a long integer is found at any offset', (t) => {
   for (let offset = 0; offset < 40; offset += 1) {
     for (const integer of [9007199254740992n, -9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
       for (const [before, after] of [
@@ -84,12 +85,12 @@ t.test('a long integer is found wherever it stands', (t) => {
       }
     }
     const digest = `{"a":"sha256:${'1234567890'.repeat(2).slice(0, 16)}ab","b":"${'9'.repeat(offset)}","c":9007199254740993}`
-    t.match(parseJson(digest), { c: 9007199254740993n }, 'also behind digits that are none')
+    t.match(parseJson(digest), { c: 9007199254740993n }, 'also behind digits within a string')
   }
   t.end()
 })
 
-t.test('what is no JSON does not become some for its long integers', (t) => {
+t.test('invalid JSON with long integers is refused', (t) => {
   const long = '9007199254740993'
   for (const text of [
     `{${long}:1}`,
@@ -116,7 +117,7 @@ t.test('what is no JSON does not become some for its long integers', (t) => {
   t.end()
 })
 
-t.test('long integers are read at any depth, and of a key that comes again the last one counts', (t) => {
+t.test('long integers are read at any depth, and the last duplicate key wins', (t) => {
   const depth = 100_000
   let value = parseJson(`${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`)
   for (let left = depth; left > 0; left -= 1) value = (value as JsonValue[])[0]!
@@ -128,7 +129,7 @@ t.test('long integers are read at any depth, and of a key that comes again the l
   t.end()
 })
 
-t.test('long integers are found whatever stands beside them', (t) => {
+t.test('long integers are found among any other text', (t) => {
   const pieces = fc.constantFrom(
     ' ',
     ',',
@@ -162,7 +163,7 @@ t.test('long integers are found whatever stands beside them', (t) => {
   t.end()
 })
 
-t.test('everything else is as JSON.parse has it', (t) => {
+t.test('all other values are read like JSON.parse', (t) => {
   const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
   // A double of more than 2^53 is written like an integer, which is read exactly; JSON.parse rounds it.
   const rounded = (value: unknown): unknown => JSON.parse(stringifyJson(value)!)
@@ -178,7 +179,7 @@ t.test('everything else is as JSON.parse has it', (t) => {
   t.end()
 })
 
-t.test('what is no JSON is refused where JSON.parse refuses it', (t) => {
+t.test('invalid JSON is refused like JSON.parse refuses it', (t) => {
   const broken = fc
     .tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ']', '\\', '0', 'x', '\u0001', ':'))
     .map(([text, at, piece]) => {
@@ -205,7 +206,7 @@ t.test('what is no JSON is refused where JSON.parse refuses it', (t) => {
   t.end()
 })
 
-t.test('reads in as many goes as one likes, and freezes', (t) => {
+t.test('the reader reads in any number of steps, and freezes', (t) => {
   const reader = new JsonReader('{"a":[{},[],{"b":1}]}', { freeze: true })
   let goes = 1
   while (!reader.read(1)) goes += 1
@@ -216,7 +217,7 @@ t.test('reads in as many goes as one likes, and freezes', (t) => {
   t.end()
 })
 
-t.test('a text that is no JSON is told with the place', async (t) => {
+t.test('an error of a text that is not JSON has its position', async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'end of the text at position 0'],
     ['  ', 'end of the text at position 2'],
@@ -229,13 +230,52 @@ t.test('a text that is no JSON is told with the place', async (t) => {
     ['{"a":1]', 'character at position 6'],
     ['[1}', 'character at position 2'],
     ['1 2', 'character at position 2'],
-    ['"a', 'character at position 0'],
+    ['"a', 'end of the text at position 2'],
+    ['"a\nb"', 'character at position 2'],
+    ['["\\x"]', 'character at position 3'],
+    ['["\\ug123"]', 'character at position 4'],
+    ['["\\u1g23"]', 'character at position 5'],
+    ['["\\u12g4"]', 'character at position 6'],
+    ['["\\u123g"]', 'character at position 7'],
+    ['"\\u123', 'end of the text at position 6'],
+    ['"\\', 'end of the text at position 2'],
     ['tru', 'character at position 0'],
   ]
-  for (const [text, problem] of cases) t.throws(() => slowly(text), new SyntaxError(`Unexpected ${problem}`), text)
+  for (const [text, problem] of cases)
+    t.throws(() => slowly(text), { name: 'SyntaxError', message: new RegExp(`^Unexpected ${problem}$`) }, text)
 })
 
-t.test('a read takes as many values as it is given, and no more', async (t) => {
+t.test('an error has the unexpected character and the place in the grammar', async (t) => {
+  const cases: readonly (readonly [text: string, character: string | undefined, context: string])[] = [
+    ['"a\n"', '\n', 'in string literal'],
+    ['"a\u001f"', '\u001f', 'in string literal'],
+    ['"a', undefined, 'in string literal'],
+    ['"\\a"', 'a', 'in string escape code'],
+    ['"\\', undefined, 'in string escape code'],
+    ['"\\u00x0"', 'x', 'in \\u hexadecimal character escape'],
+    ['[x', 'x', 'looking for beginning of value'],
+    ['[', undefined, 'looking for beginning of value'],
+    ['[1,]', ']', 'looking for beginning of value'],
+    ['1 2', '2', 'after top-level value'],
+    ['[1}', '}', 'after array element'],
+    ['{"a":1]', ']', 'after object key:value pair'],
+    ['{,', ',', 'looking for beginning of object key string'],
+    ['{"a":1,}', '}', 'looking for beginning of object key string'],
+    ['{"a";1}', ';', 'after object key'],
+  ]
+  for (const [text, character, context] of cases) {
+    try {
+      slowly(text)
+      t.fail(text)
+    } catch (error) {
+      t.ok(error instanceof JsonSyntaxError, text)
+      t.strictSame([(error as JsonSyntaxError).character, (error as JsonSyntaxError).context], [character, context], text)
+    }
+  }
+  t.equal(slowly('"a\u007f "'), 'a\u007f ', 'control characters beyond those of ASCII C0 are allowed')
+})
+
+t.test('a read takes at most as many values as requested', async (t) => {
   const goes = (text: string, count: number): number => {
     const reader = new JsonReader(text)
     let goes = 1
@@ -252,11 +292,17 @@ t.test('a read takes as many values as it is given, and no more', async (t) => {
   t.strictSame(reader.value, [1])
 })
 
-t.test('without being told so it freezes nothing', async (t) => {
+t.test('nothing is frozen by default', async (t) => {
   const reader = new JsonReader('{"a":[],"b":{}}')
   reader.read(10)
   const value = reader.value as Record<string, JsonValue>
   t.notOk([value, value.a, value.b].some(Object.isFrozen))
+})
+
+t.test('words, also beside other values and white space', async (t) => {
+  t.strictSame([slowly('null'), slowly('true'), slowly('false')], [null, true, false])
+  t.strictSame(slowly(' [ null , true,\r\n\tfalse ] '), [null, true, false])
+  t.strictSame(slowly('{"a":null,"b":[false]}'), { a: null, b: [false] })
 })
 
 t.test('strings are read with their escapes, short and long', async (t) => {
@@ -266,7 +312,7 @@ t.test('strings are read with their escapes, short and long', async (t) => {
   t.throws(() => slowly('"\\x"'), SyntaxError)
 })
 
-t.test('integers of 16 to 19 digits are exact where they do not fit a number', async (t) => {
+t.test('integers of 16 to 19 digits that do not fit a number are exact', async (t) => {
   for (const [text, value] of [
     ['[999999999999999]', 999_999_999_999_999],
     ['[9007199254740991]', 9_007_199_254_740_991],

@@ -12,7 +12,7 @@ import {
   type JsonObject,
 } from '../../src/api/json.ts'
 
-t.test('equality is that of JSON', async (t) => {
+t.test('jsonEqual compares as JSON', async (t) => {
   t.ok(jsonEqual({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 }))
   t.ok(jsonEqual({ a: undefined }, {}))
   t.notOk(jsonEqual({ a: null }, {}))
@@ -21,8 +21,8 @@ t.test('equality is that of JSON', async (t) => {
   t.notOk(jsonEqual(JSON.parse('{"__proto__":1}'), {}))
   t.notOk(jsonEqual({ toString: 1 }, {}))
   t.notOk(jsonEqual(9007199254740993n, 9007199254740992n))
-  t.ok(jsonEqual([2 ** 53], [9007199254740992n]), 'they are written alike')
-  t.notOk(jsonEqual(2 ** 53, 9007199254740993n), 'though JavaScript would round the one to the other')
+  t.ok(jsonEqual([2 ** 53], [9007199254740992n]), 'both have the same JSON')
+  t.notOk(jsonEqual(2 ** 53, 9007199254740993n), 'although JavaScript would round them to the same number')
   t.notOk(jsonEqual('9007199254740992', 9007199254740992n))
 })
 
@@ -39,7 +39,7 @@ t.test('equal values have equal canonical texts', async (t) => {
   t.equal(canonicalJson({ b: [1, 'x'], a: { d: undefined, c: null } }), '{"a":{"c":null},"b":[1,"x"]}')
 })
 
-t.test('a frozen object is frozen all the way down', async (t) => {
+t.test('deepFreeze freezes all levels', async (t) => {
   const object = deepFreeze({ a: [{ b: 1 }] })
   t.throws(() => {
     object.a[0]!.b = 2
@@ -48,7 +48,7 @@ t.test('a frozen object is frozen all the way down', async (t) => {
   t.notOk(isObject([]))
 })
 
-t.test('lists and objects are equal when all of them is', async (t) => {
+t.test('lists and objects are equal if all their values are', async (t) => {
   const cases: readonly (readonly [unknown, unknown, boolean])[] = [
     [[1, 2], [1, 2], true],
     [[1, 2], [1], false],
@@ -72,7 +72,7 @@ t.test('lists and objects are equal when all of them is', async (t) => {
   for (const [a, b, expected] of cases) t.equal(jsonEqual(a, b), expected, `${String(a)} ${String(b)}`)
 })
 
-t.test('what an object inherits is not its own', async (t) => {
+t.test('inherited fields are not own fields', async (t) => {
   const object = JSON.parse('{"a":1,"__proto__":2,"constructor":null}') as JsonObject
   t.strictSame(
     ['a', '__proto__', 'constructor', 'toString', 'b'].map((key) => getOwn(object, key)),
@@ -83,7 +83,7 @@ t.test('what an object inherits is not its own', async (t) => {
   t.equal(getOwn(own, 'toString'), own.toString)
 })
 
-t.test('a key that is set is data that can be changed and taken away', async (t) => {
+t.test('setOwn sets a key that can be changed and deleted', async (t) => {
   const object: JsonObject = {}
   setOwn(object, '__proto__', 1)
   setOwn(object, '__proto__', 2)
@@ -97,19 +97,19 @@ t.test('an integer beyond 2^53 is found at any depth', async (t) => {
   for (const value of [1, '1', null, undefined, [], {}, [1, { a: null }]]) t.notOk(holdsBigint(value))
 })
 
-t.test('canonical text has sorted keys, and null for what has no text', async (t) => {
+t.test('canonical JSON has sorted keys, and null for values without JSON', async (t) => {
   t.equal(canonicalJson({ b: 1n, a: [undefined, null, true], __proto__x: 'ü' }), '{"__proto__x":"ü","a":[null,null,true],"b":1}')
   t.equal(canonicalJson(undefined), 'null')
   t.equal(canonicalJson([]), '[]')
 })
 
-t.test('text is that of JSON.stringify, where that has one', async (t) => {
+t.test('stringifyJson agrees with JSON.stringify', async (t) => {
   for (const value of [{ a: [1, 'x', null, undefined] }, 'x', 1, null, true, []]) t.equal(stringifyJson(value), JSON.stringify(value))
   t.equal(stringifyJson(undefined), undefined)
   t.equal(stringifyJson({ a: 1 }, 2), '{\n  "a": 1\n}')
   t.equal(stringifyJson(12345678901234567890n), '12345678901234567890')
   t.equal(stringifyJson({ a: -1n, b: [{ c: 2n }] }), '{"a":-1,"b":[{"c":2}]}')
-  t.equal(Object.hasOwn(BigInt.prototype, 'toJSON'), false, 'nothing is left')
+  t.equal(Object.hasOwn(BigInt.prototype, 'toJSON'), false, 'no toJSON is left on the prototype')
   const failing = {
     toJSON: () => {
       throw new Error('no')
@@ -120,7 +120,7 @@ t.test('text is that of JSON.stringify, where that has one', async (t) => {
   t.equal(Object.hasOwn(BigInt.prototype, 'toJSON'), false)
 })
 
-t.test('freezing stops at what is frozen, and takes any value', async (t) => {
+t.test('freezing stops at frozen values, and accepts any value', async (t) => {
   const inner = { b: 1 }
   const frozen = Object.freeze({ inner })
   const value = deepFreeze({ frozen, list: [[1]], none: null })
@@ -130,11 +130,11 @@ t.test('freezing stops at what is frozen, and takes any value', async (t) => {
   t.equal(deepFreeze(value), value)
 })
 
-t.test('objects are told from what is none', async (t) => {
+t.test('isObject accepts only plain objects', async (t) => {
   t.strictSame([{}, [], null, undefined, 'x', 1, () => 1].map(isObject), [true, false, false, false, false, false, false])
 })
 
-t.test('a field that should be a text is shown in brief', async (t) => {
+t.test('a value that should be a text is described briefly', async (t) => {
   const cases: readonly (readonly [unknown, string])[] = [
     [undefined, 'missing'],
     [null, 'null'],

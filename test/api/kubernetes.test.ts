@@ -1,10 +1,10 @@
-/** Kubernetes' own types, as `kubectl api-resources` lists them. */
+/** Kubernetes' built-in types, as `kubectl api-resources` lists them. */
 import t from 'tap'
 import * as builtin from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import * as proreus from '../../src/index.ts'
 
-/** By group: the name here, the apiVersion, the kind, the plural; `*` where there is no namespace. */
+/** The types of each group: name, apiVersion, kind, plural, and `*` for cluster-scoped types. */
 const types = {
   admissionregistration: [
     'mutatingWebhookConfiguration admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutatingwebhookconfigurations *',
@@ -72,7 +72,7 @@ const types = {
 } as const
 
 for (const [group, expected] of Object.entries(types)) {
-  t.test(`the types of ${group} are where the API server serves them`, async (t) => {
+  t.test(`the types of ${group} have the paths of the API server`, async (t) => {
     const found = proreus[group as keyof typeof types] as Readonly<Record<string, proreus.ResourceType>>
     t.strictSame(
       Object.entries(found)
@@ -86,7 +86,7 @@ for (const [group, expected] of Object.entries(types)) {
   })
 }
 
-t.test('the bare names are those of the groups', async (t) => {
+t.test('bare names and names in groups are the same types', async (t) => {
   const { core, apps, coordination, apiextensions, admissionregistration, authorization } = proreus
   t.strictSame(
     new Map(Object.entries(builtin)),
@@ -111,7 +111,7 @@ t.test('the bare names are those of the groups', async (t) => {
   )
 })
 
-t.test('a type that is declared is in namespaces unless it says otherwise', async (t) => {
+t.test('a declared type is namespaced by default', async (t) => {
   const names = { group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' }
   t.strictSame(resourceType(names), { namespaced: true, ...names })
   t.equal(resourceType({ ...names, namespaced: false }).namespaced, false)

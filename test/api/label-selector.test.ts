@@ -11,7 +11,7 @@ import {
 } from '../../src/api/label-selector.ts'
 import { fc } from '../support/property.ts'
 
-t.test('selects as kubectl -l does', async (t) => {
+t.test('selectors match like kubectl -l', async (t) => {
   const labels = { app: 'web', tier: 'front', empty: '', size: '3' }
   const cases: [string, boolean][] = [
     ['', true],
@@ -37,7 +37,7 @@ t.test('selects as kubectl -l does', async (t) => {
   for (const [selector, expected] of cases) t.equal(matchesLabels(parseLabelSelector(selector), labels), expected, selector)
 })
 
-t.test('refuses what is no selector', async (t) => {
+t.test('invalid selectors are refused', async (t) => {
   for (const selector of ['a=b,', 'a in b', 'a in (', '=b', 'a b', '!', ',', '-a', 'a=$', 'a>x', 'x/y/z']) {
     t.throws(
       () => parseLabelSelector(selector),
@@ -47,7 +47,7 @@ t.test('refuses what is no selector', async (t) => {
   }
 })
 
-t.test('what is printed is read back', async (t) => {
+t.test('a formatted selector parses to itself', async (t) => {
   const word = fc.stringMatching(/^[a-z]([a-z0-9.-]{0,8}[a-z0-9])?$/).filter((text) => text !== 'in' && text !== 'notin')
   const requirement = fc.oneof(
     fc.record(
@@ -71,14 +71,14 @@ t.test('what is printed is read back', async (t) => {
   )
 })
 
-t.test('the object form', async (t) => {
+t.test('a LabelSelector object selects by labels and expressions', async (t) => {
   const requirements = requirementsOf({ matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'Exists' }] })
   t.ok(matchesLabels(requirements, { a: 'b', c: '' }))
   t.notOk(matchesLabels(requirements, { a: 'b' }))
   t.notOk(matchesLabels(requirementsOf({ matchLabels: { constructor: 'x' } }), {}))
 })
 
-t.test('everything that is wrong with a selector is told with its place', async (t) => {
+t.test('each mistake of a selector is reported with its path', async (t) => {
   const selector = {
     matchLabels: { app: 'web', 'a b': 'x', tier: '-' },
     matchExpressions: [
@@ -104,7 +104,7 @@ t.test('everything that is wrong with a selector is told with its place', async 
   ])
 })
 
-t.test('each operator means what it means in Kubernetes', async (t) => {
+t.test('each operator matches like in Kubernetes', async (t) => {
   const labels = { a: 'x', n: '10', negative: '-5', text: '1a', empty: '' }
   const cases: readonly (readonly [LabelRequirement, boolean])[] = [
     [{ key: 'a', operator: 'In', values: ['y', 'x'] }, true],
@@ -139,11 +139,11 @@ t.test('each operator means what it means in Kubernetes', async (t) => {
       ],
       labels,
     ),
-    'all of them',
+    'all requirements must match',
   )
 })
 
-t.test('selectors are read as their requirements', async (t) => {
+t.test('selectors are parsed to requirements', async (t) => {
   const cases: readonly (readonly [string, readonly LabelRequirement[]])[] = [
     ['', []],
     ['  ', []],
@@ -179,7 +179,7 @@ t.test('selectors are read as their requirements', async (t) => {
   for (const [text, requirements] of cases) t.strictSame(parseLabelSelector(text), requirements, text)
 })
 
-t.test('what is no selector is refused in the words of the API server', async (t) => {
+t.test('an invalid selector has the error message of the API server', async (t) => {
   const start = 'unable to parse requirement: '
   const cases: readonly (readonly [string, string])[] = [
     ['a=b,', "found '', expected: identifier after ','"],
@@ -205,7 +205,7 @@ t.test('what is no selector is refused in the words of the API server', async (t
   })
 })
 
-t.test('requirements are written as kubectl takes them', async (t) => {
+t.test('requirements are formatted as kubectl accepts them', async (t) => {
   const requirements: readonly LabelRequirement[] = [
     { key: 'a', operator: 'Exists', values: [] },
     { key: 'b', operator: 'DoesNotExist', values: [] },
@@ -220,7 +220,7 @@ t.test('requirements are written as kubectl takes them', async (t) => {
   t.equal(formatLabelSelector([]), '')
 })
 
-t.test('the object form has both its parts, in their order', async (t) => {
+t.test('a LabelSelector is converted to requirements in order', async (t) => {
   const selector = {
     matchLabels: { a: 'b', c: '' },
     matchExpressions: [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { decodeObjectMeta } from '../../src/api/object-meta-json.ts'
 
-t.test('what is empty or no field is left out', async (t) => {
+t.test('empty and unknown fields are omitted', async (t) => {
   t.strictSame(
     decodeObjectMeta({
       name: 'a',
@@ -21,14 +21,21 @@ t.test('what is empty or no field is left out', async (t) => {
   t.strictSame(decodeObjectMeta(null).metadata, {})
 })
 
-t.test('references to owners have all their names', async (t) => {
+t.test('owner references have all required fields', async (t) => {
   t.strictSame(decodeObjectMeta({ ownerReferences: [{ name: 'a', controller: false, x: 1 }] }), {
     metadata: { ownerReferences: [{ apiVersion: '', kind: '', name: 'a', uid: '', controller: false }] },
     unknown: ['ownerReferences[0].x'],
   })
 })
 
-t.test('the first wrong type, by the order of the keys', async (t) => {
+t.test('a null item of a list is an empty one', async (t) => {
+  t.strictSame(decodeObjectMeta({ ownerReferences: [null], managedFields: [null], finalizers: [null] }), {
+    metadata: { finalizers: [''], managedFields: [{}], ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '' }] },
+    unknown: [],
+  })
+})
+
+t.test('the first wrong type by key order is reported', async (t) => {
   const cases: readonly (readonly [value: unknown, error: string])[] = [
     ['text', 'json: cannot unmarshal string into Go value of type v1.ObjectMeta'],
     [{ uid: 1, labels: { a: true } }, 'json: cannot unmarshal bool into Go struct field ObjectMeta.labels of type string'],
@@ -43,13 +50,13 @@ t.test('the first wrong type, by the order of the keys', async (t) => {
     [{ creationTimestamp: 'now' }, 'parsing time "now" as "2006-01-02T15:04:05Z07:00": cannot parse "now" as "2006"'],
   ]
   for (const [value, error] of cases) t.equal(decodeObjectMeta(value as never).error, error)
-  t.match(decodeObjectMeta({ annotations: 'x', creationTimestamp: 'now' }).error, /^parsing time/, 'but times come first')
+  t.match(decodeObjectMeta({ annotations: 'x', creationTimestamp: 'now' }).error, /^parsing time/, 'but times are decoded first')
   t.strictSame(decodeObjectMeta({ creationTimestamp: '2020-01-01T01:00:00.5+01:00' }).metadata, {
     creationTimestamp: '2020-01-01T00:00:00Z',
   })
 })
 
-t.test('metadata of every field is read and written as it is', async (t) => {
+t.test('metadata with all fields is unchanged', async (t) => {
   const metadata = {
     name: 'a',
     generateName: 'a-',
@@ -80,7 +87,7 @@ t.test('metadata of every field is read and written as it is', async (t) => {
   t.strictSame(decodeObjectMeta(metadata), { metadata, unknown: [] })
 })
 
-t.test('what is empty is left out, but for what points to a value', async (t) => {
+t.test('empty values are omitted, except for pointers', async (t) => {
   const empty = {
     name: '',
     uid: '',
@@ -106,7 +113,7 @@ t.test('what is empty is left out, but for what points to a value', async (t) =>
   )
 })
 
-t.test('fields that there are not are told with their places, in order', async (t) => {
+t.test('unknown fields are reported with paths, in order', async (t) => {
   const { unknown, metadata } = decodeObjectMeta({
     z: 1,
     a: undefined,
@@ -118,7 +125,7 @@ t.test('fields that there are not are told with their places, in order', async (
   t.notOk('z' in metadata)
 })
 
-t.test('each wrong type is told as Go tells it', async (t) => {
+t.test('each wrong type has the error message of Go', async (t) => {
   const cases: readonly (readonly [unknown, string])[] = [
     [[], 'array into Go value of type v1.ObjectMeta'],
     [7, 'number into Go value of type v1.ObjectMeta'],
@@ -144,7 +151,7 @@ t.test('each wrong type is told as Go tells it', async (t) => {
   })
 })
 
-t.test('times are those of RFC 3339, and others end the decoding', async (t) => {
+t.test('times must be RFC 3339, others fail the decoding', async (t) => {
   const read = (time: string): unknown => {
     const { metadata, error } = decodeObjectMeta({ creationTimestamp: time })
     return error ?? metadata.creationTimestamp
@@ -164,11 +171,11 @@ t.test('times are those of RFC 3339, and others end the decoding', async (t) => 
   t.match(decodeObjectMeta({ creationTimestamp: 'x', deletionTimestamp: 'y' }).error, /"x"/, 'the first of them')
 })
 
-t.test('a key may be called as what every object has', async (t) => {
+t.test('a key may have the name of an inherited property', async (t) => {
   const labels = JSON.parse('{"__proto__":"a","b":"c"}') as Record<string, string>
   t.equal(JSON.stringify(decodeObjectMeta({ labels }).metadata), '{"labels":{"__proto__":"a","b":"c"}}')
 })
 
-t.test('labels and annotations are written in the order of their keys', async (t) => {
+t.test('labels and annotations are sorted by key', async (t) => {
   t.equal(JSON.stringify(decodeObjectMeta({ labels: { b: '1', a: '2' }, name: 'x' }).metadata), '{"labels":{"a":"2","b":"1"},"name":"x"}')
 })

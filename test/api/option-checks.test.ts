@@ -1,4 +1,4 @@
-/** What callers are told about options that the compiler did not see. */
+/** Errors for options that the compiler has not checked. */
 import t from 'tap'
 import * as checks from '../../src/api/option-checks.ts'
 import { isPolicyRule } from '../../src/api/policy-rule.ts'
@@ -12,7 +12,7 @@ const thing = defineKind({ group: 'example.com', kind: 'Thing', versions: [versi
 const kindWithSpec = (spec: TSchema) => defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
 const reconcile = (): Promise<void> => Promise.resolve()
 
-/** Options as a program in JavaScript may write them. */
+/** Options as a JavaScript program may write them. */
 const cases: [string, () => unknown, string, RegExp][] = [
   [
     'misspelled fields of a version',
@@ -51,7 +51,7 @@ const cases: [string, () => unknown, string, RegExp][] = [
     /: versions\[0\]\.spec\.anyOf\[1\]\.not\.requird: unknown field; did you mean required\?; versions\[0\]\.status\.propertis: unknown field; did you mean properties\?\.$/,
   ],
   [
-    'what is no schema',
+    'a spec that is not a schema',
     () => kindWithSpec({ type: 'object', properties: { a: 'string', b: { items: [] } } } as never),
     'PRO_KIND_INVALID',
     /: versions\[0\]\.spec\.properties\.a: must be an object, found "string"; versions\[0\]\.spec\.properties\.b\.items: must be an object, found a list\.$/,
@@ -116,13 +116,13 @@ const cases: [string, () => unknown, string, RegExp][] = [
     /: rbac\[0\]\.apiGroups: is missing; rbac\[0\]\.apiGroup: unknown field; did you mean apiGroups\?; rbac\[0\]\.verbs: must be a list, found "get"\.$/,
   ],
   [
-    'an index that is none',
+    'an index that is not made by defineCacheIndex',
     () => defineController(thing, { reconcile, indexes: [{}] } as never),
     'PRO_CONFIG_INVALID',
     /: indexes\[0\]: must be what defineCacheIndex returns, found an object\.$/,
   ],
   [
-    'definitions that nothing has been made of',
+    'raw definitions instead of defined kinds and webhooks',
     () =>
       defineOperator({ name: 'a', kinds: [thing], webhooks: [{ validate: () => [] }], controllers: [{ reconcile }], rbac: [{}] } as never),
     'PRO_CONFIG_INVALID',
@@ -144,11 +144,11 @@ const cases: [string, () => unknown, string, RegExp][] = [
 
 for (const [name, define, code, message] of cases) t.test(name, async (t) => void t.throws(define, { code, message }))
 
-t.test('an option that is undefined is as good as absent', async (t) => {
+t.test('an undefined option is absent', async (t) => {
   t.doesNotThrow(() => defineController(thing, { reconcile, workers: undefined } as never))
 })
 
-t.test('what a default, an example, an enum or the name of a property says is no keyword of a schema', async (t) => {
+t.test('data in defaults, examples, enums and property names is not checked as keywords', async (t) => {
   const data = { maxLenght: 3, properties: 'any' }
   const spec = {
     type: 'object',
@@ -163,7 +163,7 @@ t.test('what a default, an example, an enum or the name of a property says is no
   t.doesNotThrow(() => kindWithSpec(spec as never))
 })
 
-t.test('each check says what is expected, where, and what was found', async (t) => {
+t.test('each check reports path, expected and found value', async (t) => {
   const named = checks.isOneOf('a', 'b')
   const cases: readonly (readonly [checks.OptionCheck, unknown, string | undefined])[] = [
     [checks.isAnything, undefined, undefined],
@@ -207,7 +207,7 @@ t.test('each check says what is expected, where, and what was found', async (t) 
   }
 })
 
-t.test('lists, maps and options are checked to their ends, with paths', async (t) => {
+t.test('lists, maps and options are checked completely, with paths', async (t) => {
   t.strictSame(checks.isListOf(checks.isText)(['a', 1, 'b', 2], 'l'), [
     'l[1]: must be a string, found 1',
     'l[3]: must be a string, found 2',
@@ -229,7 +229,7 @@ t.test('lists, maps and options are checked to their ends, with paths', async (t
   t.strictSame(open({ nam: 1, other: 2 }, ''), ['nam: unknown field; did you mean name?'])
 })
 
-t.test('a name that is nearly a known one is a slip', async (t) => {
+t.test('an unknown name close to a known one gets a suggestion', async (t) => {
   const known = ['validate', 'default', 'owns']
   const cases: readonly (readonly [string, string])[] = [
     ['validte', '; did you mean validate?'],
@@ -246,15 +246,16 @@ t.test('a name that is nearly a known one is a slip', async (t) => {
   t.equal(checks.suggestion('a', []), '')
 })
 
-t.test('problems of the options of a function are thrown, if there are any', async (t) => {
+t.test('refuseOptions throws the problems, if any', async (t) => {
   t.doesNotThrow(() => checks.refuseOptions('f', []))
+  t.throws(() => checks.refuseOptions('f', ['a: is missing']), { message: /^The options of f are not well defined: a: is missing\.$/ })
   t.throws(() => checks.refuseOptions('f', ['a: is missing', 'b: unknown field']), {
     code: 'PRO_CONFIG_INVALID',
     message: 'The options of f are not well defined: a: is missing; b: unknown field.',
   })
 })
 
-t.test('a rule of RBAC has lists of texts', async (t) => {
+t.test('a PolicyRule has lists of strings', async (t) => {
   t.strictSame(isPolicyRule({ apiGroups: [], resources: [], verbs: ['get'], resourceNames: ['a'], nonResourceURLs: ['/x'] }, 'r'), [])
   t.strictSame(isPolicyRule({ apiGroups: 'a', resources: [1], resourceNames: 2, nonResourceURLs: [3] }, 'r'), [
     'r.verbs: is missing',
@@ -265,7 +266,7 @@ t.test('a rule of RBAC has lists of texts', async (t) => {
   ])
 })
 
-t.test('schemas within schemas are checked wherever they are', async (t) => {
+t.test('nested schemas are checked at any place', async (t) => {
   const wrong = { typ: 1 }
   const problem = 'unknown field; did you mean type?'
   t.strictSame(
@@ -296,5 +297,21 @@ t.test('schemas within schemas are checked wherever they are', async (t) => {
     ],
   )
   t.strictSame(isSchema({ additionalProperties: false }, 's'), [])
+  t.strictSame(isSchema({ additionalProperties: true }, 's'), [])
   t.strictSame(isSchema({ allOf: {} }, 's'), ['s.allOf: must be a list, found an object'])
+})
+
+t.test('each keyword of a structural schema is known', async (t) => {
+  const keywords = [
+    ...['type', 'title', 'description', 'format', 'nullable', 'default', 'example', 'enum', 'required', 'pattern', 'multipleOf'],
+    ...['minProperties', 'maxProperties', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength'],
+    ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+    ...['x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'],
+    ...['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'],
+  ]
+  for (const keyword of keywords) t.strictSame(isSchema({ [keyword]: 1 }, 's'), [], keyword)
+  for (const keyword of ['const', '$ref', 'id', 'definitions', 'patternProperties', 'x-kubernetes-unions', 'toString'])
+    t.match(isSchema({ [keyword]: 1 }, 's'), [/unknown field/], keyword)
+  const other = { properties: {}, items: {}, allOf: [], anyOf: [], oneOf: [], not: {}, externalDocs: {}, 'x-kubernetes-validations': [] }
+  t.strictSame(isSchema(other, 's'), [])
 })

@@ -8,24 +8,24 @@ const object = (uid: string, ownerReferences?: OwnerReference[]): KubernetesObje
   metadata: { name: 'a', uid, resourceVersion: '1', creationTimestamp: '', ...(ownerReferences && { ownerReferences }) },
 })
 
-t.test('of the owners the one that says so is the controller', async (t) => {
+t.test('the controller is the owner with controller: true', async (t) => {
   const owner = object('owner')
   const { controller: _controller, ...plain } = controllerReference(object('other'))
   t.equal(controllerOf(object('x', [plain, { ...plain, controller: false }])), undefined)
   t.equal(controllerOf(object('x', [plain, controllerReference(owner)]))?.uid, 'owner')
   t.equal(controllerOf(object('x')), undefined)
   t.ok(isControlledBy(object('x', [controllerReference(owner)]), owner))
-  t.notOk(isControlledBy(object('x', [controllerReference(owner)]), object('another of that name')))
+  t.notOk(isControlledBy(object('x', [controllerReference(owner)]), object('another with the same name')))
 })
 
-t.test('a reference is to a group and a kind, in any version', async (t) => {
+t.test('a reference refers to a group and kind, in any version', async (t) => {
   const reference = controllerReference(object('owner'))
   t.ok(refersTo({ ...reference, apiVersion: 'example.com/v2' }, { group: 'example.com', kind: 'Thing' }))
   t.notOk(refersTo(reference, { group: 'example.com', kind: 'Other' }))
   t.notOk(refersTo(reference, { group: '', kind: 'Thing' }))
 })
 
-t.test('a reference to a controller has all that the API server asks for, and keeps its owner until it is gone', async (t) => {
+t.test('a controller reference has all required fields and blockOwnerDeletion', async (t) => {
   t.strictSame(controllerReference(object('owner')), {
     apiVersion: 'example.com/v1',
     kind: 'Thing',

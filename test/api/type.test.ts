@@ -1,45 +1,45 @@
-/** What the compiler says about the options of schemas. */
+/** Compile-time checks of the options of schemas. */
 import t from 'tap'
 import type { InferInput } from '../../src/api/kind.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import type { Static, StringSchemaOptions } from '../../src/api/type.ts'
 import { Type } from '../../src/api/type.ts'
 
-t.test('an option that a schema does not have is an error of compilation', async (t) => {
+t.test('an unknown option of a schema is a compile error', async (t) => {
   const schemas = [
-    // @ts-expect-error it is maxLength
+    // @ts-expect-error the keyword is `maxLength`
     Type.String({ minLength: 1, maxLenght: 3 }),
-    // @ts-expect-error it is maximum
+    // @ts-expect-error the keyword is `maximum`
     Type.Integer({ minimum: 1, max: 3 }),
     // @ts-expect-error a number has no length
     Type.Number({ default: 1, maxLength: 3 }),
-    // @ts-expect-error it is description
+    // @ts-expect-error the keyword is `description`
     Type.Boolean({ default: true, descripton: 'Whether.' }),
-    // @ts-expect-error it is default
+    // @ts-expect-error the keyword is `default`
     Type.Enum(['a', 'b'], { defualt: 'a' }),
-    // @ts-expect-error it is maxItems
+    // @ts-expect-error the keyword is `maxItems`
     Type.Array(Type.String(), { maxLength: 3, default: [] }),
-    // @ts-expect-error it is mapType
+    // @ts-expect-error the keyword is `mapType`
     Type.Object({ a: Type.String() }, { listType: 'map' }),
-    // @ts-expect-error it is maxProperties
+    // @ts-expect-error the keyword is `maxProperties`
     Type.Record(Type.String(), { maxProps: 3 }),
-    // @ts-expect-error it is pattern
+    // @ts-expect-error the keyword is `pattern`
     Type.IntOrString({ patern: '^a$' }),
-    // @ts-expect-error it is description
+    // @ts-expect-error the keyword is `description`
     Type.Builtin('EnvVar', { descripton: 'A variable.' }),
-    // @ts-expect-error it is description
+    // @ts-expect-error the keyword is `description`
     Type.Unknown({ descripton: 'Anything.' }),
-    // @ts-expect-error it is description
+    // @ts-expect-error the keyword is `description`
     Type.EmbeddedResource({ descripton: 'An object.' }),
-    // @ts-expect-error it is message
+    // @ts-expect-error the keyword is `message`
     Type.String({ rules: [{ rule: 'self.size() > 0', mesage: 'must not be empty' }] }),
-    // @ts-expect-error it is message
+    // @ts-expect-error the keyword is `message`
     Type.Object({ a: Type.Integer() }, { default: { a: 1 }, rules: [{ rule: 'self.a > 0', mesage: 'must be positive' }] }),
   ]
   t.equal(schemas.length, 14)
 })
 
-t.test('an option with a value of another type is an error of compilation', async (t) => {
+t.test('an option with a value of a wrong type is a compile error', async (t) => {
   const schemas = [
     // @ts-expect-error a default is a value of the schema
     Type.String({ default: 1 }),
@@ -53,10 +53,10 @@ t.test('an option with a value of another type is an error of compilation', asyn
   t.equal(schemas.length, 4)
 })
 
-t.test('a field is known to have a default only where the options surely have one', async (t) => {
+t.test('a field has a default only if its options certainly have one', async (t) => {
   const short: StringSchemaOptions = { maxLength: 3 }
   const spec = Type.Object({
-    given: Type.String({ default: 'a' }),
+    withDefault: Type.String({ default: 'a' }),
     list: Type.Array(Type.Object({ a: Type.String({ default: 'a' }) }), { default: [{}] }),
     letter: Type.Enum(['a', 'b'], { default: 'a' }),
     perhaps: Type.String(short),
@@ -64,7 +64,7 @@ t.test('a field is known to have a default only where the options surely have on
   })
   const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec }] })
   const input: InferInput<typeof kind>['spec'] = { perhaps: 'a', none: 'a' }
-  // @ts-expect-error whether there is a default is not known
+  // @ts-expect-error the default may be absent
   const lacksPerhaps: InferInput<typeof kind>['spec'] = { none: 'a' }
   // @ts-expect-error there is no default
   const lacksNone: InferInput<typeof kind>['spec'] = { perhaps: 'a' }
@@ -72,7 +72,7 @@ t.test('a field is known to have a default only where the options surely have on
   t.ok([kind, input, lacksPerhaps, lacksNone, letter])
 })
 
-t.test('options are the keywords of the schema', async (t) => {
+t.test('options become keywords of the schema', async (t) => {
   const rules = [{ rule: 'true' }]
   const cases: readonly (readonly [unknown, object])[] = [
     [Type.String(), { type: 'string' }],
@@ -115,7 +115,7 @@ t.test('options are the keywords of the schema', async (t) => {
   for (const [schema, expected] of cases) t.strictSame(JSON.parse(JSON.stringify(schema)), expected)
 })
 
-t.test('a property is required that is neither optional nor has a default', async (t) => {
+t.test('a property is required unless it is optional or has a default', async (t) => {
   const withDefault = Type.String({ default: 'a' })
   const schema = Type.Object({
     plain: Type.String(),

@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 
 t.equal(version, packageJson.version)
 
-t.test('is found from the build as from the sources', async (t) => {
+t.test('the version is found from the build and from the sources', async (t) => {
   const directory = t.testdir({ 'package.json': '{"version":"7.8.9","type":"module"}' })
   for (const folder of ['src', 'dist']) {
     const file = join(directory, folder, 'api', 'version.ts')

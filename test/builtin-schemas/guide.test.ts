@@ -1,4 +1,4 @@
-/** The guide about built-in types: its example is the file that it names, and prints what it shows. */
+/** The guide about built-in types: its example is the file that it names, and prints the shown output. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,17 +6,17 @@ import { operator, site } from '../../docs/examples/built-in-types/site.ts'
 import { deployment } from '../../src/api/builtin.ts'
 import { startControlPlane, until } from '../../src/testing/index.ts'
 import { rulesOfOperators } from '../../src/testing/operator.ts'
-import { proreus, repository } from '../support/process.ts'
+import { proreus, repository } from '../support/process/process.ts'
 
 const guide = readFileSync(join(repository, 'docs/guides/built-in-types.md'), 'utf8')
 const files = [...guide.matchAll(/<!-- (\S+) -->\n```\w+\n([\s\S]*?)```/g)].map(([, name, source]) => ({ name: name!, source: source! }))
 
-t.test('its examples are as shown', async (t) => {
+t.test('the examples match their files', async (t) => {
   t.equal(files.length, 2)
   for (const { name, source } of files) t.equal(source, readFileSync(join(repository, name), 'utf8'), name)
 })
 
-t.test('the command says what it shows', async (t) => {
+t.test('the command prints the shown output', async (t) => {
   const [, shown] = /\$ proreus validate [^\n]*\n([\s\S]*?)```/.exec(guide)!
   const [operator, manifest] = files.map(({ name }) => name)
   const { code, stdout } = await proreus(['validate', manifest!, '--operators', `./${operator!}`])
@@ -24,7 +24,7 @@ t.test('the command says what it shows', async (t) => {
   t.equal(stdout.replace(manifest!, 'site-with-mistakes.yaml').trim(), shown!.trim())
 })
 
-t.test('its operator writes where something is to change, and takes away what the template no longer has', async (t) => {
+t.test('the operator applies only changes, and removes fields that are no longer in the template', async (t) => {
   const serviceAccounts = [{ name: 'default/site', rules: rulesOfOperators([operator]) }]
   const controlPlane = await startControlPlane({ serviceAccounts })
   t.teardown(() => controlPlane.stop())
@@ -39,7 +39,7 @@ t.test('its operator writes where something is to change, and takes away what th
   await client.create(site, { metadata: key, spec: { replicas: 1, template: { spec } } })
   await until('it is deployed', () => client.get(deployment, key).catch(() => undefined))
 
-  // The first of these events is no reason to write, the second is.
+  // The first event causes no write, the second event does.
   await client.patch(deployment, key, { metadata: { labels: { team: 'web' } } })
   await client.patch(deployment, key, { spec: { replicas: 3 } })
   await until('it is put right', async () => (await client.get(deployment, key)).spec?.replicas === 1)

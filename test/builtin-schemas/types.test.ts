@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { BuiltinValue } from '../../src/builtin-schemas/types.ts'
 import { builtinFields, builtinTypeNames } from '../../src/builtin-schemas/types.ts'
-import { repository } from '../support/process.ts'
+import { repository } from '../support/process/process.ts'
 
-t.test('every form that a field can have', async (t) => {
+t.test('each form of a field is described', async (t) => {
   const value = (type: string, field: string): BuiltinValue | undefined => builtinFields(type)?.find(({ name }) => name === field)?.value
   const cases: readonly (readonly [type: string, field: string, value: BuiltinValue])[] = [
     ['Container', 'image', { form: 'scalar', scalar: 'string' }],
@@ -31,7 +31,7 @@ t.test('every form that a field can have', async (t) => {
   t.equal(builtinFields('constructor'), undefined)
 })
 
-t.test('every type that a kind may embed is there, with all that it is made of, and none contains itself', async (t) => {
+t.test('every embeddable type is described with all types that it uses, and none contains itself', async (t) => {
   const source = readFileSync(join(repository, 'src/api/builtin-types.ts'), 'utf8')
   const names = [...source.matchAll(/^ {2}(\w+): models\./gm)].map(([, name]) => name!)
   t.ok(names.length > 70)
@@ -47,11 +47,11 @@ t.test('every type that a kind may embed is there, with all that it is made of, 
     if (fields === undefined) return void t.fail(`there is no ${name}`)
     reached.add(name)
     for (const field of fields) {
-      // The compiled check need not ask whether a field is inherited.
+      // The compiled check does not test whether a field is inherited.
       if (field.name in Object.prototype) t.fail(`${name}.${field.name} has the name of a field of every object`)
       visitValue(field.value, [...above, name])
     }
   }
   for (const name of names) visit(name, [])
-  t.strictSame([...reached].sort(), [...builtinTypeNames].sort(), 'and nothing else')
+  t.strictSame([...reached].sort(), [...builtinTypeNames].sort(), 'no other types')
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { BackOff } from '../../src/cache/back-off.ts'
 
-t.test('doubles from 0.8 s to 30 s', async (t) => {
+t.test('the back-off doubles from 0.8 s to 30 s', async (t) => {
   const backOff = new BackOff(() => 0)
   t.strictSame(
     Array.from({ length: 8 }, () => backOff.next()),
@@ -12,14 +12,14 @@ t.test('doubles from 0.8 s to 30 s', async (t) => {
   t.equal(backOff.next(), 800)
 })
 
-t.test('leaves out up to a half at random, and obeys a lower bound', async (t) => {
+t.test('the back-off is reduced by up to a half at random, and respects a lower bound', async (t) => {
   const backOff = new BackOff(() => 0.999)
   t.equal(backOff.next(), 400)
   for (let i = 0; i < 2000; i += 1) backOff.next()
   t.equal(backOff.next(5000), 2502)
 })
 
-t.test('a bound of the pause takes the random part from what is bounded, and failures count on', async (t) => {
+t.test('a maximum applies before the random part, and failures keep counting', async (t) => {
   const backOff = new BackOff(() => 0.5)
   t.strictSame([backOff.next(1000), backOff.next(1000), backOff.next()], [600, 750, 2400])
   t.equal(backOff.failures, 3)

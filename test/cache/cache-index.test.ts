@@ -12,12 +12,12 @@ const page = defineKind({
 })
 const byTheme = defineCacheIndex(page, 'theme', ({ spec }) => spec.theme)
 
-t.test('an index is typed by its type, and fits where that is listed', async (t) => {
+t.test('an index is typed by its resource type, and usable only for lists of it', async (t) => {
   const byNode = defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)
   defineCacheIndex(page, 'hosts', ({ spec }) => spec.hosts)
   // @ts-expect-error a page has no such field
   defineCacheIndex(page, 'x', ({ spec }) => spec.nodeName as string)
-  // @ts-expect-error a key is a text
+  // @ts-expect-error a key is a string
   defineCacheIndex(page, 'x', ({ spec }) => spec.hosts.length)
   const read = (cache: CacheReader): void => {
     const [first] = cache.list(page, { index: [byTheme, 'summer'] })
@@ -30,14 +30,14 @@ t.test('an index is typed by its type, and fits where that is listed', async (t)
   t.ok(Object.isFrozen(byTheme))
 })
 
-t.test('an index that is declared beside other types than its own is told', async (t) => {
+t.test('an index on a type that is not watched is reported', async (t) => {
   t.strictSame(indexProblems([byTheme], [configMap, page], 'name it'), [])
   t.strictSame(indexProblems([byTheme], [configMap, { ...page, version: 'v2' }], 'name it'), [
     'indexes: "theme" is on pages.example.com, which is not watched: name it',
   ])
 })
 
-t.test('an index has what it was defined with, and is told from what is none', async (t) => {
+t.test('an index has the fields of its definition, and other values are rejected', async (t) => {
   const keysOf = (): string => 'x'
   t.strictSame({ ...defineCacheIndex(pod, 'all', keysOf) }, { type: pod, name: 'all', keysOf })
   t.strictSame(isCacheIndex(byTheme, 'indexes[0]'), [])
@@ -45,7 +45,7 @@ t.test('an index has what it was defined with, and is told from what is none', a
     t.match(isCacheIndex(value as never, 'indexes[0]'), [/^indexes\[0\]: must be what defineCacheIndex returns/])
 })
 
-t.test('each index of another type is told', async (t) => {
+t.test('each index on another type is reported', async (t) => {
   const others = [defineCacheIndex(pod, 'a', () => 'x'), byTheme, defineCacheIndex(configMap, 'b', () => 'x')]
   t.strictSame(indexProblems(others, [page], 'name it'), [
     'indexes: "a" is on pods, which is not watched: name it',

@@ -9,20 +9,20 @@ import { Cache } from '../../src/cache/cache.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { ScriptedClient, object } from '../support/cache-client.ts'
+import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
 import { eventually } from '../support/eventually.ts'
-import { recordingLogger } from '../support/cache-log.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 const gadget = resourceType({ group: 'example.com', version: 'v1', kind: 'Gadget', plural: 'gadgets' })
 
-t.test('keeps one informer for each type, and starts those that come later', async (t) => {
+t.test('the cache has one informer for each type, and starts informers that are added later', async (t) => {
   const script = new ScriptedClient()
   script.answers = [{ items: [object('a', 1)], resourceVersion: '1' }]
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock() })
   const informer = cache.informer(widget)
   t.equal(cache.informer(resourceType({ ...widget })), informer)
-  t.not(cache.informer(resourceType({ ...widget, version: 'v2' })), informer, 'objects of another version are other objects')
+  t.not(cache.informer(resourceType({ ...widget, version: 'v2' })), informer, 'another version has an informer of its own')
   t.equal(script.lists.length, 0)
   const abort = new AbortController()
   const running = cache.start(abort.signal)
@@ -41,29 +41,29 @@ t.test('keeps one informer for each type, and starts those that come later', asy
   t.ok(script.watches.every((watch) => watch.ended))
 })
 
-t.test('who waits for the types to sync may give up', async (t) => {
+t.test('waiting for the sync can be aborted', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
   cache.informer(widget)
   const abort = new AbortController()
   const synced = cache.whenSynced(abort.signal)
   abort.abort(new Error('enough'))
-  t.equal(await Promise.race([synced.catch((error: Error) => error.message), setImmediate('it waits on')]), 'enough')
+  t.equal(await Promise.race([synced.catch((error: Error) => error.message), setImmediate('still waiting')]), 'enough')
 })
 
-t.test('does not call an object missing whose type is not watched', async (t) => {
+t.test('reading a type that is not watched throws', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
   const error = { code: 'PRO_INPUT', message: /^widgets\.example\.com is not watched: / }
   t.throws(() => cache.get(widget, { name: 'a' }), error)
   t.throws(() => cache.list(widget), error)
 })
 
-t.test('tells which namespaces it is limited to', async (t) => {
+t.test('the cache exposes its namespaces', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, namespaces: ['a'] })
   t.strictSame(cache.namespaces, ['a'])
   t.strictSame(new Cache(new ScriptedClient().client, { logger: recordingLogger().logger }).namespaces, [])
 })
 
-t.test('does not call an object missing whose namespace is not watched or not named', async (t) => {
+t.test('reading a namespace that is not watched, or without a namespace, throws', async (t) => {
   const { logger } = recordingLogger()
   const limited = new Cache(new ScriptedClient().client, { logger, namespaces: ['a', 'b'] })
   const cluster = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
@@ -85,17 +85,21 @@ t.test('does not call an object missing whose namespace is not watched or not na
   t.equal(limited.get(widget, { namespace: 'a', name: 'one' })?.metadata.name, 'one')
   t.equal(limited.get(widget, { namespace: 'b', name: 'one' }), undefined)
   const names = (objects: readonly unknown[]): unknown[] => objects.map((each) => (each as KubernetesObject).metadata.name)
-  t.strictSame(names(limited.list(widget)), ['one', 'two'], 'all that this process is responsible for')
+  t.strictSame(names(limited.list(widget)), ['one', 'two'], 'all watched namespaces')
   t.strictSame(names(limited.list(widget, { namespace: '' })), ['one', 'two'])
-  t.equal(limited.get(cluster, { namespace: 'c', name: 'node' })?.metadata.name, 'node', 'it has none, whatever is named')
+  t.equal(
+    limited.get(cluster, { namespace: 'c', name: 'node' })?.metadata.name,
+    'node',
+    'the namespace of a cluster-scoped type is ignored',
+  )
   t.strictSame(names(limited.list(cluster, { namespace: 'c' })), ['node'])
 })
 
-t.test('lists by the indexes that were declared', async (t) => {
+t.test('the cache lists by declared indexes', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
   const byApp = defineCacheIndex(widget, 'app', ({ metadata }) => metadata.labels?.['app'])
   cache.addIndex(byApp)
-  t.strictSame(cache.list(widget), [], 'the type is followed')
+  t.strictSame(cache.list(widget), [], 'adding an index watches its type')
   const { store } = cache.informer(widget)
   store.set(object('a', 1, { labels: { app: 'x' } }))
   store.set(object('b', 2, { labels: { app: 'x' }, namespace: 'other' }))
@@ -105,7 +109,7 @@ t.test('lists by the indexes that were declared', async (t) => {
   t.throws(() => cache.list(widget, { index: [defineCacheIndex(widget, 'app', () => 'x'), 'x'] }), { code: 'PRO_INPUT' })
 })
 
-t.test('tells the state of each type', async (t) => {
+t.test('the status of each type is reported', async (t) => {
   const script = new ScriptedClient()
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock() })
   cache.informer(widget)
@@ -124,21 +128,21 @@ t.test('tells the state of each type', async (t) => {
   await running
 })
 
-t.test('a cache that is stopped at once ends at once', async (t) => {
+t.test('a cache whose signal is aborted stops at once', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
   cache.informer(widget)
   await cache.start(AbortSignal.abort())
   t.notOk(cache.status()[0]?.synced)
 })
 
-t.test('says what to do about a type that is not watched', async (t) => {
+t.test('the error for a type that is not watched has advice', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
   const message = "widgets.example.com is not watched: name it in the controller's `owns` or `watches`, or read it with the client."
   t.throws(() => cache.get(widget, { namespace: 'a', name: 'a' }), { code: 'PRO_INPUT', message })
   t.throws(() => cache.list(widget), { code: 'PRO_INPUT', message })
 })
 
-t.test('lists with labels and indexes, also of types without namespaces', async (t) => {
+t.test('lists filter by labels and indexes, also of cluster-scoped types', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, namespaces: ['a'] })
   const cluster = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
   for (const type of [widget, cluster]) {
@@ -153,7 +157,7 @@ t.test('lists with labels and indexes, also of types without namespaces', async 
   }
 })
 
-t.test('follows the namespaces of its options, each by itself', async (t) => {
+t.test('each configured namespace is watched on its own', async (t) => {
   const script = new ScriptedClient()
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock(), namespaces: ['a', 'b'] })
   const abort = new AbortController()
@@ -161,25 +165,25 @@ t.test('follows the namespaces of its options, each by itself', async (t) => {
   cache.informer(widget)
   await cache.whenSynced()
   t.strictSame(script.lists.map(({ namespace }) => namespace).sort(), ['a', 'b'])
-  let ended = false
-  void running.then(() => (ended = true))
+  let stopped = false
+  void running.then(() => (stopped = true))
   await setImmediate()
-  t.notOk(ended)
+  t.notOk(stopped)
   abort.abort()
   await running
 })
 
-t.test('it has ended when all its informers have', async (t) => {
+t.test('the cache has stopped once all its informers have', async (t) => {
   const listed = Promise.withResolvers<never>()
   const client = { list: () => listed.promise } as unknown as Pick<Client, 'list' | 'watch'>
   const cache = new Cache(client, { logger: recordingLogger().logger, clock: new FakeClock() })
   cache.informer(widget)
   const abort = new AbortController()
-  let ended = false
-  const running = cache.start(abort.signal).then(() => (ended = true))
+  let stopped = false
+  const running = cache.start(abort.signal).then(() => (stopped = true))
   abort.abort()
   await setImmediate()
-  t.notOk(ended)
+  t.notOk(stopped)
   listed.reject(new Error('aborted at last'))
   await running
 })

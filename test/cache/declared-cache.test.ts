@@ -6,11 +6,11 @@ import { DeclaredCache } from '../../src/cache/declared-cache.ts'
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 const node = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
 
-t.test('types that are declared are read as from the cache, and no others', async (t) => {
-  const asked: unknown[] = []
+t.test('only declared types can be read', async (t) => {
+  const calls: unknown[] = []
   const inner = {
-    get: (...args: unknown[]) => (asked.push(['get', ...args]), 'one'),
-    list: (...args: unknown[]) => (asked.push(['list', ...args]), ['one', 'two']),
+    get: (...args: unknown[]) => (calls.push(['get', ...args]), 'one'),
+    list: (...args: unknown[]) => (calls.push(['list', ...args]), ['one', 'two']),
   } as unknown as CacheReader
   const cache = new DeclaredCache(inner, [widget], (type) => `declare ${type}`)
   const key = { namespace: 'a', name: 'b' }
@@ -19,7 +19,7 @@ t.test('types that are declared are read as from the cache, and no others', asyn
   t.equal(cache.get(widget, key), 'one')
   t.strictSame(cache.list(again, options), ['one', 'two'])
   cache.list(widget)
-  t.strictSame(asked, [
+  t.strictSame(calls, [
     ['get', widget, key],
     ['list', again, options],
     ['list', widget, undefined],
@@ -32,5 +32,5 @@ t.test('types that are declared are read as from the cache, and no others', asyn
     t.throws(() => cache.get(type, key), { code: 'PRO_INPUT', message: `declare ${name}` })
     t.throws(() => cache.list(type), { code: 'PRO_INPUT', message: `declare ${name}` })
   }
-  t.equal(asked.length, 3)
+  t.equal(calls.length, 3)
 })

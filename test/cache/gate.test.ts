@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { Gate } from '../../src/cache/gate.ts'
 
-t.test('lets all pass once it is open, those that come later too', async (t) => {
+t.test('an open gate passes waiting and later callers', async (t) => {
   const gate = new Gate()
   const passed: string[] = []
   const waiting = [gate.passed().then(() => passed.push('a')), gate.passed(new AbortController().signal).then(() => passed.push('b'))]
@@ -25,7 +25,7 @@ t.test('an aborted wait rejects with its reason, also when it comes aborted', as
   await t.rejects(gate.passed(abort.signal), new Error('enough'))
 })
 
-t.test('nothing is left of waits that were given up', async (t) => {
+t.test('aborted waits leak no memory', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const gate = new Gate()
@@ -46,7 +46,7 @@ t.test('nothing is left of waits that were given up', async (t) => {
   t.ok(each < 100, `${Math.round(each)} bytes for each`)
 })
 
-t.test('a signal keeps nothing of a wait that is over', async (t) => {
+t.test('a wait that is over leaves no listener on its signal', async (t) => {
   const gate = new Gate()
   const { signal } = new AbortController()
   const waiting = gate.passed(signal)
@@ -55,5 +55,5 @@ t.test('a signal keeps nothing of a wait that is over', async (t) => {
   await waiting
   await gate.passed(signal)
   t.strictSame(getEventListeners(signal, 'abort'), [])
-  await t.rejects(gate.passed(AbortSignal.abort(new Error('enough'))), new Error('enough'), 'although it is open')
+  await t.rejects(gate.passed(AbortSignal.abort(new Error('enough'))), new Error('enough'), 'even when it is open')
 })

@@ -7,9 +7,9 @@ import { Informer } from '../../src/cache/informer.ts'
 import type { EventHandler } from '../../src/cache/informer.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { ScriptedClient, object } from '../support/cache-client.ts'
+import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
 import { eventually } from '../support/eventually.ts'
-import { recordingLogger } from '../support/cache-log.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 const expired = new ApiError(failure(410, 'Expired', 'too old'))
@@ -47,7 +47,7 @@ function recorder(): { seen: string[]; handler: EventHandler } {
   }
 }
 
-t.test('tells of every change once, after the store has it', async (t) => {
+t.test('handlers see each change once, after the store is updated', async (t) => {
   const { script, informer, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
   const { seen, handler } = recorder()
   informer.addHandler(handler)
@@ -71,7 +71,7 @@ t.test('tells of every change once, after the store has it', async (t) => {
   t.equal(informer.store.size, 1)
 })
 
-t.test('tells after a new list what has changed, and nothing else', async (t) => {
+t.test('after a relist, handlers see only what has changed', async (t) => {
   const { script, informer, start } = setUp(t, {
     answers: [
       { items: [object('same', 1), object('gone', 2), object('changed', 3), object('again', 4)], resourceVersion: '4' },
@@ -90,7 +90,7 @@ t.test('tells after a new list what has changed, and nothing else', async (t) =>
   t.ok(seen.indexOf('deleted again 4') < seen.indexOf('added again'))
 })
 
-t.test('a handler that comes later hears of what is there, until it leaves', async (t) => {
+t.test('a handler that is added later sees the existing objects, until it is removed', async (t) => {
   const { script, informer, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
   void start()
   await informer.whenSynced()
@@ -104,7 +104,7 @@ t.test('a handler that comes later hears of what is there, until it leaves', asy
   t.equal(seen.length, 1)
 })
 
-t.test('a handler that throws disturbs nobody', async (t) => {
+t.test('a handler that throws does not affect others', async (t) => {
   const { script, informer, log, start } = setUp(t)
   const { seen, handler } = recorder()
   informer.addHandler({
@@ -119,14 +119,14 @@ t.test('a handler that throws disturbs nobody', async (t) => {
   script.lastWatch.send('DELETED', object('a', 3))
   await eventually(() => script.lastWatch.drained)
   t.strictSame(seen, ['added a', 'deleted a 3'])
-  t.strictSame(log.told(), ['error: an event handler failed'])
+  t.strictSame(log.lines, ['error: an event handler failed'])
   t.match(
-    log.lines.find(({ level }) => level === 'error'),
+    log.entries.find(({ level }) => level === 'error'),
     { object: 'default/a', resource: 'widgets.example.com', err: { message: 'broken handler' } },
   )
 })
 
-t.test('a handler may add another while it is called', async (t) => {
+t.test('a handler may add another one while it is called', async (t) => {
   const { script, informer, start } = setUp(t)
   const { seen, handler } = recorder()
   informer.addHandler({ added: (_, initial) => void (initial || informer.addHandler(handler)) })
@@ -164,7 +164,7 @@ t.test('several namespaces feed one store', async (t) => {
   )
 })
 
-t.test('one namespace is watched alone, and all where none is named', async (t) => {
+t.test('a single namespace is watched alone, and all namespaces by default', async (t) => {
   for (const [namespaces, watched] of [
     [['one'], 'one'],
     [[], undefined],
@@ -179,7 +179,7 @@ t.test('one namespace is watched alone, and all where none is named', async (t) 
   }
 })
 
-t.test('types without a namespace are watched as a whole', async (t) => {
+t.test('cluster-scoped types are watched as a whole', async (t) => {
   const script = new ScriptedClient()
   const informer = new Informer({
     client: script.client,
@@ -196,7 +196,7 @@ t.test('types without a namespace are watched as a whole', async (t) => {
   await running
 })
 
-t.test('waiting for it to sync ends with the signal', async (t) => {
+t.test('waiting for the sync can be aborted', async (t) => {
   const { informer } = setUp(t)
   const abort = new AbortController()
   const waiting = t.rejects(informer.whenSynced(abort.signal), new Error('enough'))
@@ -205,7 +205,7 @@ t.test('waiting for it to sync ends with the signal', async (t) => {
   await t.rejects(informer.whenSynced(abort.signal), new Error('enough'))
 })
 
-t.test('it has synced when all its namespaces have, and tells of the first that fails', async (t) => {
+t.test('an informer has synced once all its namespaces have, and reports the first failure', async (t) => {
   const forbidden = new ApiError(failure(403, 'Forbidden', 'no'))
   const { informer, start } = setUp(t, {
     namespaces: ['one', 'two'],
@@ -230,7 +230,7 @@ t.test('it has synced when all its namespaces have, and tells of the first that 
   await waiting
 })
 
-t.test('once it has synced nobody waits, and what is listed anew is no longer initial', async (t) => {
+t.test('after the sync nothing waits, and relisted objects are not initial', async (t) => {
   const { script, informer, start } = setUp(t, {
     answers: [
       { items: [object('a', 1)], resourceVersion: '1' },
@@ -248,7 +248,7 @@ t.test('once it has synced nobody waits, and what is listed anew is no longer in
   t.strictSame(seen, ['added a initially', 'added b'])
 })
 
-t.test('an object that is deleted and made anew while it is watched has an end and a beginning', async (t) => {
+t.test('an object that is deleted and recreated is seen as deleted and added', async (t) => {
   const { script, informer, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
   void start()
   await informer.whenSynced()
@@ -261,7 +261,7 @@ t.test('an object that is deleted and made anew while it is watched has an end a
   t.equal(informer.store.get({ namespace: 'default', name: 'a' })?.metadata.uid, 'other')
 })
 
-t.test('a handler of some changes hears of these, and leaving twice does no harm to others', async (t) => {
+t.test('a handler may handle some changes only, and can be removed twice', async (t) => {
   const { script, informer, log, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
   void start()
   await informer.whenSynced()
@@ -277,10 +277,10 @@ t.test('a handler of some changes hears of these, and leaving twice does no harm
   script.lastWatch.send('DELETED', object('b', 4))
   await eventually(() => script.lastWatch.drained)
   t.strictSame(seen, ['a'])
-  t.strictSame(log.told(), [])
+  t.strictSame(log.lines, [])
 })
 
-t.test('an index is kept, and one that fails is logged with its object', async (t) => {
+t.test('an index is maintained, and its failure is logged with the object', async (t) => {
   const { informer, log, start } = setUp(t, { answers: [{ items: [object('a', 1), object('b', 2)], resourceVersion: '2' }] })
   const index = {
     name: 'odd',
@@ -293,7 +293,7 @@ t.test('an index is kept, and one that fails is logged with its object', async (
   void start()
   await informer.whenSynced()
   t.equal(informer.store.list({ index: [index, 'a'] }).length, 1)
-  const lines = log.lines.filter(({ level }) => level === 'error')
+  const lines = log.entries.filter(({ level }) => level === 'error')
   t.match(lines, [{ msg: 'the index "odd" failed: the object is not in it', resource: 'widgets.example.com', object: 'default/b' }])
   t.match(lines[0]?.err, { message: 'no' })
   t.equal(lines.length, 1)

@@ -5,14 +5,14 @@ import type { JsonObject } from '../../src/api/json.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { createClient } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { object } from '../support/cache-client.ts'
+import { object } from '../support/client/fake-cluster.ts'
 import { eventually } from '../support/eventually.ts'
-import { recordingLogger } from '../support/cache-log.ts'
-import { startTestServer } from '../support/client-server.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+import { startTestServer } from '../support/client/server.ts'
 
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 
-t.test('follows a server over HTTP, also when its connections are torn', async (t) => {
+t.test('an informer watches over HTTP, also when connections break', async (t) => {
   const watches: ServerResponse[] = []
   const server = await startTestServer(({ url }, response) => {
     if (!url.includes('watch=true')) return { body: { metadata: { resourceVersion: '1' }, items: [object('a', 1)] } }
@@ -52,7 +52,7 @@ t.test('follows a server over HTTP, also when its connections are torn', async (
   await server.close()
 })
 
-t.test('integers beyond 2^53 keep their digits in the cache, and when they are written from there', async (t) => {
+t.test('integers beyond 2^53 are exact in the cache and when written back', async (t) => {
   const text = (value: string, resourceVersion: number): string =>
     `{"metadata":{"namespace":"ns","name":"a","resourceVersion":"${resourceVersion}"},"spec":{"size":${value}}}`
   const watches: ServerResponse[] = []
@@ -72,12 +72,12 @@ t.test('integers beyond 2^53 keep their digits in the cache, and when they are w
   const running = cache.start(abort.signal)
   await cache.whenSynced()
   const key = { namespace: 'ns', name: 'a' }
-  t.strictSame((store.get(key) as JsonObject | undefined)?.spec, { size: 9007199254740993n }, 'of a list')
+  t.strictSame((store.get(key) as JsonObject | undefined)?.spec, { size: 9007199254740993n }, 'from a list')
 
   await eventually(() => watches.length === 1)
   watches[0]!.write(`{"type":"MODIFIED","object":${text('-9007199254740995', 2)}}\n`)
   await eventually(() => store.get(key)?.metadata.resourceVersion === '2')
-  t.strictSame((store.get(key) as JsonObject | undefined)?.spec, { size: -9007199254740995n }, 'of a watch')
+  t.strictSame((store.get(key) as JsonObject | undefined)?.spec, { size: -9007199254740995n }, 'from a watch')
 
   const object = store.get(key)!
   const written = await client.update(widget, { ...object, metadata: { ...object.metadata, labels: { a: 'b' } } })

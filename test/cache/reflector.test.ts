@@ -7,20 +7,20 @@ import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { ListOptions, WatchOptions } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { ScriptedClient, object } from '../support/cache-client.ts'
+import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
 import { eventually } from '../support/eventually.ts'
-import { recordingLogger } from '../support/cache-log.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 const expired = new ApiError(failure(410, 'Expired', 'too old resource version: 1 (9)'))
 const missing = new ApiError(failure(404, 'NotFound', 'the server could not find the requested resource'))
 const unreachable = new ProreusError('PRO_API_UNREACHABLE', 'Nothing answers at https://x.')
 
-function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient['answers']; random?: number } = {}) {
+function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient['answers']; random?: number; level?: string } = {}) {
   const script = new ScriptedClient()
   if (options.answers !== undefined) script.answers = options.answers
   const clock = new FakeClock()
-  const log = recordingLogger()
+  const log = recordingLogger(options.level)
   const seen: string[] = []
   const reflector = new Reflector({
     client: script.client,
@@ -44,7 +44,7 @@ function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient[
   return { script, clock, log, seen, reflector, abort, running }
 }
 
-t.test('lists in pages, then watches from there with bookmarks', async (t) => {
+t.test('the reflector lists in pages, then watches with bookmarks', async (t) => {
   const { script, seen, reflector } = setUp(t, {
     namespace: 'ns',
     random: 0.5,
@@ -68,7 +68,7 @@ t.test('lists in pages, then watches from there with bookmarks', async (t) => {
   t.strictSame(seen.slice(2), ['ADDED d', 'DELETED a'])
 })
 
-t.test('goes on from the last bookmark when the server ends the watch', async (t) => {
+t.test('a watch that the server ends resumes from the last bookmark', async (t) => {
   const { script, seen, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.bookmark('20')
@@ -83,7 +83,7 @@ t.test('goes on from the last bookmark when the server ends the watch', async (t
   t.strictSame(seen, ['= ', 'synced'])
 })
 
-t.test('pauses when watches end as soon as they begin', async (t) => {
+t.test('watches that end at once are followed by pauses', async (t) => {
   const { script, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.end()
@@ -94,7 +94,7 @@ t.test('pauses when watches end as soon as they begin', async (t) => {
   t.equal(script.lists.length, 1)
 })
 
-t.test('lists again at once when the server no longer knows its place', async (t) => {
+t.test('an expired resourceVersion causes a relist at once', async (t) => {
   const { script, seen, log } = setUp(t, {
     answers: [
       { items: [object('a', 1)], resourceVersion: '1' },
@@ -106,17 +106,17 @@ t.test('lists again at once when the server no longer knows its place', async (t
   await eventually(() => script.watches.length === 2)
   t.equal(script.lastWatch.options.resourceVersion, '9')
   t.strictSame(seen, ['= a', 'synced', '= b'])
-  t.strictSame(log.told(), [])
+  t.strictSame(log.lines, [])
 })
 
-t.test('does not list in a tight loop when that happens again and again', async (t) => {
+t.test('repeated expiry backs off', async (t) => {
   const { script, clock } = setUp(t)
   script.watchErrors.push(expired, expired)
   await eventually(() => clock.nextDue === clock.now() + 1600)
   t.equal(script.lists.length, 2)
 })
 
-t.test('nor when each watch brings one event first, until one has lasted', async (t) => {
+t.test('expiry after one event backs off too, until a watch has lasted', async (t) => {
   const { script, clock } = setUp(t)
   const oneEventThenExpired = async (watches: number): Promise<void> => {
     await eventually(() => script.watches.length === watches)
@@ -139,7 +139,7 @@ t.test('nor when each watch brings one event first, until one has lasted', async
   await eventually(() => script.watches.length === 5)
 })
 
-t.test('lists without pages when a continue token expires', async (t) => {
+t.test('an expired continue token causes a list without pages', async (t) => {
   const { script, seen } = setUp(t, {
     answers: [
       { items: [object('a', 1)], resourceVersion: '5', continue: 'token' },
@@ -157,7 +157,7 @@ t.test('lists without pages when a continue token expires', async (t) => {
   t.equal(script.lastWatch.options.resourceVersion, '8')
 })
 
-t.test('watches on from its place when the connection breaks, with growing pauses', async (t) => {
+t.test('a broken connection resumes the watch, with growing pauses', async (t) => {
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.send('ADDED', object('a', 5))
@@ -176,15 +176,15 @@ t.test('watches on from its place when the connection breaks, with growing pause
     t.equal(script.lastWatch.options.resourceVersion, '5')
   }
   t.equal(script.lists.length, 1)
-  t.strictSame(log.told(), ['warn: Nothing answers at https://x.'])
+  t.strictSame(log.lines, ['warn: Nothing answers at https://x.'])
   await clock.advance(5_000)
   t.equal(reflector.lastError, undefined, 'the watch has lasted')
-  t.strictSame(log.told().slice(1), ['info: widgets.example.com can be listed and watched again'])
+  t.strictSame(log.lines.slice(1), ['info: widgets.example.com can be listed and watched again'])
 })
 
 const status = (code: number, reason: string): ApiError => new ApiError(failure(code, reason, `${code} of a proxy`))
 
-t.test('watches on from its place when a watch is refused: the server still knows where it was', async (t) => {
+t.test('a refused watch resumes from its resourceVersion', async (t) => {
   const refusals: [string, Error][] = [
     ['401', status(401, 'Unauthorized')],
     ['403', status(403, 'Forbidden')],
@@ -193,8 +193,8 @@ t.test('watches on from its place when a watch is refused: the server still know
     ['502', status(502, 'Unknown')],
     ['503', status(503, 'ServiceUnavailable')],
     ['504', status(504, 'Timeout')],
-    ['a token file that cannot be read', Object.assign(new Error('no such file: token'), { code: 'ENOENT' })],
-    ['credentials that cannot be had', new ProreusError('PRO_KUBECONFIG', 'the exec plugin failed')],
+    ['an unreadable token file', Object.assign(new Error('no such file: token'), { code: 'ENOENT' })],
+    ['failing credentials', new ProreusError('PRO_KUBECONFIG', 'the exec plugin failed')],
   ]
   for (const [name, refusal] of refusals) {
     t.test(name, async (t) => {
@@ -220,7 +220,7 @@ t.test('watches on from its place when a watch is refused: the server still know
   }
 })
 
-t.test('lists again when the server finds fault with its place', async (t) => {
+t.test('a resourceVersion that the server refuses causes a relist', async (t) => {
   const tooLarge = failure(504, 'Timeout', 'Too large resource version: 9, current: 1', {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
   })
@@ -234,7 +234,7 @@ t.test('lists again when the server finds fault with its place', async (t) => {
   }
 })
 
-t.test('a watch that only connects does not work yet', async (t) => {
+t.test('a watch that only connects does not clear the error', async (t) => {
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.answersWatches = false
@@ -248,15 +248,15 @@ t.test('a watch that only connects does not work yet', async (t) => {
     await clock.advance(pause)
     await eventually(() => script.watches.length === watches)
     await clock.advance(10_000)
-    t.equal(reflector.lastError, 'Nothing answers at https://x.', 'after the time in which a watch that works has settled')
+    t.equal(reflector.lastError, 'Nothing answers at https://x.', 'even after the time in which a working watch settles')
     if (watches < 4) script.lastWatch.fail(unreachable)
   }
   script.lastWatch.end()
   await eventually(() => clock.nextDue === clock.now() + 6400)
-  t.strictSame(log.told(), ['warn: Nothing answers at https://x.'])
+  t.strictSame(log.lines, ['warn: Nothing answers at https://x.'])
 })
 
-t.test('lists again after a watch that was open has failed by something else than its connection', async (t) => {
+t.test('an open watch that fails with an API error causes a relist', async (t) => {
   const { script, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.fail(new ApiError(failure(500, 'InternalError', 'etcd')))
@@ -266,7 +266,7 @@ t.test('lists again after a watch that was open has failed by something else tha
   t.equal(script.lists.length, 2)
 })
 
-t.test('waits for a CRD that is not there yet and says so once', async (t) => {
+t.test('a missing CRD is logged once and waited for', async (t) => {
   const { script, clock, log, seen, reflector } = setUp(t, {
     answers: [missing, missing, missing, missing, missing, missing, { items: [], resourceVersion: '1' }],
   })
@@ -278,13 +278,13 @@ t.test('waits for a CRD that is not there yet and says so once', async (t) => {
   await eventually(() => script.watches.length === 1)
   t.strictSame(seen, ['= ', 'synced'])
   t.equal(reflector.lastError, undefined)
-  t.strictSame(log.told(), [
+  t.strictSame(log.lines, [
     'warn: The API server does not serve widgets.example.com in version v1: install its CustomResourceDefinition. Waiting for it.',
     'info: widgets.example.com can be listed and watched again',
   ])
 })
 
-t.test('keeps what it has when the CRD goes away', async (t) => {
+t.test('objects are kept when the CRD is deleted', async (t) => {
   const { script, clock, seen } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }, missing] })
   await eventually(() => script.watches.length === 1)
   script.lastWatch.fail(missing)
@@ -294,20 +294,20 @@ t.test('keeps what it has when the CRD goes away', async (t) => {
   t.strictSame(seen, ['= a', 'synced'])
 })
 
-t.test('names the permission that is missing, once', async (t) => {
+t.test('a missing permission is logged once', async (t) => {
   const forbidden = new ApiError(failure(403, 'Forbidden', 'widgets.example.com is forbidden: User "u" cannot list'))
   const { script, clock, log } = setUp(t, { namespace: 'ns', answers: [forbidden, forbidden, { items: [], resourceVersion: '1' }] })
   await eventually(() => clock.nextDue === clock.now() + 800)
   await clock.advance(800)
   await eventually(() => clock.nextDue === clock.now() + 1600)
-  t.strictSame(log.told(), [
+  t.strictSame(log.lines, [
     'error: Not allowed to list widgets.example.com in the namespace ns: grant this operator the verbs list and watch on widgets.example.com. The API server answered: widgets.example.com is forbidden: User "u" cannot list',
   ])
   await clock.advance(1600)
   await eventually(() => script.watches.length === 1)
 })
 
-t.test('tells of a forbidden watch once, and lists no more for it', async (t) => {
+t.test('a forbidden watch is logged once, and causes no relist', async (t) => {
   const forbidden = new ApiError(failure(403, 'Forbidden', 'cannot watch'))
   const { script, clock, log } = setUp(t)
   script.watchErrors.push(forbidden, forbidden, forbidden)
@@ -317,11 +317,11 @@ t.test('tells of a forbidden watch once, and lists no more for it', async (t) =>
   }
   await eventually(() => script.watches.length === 4)
   t.equal(script.lists.length, 1)
-  t.equal(log.told().length, 1)
-  t.match(log.told()[0], /^error: Not allowed to watch widgets\.example\.com in all namespaces/)
+  t.equal(log.lines.length, 1)
+  t.match(log.lines[0], /^error: Not allowed to watch widgets\.example\.com in all namespaces/)
 })
 
-t.test('waits as long as a server asks that is busy, or not available', async (t) => {
+t.test('retryAfterSeconds of a busy server is respected', async (t) => {
   const busy = failure(429, 'TooManyRequests', 'too many requests', { retryAfterSeconds: 12 })
   const unavailable = failure(503, 'ServiceUnavailable', 'starting', { retryAfterSeconds: 12 })
   for (const status of [busy, unavailable]) {
@@ -334,7 +334,7 @@ t.test('waits as long as a server asks that is busy, or not available', async (t
   }
 })
 
-t.test('notices a connection that is silent for longer than the watch may last', async (t) => {
+t.test('a connection that is silent for longer than the watch timeout is dropped', async (t) => {
   const { script, clock, log } = setUp(t)
   await eventually(() => script.watches.length === 1)
   t.equal(script.lastWatch.options.timeoutSeconds, 60)
@@ -348,10 +348,10 @@ t.test('notices a connection that is silent for longer than the watch may last',
   await eventually(() => script.watches.length === 2)
   t.equal(script.lastWatch.options.resourceVersion, '30')
   t.equal(script.lists.length, 1)
-  t.strictSame(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
+  t.strictSame(log.lines, ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
 })
 
-t.test('lets watches last once the server has sent a bookmark, and notices a missing one', async (t) => {
+t.test('watches last longer once the server has sent a bookmark, and missing bookmarks are noticed', async (t) => {
   const { script, clock, log } = setUp(t)
   await eventually(() => script.watches.length === 1)
   await clock.advance(58_000)
@@ -373,10 +373,10 @@ t.test('lets watches last once the server has sent a bookmark, and notices a mis
   await eventually(() => script.watches.length === 3)
   t.equal(script.lastWatch.options.resourceVersion, '33')
   t.equal(script.lists.length, 1)
-  t.strictSame(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
+  t.strictSame(log.lines, ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
 })
 
-t.test('and notices it in a watch that was dead from its beginning', async (t) => {
+t.test('a watch that is dead from its start is noticed', async (t) => {
   const { script, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.bookmark('30')
@@ -387,8 +387,8 @@ t.test('and notices it in a watch that was dead from its beginning', async (t) =
   t.equal(script.lastWatch.options.resourceVersion, '30')
 })
 
-t.test('freezes what it gives, without managed fields and without touching what it got', async (t) => {
-  const given: unknown[] = []
+t.test('objects are frozen copies without managed fields', async (t) => {
+  const emitted: unknown[] = []
   const script = new ScriptedClient()
   const original = { ...object('a', 1), spec: { list: [{ b: 1 }] } }
   Object.assign(original.metadata, { managedFields: [{ manager: 'kubectl' }] })
@@ -397,21 +397,21 @@ t.test('freezes what it gives, without managed fields and without touching what 
     client: script.client,
     type: widget,
     logger: recordingLogger().logger,
-    sink: { replace: (objects) => void given.push(...objects), change: () => undefined, synced: () => undefined },
+    sink: { replace: (objects) => void emitted.push(...objects), change: () => undefined, synced: () => undefined },
   })
   const abort = new AbortController()
   const running = reflector.run(abort.signal)
-  await eventually(() => given.length === 1)
+  await eventually(() => emitted.length === 1)
   abort.abort()
   await running
-  const [frozen] = given as [typeof original]
+  const [frozen] = emitted as [typeof original]
   t.notOk('managedFields' in frozen.metadata)
   t.ok('managedFields' in original.metadata)
   t.throws(() => (frozen.metadata.name = 'b'), TypeError)
   t.throws(() => (frozen.spec.list[0]!.b = 2), TypeError)
 })
 
-t.test('ends when asked to, whatever it does', async (t) => {
+t.test('the reflector stops with its signal in any state', async (t) => {
   for (const answers of [[missing], [{ items: [], resourceVersion: '1' }]]) {
     const { script, clock, abort, running } = setUp(t, { answers })
     await eventually(() => clock.pending > 0)
@@ -429,7 +429,7 @@ t.test('a list that cannot be watched is an error', async (t) => {
   t.notOk(reflector.synced)
 })
 
-t.test('watches last 60 to 90 s until the server has sent a bookmark, then 300 to 600 s', async (t) => {
+t.test('watches last 60 to 90 s until a bookmark arrives, then 300 to 600 s', async (t) => {
   for (const [random, unknown, bookmarked] of [
     [0, 60, 300],
     [0.999_999, 90, 600],
@@ -444,7 +444,7 @@ t.test('watches last 60 to 90 s until the server has sent a bookmark, then 300 t
   }
 })
 
-t.test('a watch is silent for too long 30 s after the server had to end it', async (t) => {
+t.test('a watch is considered dead 30 s after its timeout', async (t) => {
   const { script, clock, log } = setUp(t, { random: 0.999_999 })
   await eventually(() => script.watches.length === 1)
   await clock.advance(1_000)
@@ -454,11 +454,11 @@ t.test('a watch is silent for too long 30 s after the server had to end it', asy
   t.notOk(script.lastWatch.ended)
   await clock.advance(1)
   t.ok(script.lastWatch.ended)
-  await eventually(() => log.told().length === 1)
-  t.strictSame(log.told(), ['warn: The watch of widgets.example.com was silent for 120 s: its connection is dead.'])
+  await eventually(() => log.lines.length === 1)
+  t.strictSame(log.lines, ['warn: The watch of widgets.example.com was silent for 120 s: its connection is dead.'])
 })
 
-t.test('where there are bookmarks it is after 90 s', async (t) => {
+t.test('with bookmarks, a watch is considered dead after 90 s', async (t) => {
   const { script, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.bookmark('2')
@@ -470,7 +470,7 @@ t.test('where there are bookmarks it is after 90 s', async (t) => {
   t.ok(script.lastWatch.ended)
 })
 
-t.test('a problem is solved when a watch has been open for five seconds', async (t) => {
+t.test('an error is cleared when a watch has been open for five seconds', async (t) => {
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.fail(unreachable)
@@ -483,10 +483,10 @@ t.test('a problem is solved when a watch has been open for five seconds', async 
   t.equal(reflector.lastError, undefined)
   script.lastWatch.fail(unreachable)
   await eventually(() => clock.nextDue === clock.now() + 800)
-  t.equal(log.told().length, 3, 'and is one again when it comes back')
+  t.equal(log.lines.length, 3, 'logged again when it recurs')
 })
 
-t.test('or with the first event, which does not make the pauses shorter', async (t) => {
+t.test('an error is cleared by the first event, which does not reset the back-off', async (t) => {
   const { script, clock, reflector } = setUp(t)
   for (const pause of [800, 1600]) {
     await eventually(() => script.watches.length === (pause === 800 ? 1 : 2))
@@ -500,7 +500,7 @@ t.test('or with the first event, which does not make the pauses shorter', async 
   }
 })
 
-t.test('a watch without events works if it was open for a second', async (t) => {
+t.test('a watch without events counts as working after a second', async (t) => {
   for (const [ms, works] of [
     [999, false],
     [1000, true],
@@ -515,7 +515,7 @@ t.test('a watch without events works if it was open for a second', async (t) => 
   }
 })
 
-t.test('after a watch that worked the pauses begin anew', async (t) => {
+t.test('the back-off resets after a working watch', async (t) => {
   const { script, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.fail(unreachable)
@@ -529,7 +529,7 @@ t.test('after a watch that worked the pauses begin anew', async (t) => {
   await eventually(() => clock.nextDue === clock.now() + 800)
 })
 
-t.test('a server that asks for less time than the pause takes is asked after the pause', async (t) => {
+t.test('a retryAfterSeconds below the back-off is ignored', async (t) => {
   const { script, clock } = setUp(t)
   for (let i = 0; i < 3; i += 1) script.watchErrors.push(new ApiError(failure(429, 'TooManyRequests', 'busy', { retryAfterSeconds: 1 })))
   for (const pause of [1000, 1600, 3200]) {
@@ -539,7 +539,7 @@ t.test('a server that asks for less time than the pause takes is asked after the
   await eventually(() => script.watches.length === 4)
 })
 
-t.test('a list solves what was wrong with lists, not what is wrong with watches', async (t) => {
+t.test('a list clears errors of lists, not of watches', async (t) => {
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.answersWatches = false
@@ -549,10 +549,10 @@ t.test('a list solves what was wrong with lists, not what is wrong with watches'
   await eventually(() => script.watches.length === 2)
   t.equal(script.lists.length, 2)
   t.match(reflector.lastError, /^Cannot watch widgets\.example\.com/)
-  t.equal(log.told().length, 1)
+  t.equal(log.lines.length, 1)
 })
 
-t.test('a list that expires at its first page is made again, and without pages every expiry costs a pause', async (t) => {
+t.test('a list that expires on its first page is repeated, and further expiry backs off', async (t) => {
   const { script, clock, seen } = setUp(t, {
     answers: [
       expired,
@@ -577,8 +577,8 @@ t.test('a list that expires at its first page is made again, and without pages e
   t.strictSame(seen, ['= ', 'synced'])
 })
 
-t.test('what it does is logged for debugging, with the resource and the namespace', async (t) => {
-  const { script, clock, log } = setUp(t, { namespace: 'ns', answers: [{ items: [object('a', 1)], resourceVersion: '7' }] })
+t.test('debug logs have the resource and the namespace', async (t) => {
+  const { script, clock, log } = setUp(t, { level: 'debug', namespace: 'ns', answers: [{ items: [object('a', 1)], resourceVersion: '7' }] })
   await eventually(() => script.watches.length === 1)
   await clock.advance(2_000)
   script.lastWatch.end()
@@ -592,7 +592,7 @@ t.test('what it does is logged for debugging, with the resource and the namespac
   await eventually(() => clock.nextDue === clock.now() + 3200)
   const where = { resource: 'widgets.example.com', watchedNamespace: 'ns' }
   const listed = { level: 'debug', ...where, objects: 1, resourceVersion: '7', msg: 'listed' }
-  t.strictSame(log.lines, [
+  t.strictSame(log.entries, [
     listed,
     { level: 'debug', ...where, resourceVersion: '7', msg: 'the watch ended, watching on' },
     {
@@ -607,20 +607,20 @@ t.test('what it does is logged for debugging, with the resource and the namespac
   ])
 })
 
-t.test('events freeze their objects too, and none comes after the end', async (t) => {
+t.test('objects of events are frozen, and no events follow the stop', async (t) => {
   const { script, seen, abort, running } = setUp(t)
   await eventually(() => script.watches.length === 1)
-  const sent = { ...object('a', 2), spec: { b: 1 } }
-  script.lastWatch.send('ADDED', sent)
+  const original = { ...object('a', 2), spec: { b: 1 } }
+  script.lastWatch.send('ADDED', original)
   await eventually(() => script.lastWatch.drained)
-  t.ok(Object.isFrozen(sent.spec))
+  t.ok(Object.isFrozen(original.spec))
   script.lastWatch.send('ADDED', object('b', 3))
   abort.abort()
   await running
   t.strictSame(seen, ['= ', 'synced', 'ADDED a'])
 })
 
-t.test('a sink that throws costs a new list', async (t) => {
+t.test('a sink that throws causes a relist', async (t) => {
   const script = new ScriptedClient()
   const clock = new FakeClock()
   let changes = 0
@@ -653,7 +653,7 @@ t.test('a sink that throws costs a new list', async (t) => {
   await running
 })
 
-t.test('a watch that has ended leaves no timer behind', async (t) => {
+t.test('a watch that has ended leaves no timer', async (t) => {
   const { script, clock } = setUp(t)
   await eventually(() => script.watches.length === 1 && clock.pending === 2)
   script.lastWatch.fail(unreachable)
@@ -661,7 +661,23 @@ t.test('a watch that has ended leaves no timer behind', async (t) => {
   t.equal(clock.pending, 1)
 })
 
-t.test('a list and a watch end with the signal', async (t) => {
+t.test('a watch that has ended leaves no timer, also after an event has postponed its time limit', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1 && clock.pending === 2)
+  for (const version of [2, 3]) {
+    await clock.advance(60_000)
+    script.lastWatch.send('MODIFIED', object('a', version))
+    await eventually(() => script.lastWatch.drained)
+  }
+  await clock.advance(60_000)
+  t.notOk(script.lastWatch.ended)
+  t.equal(clock.pending, 1, 'the time limit alone')
+  script.lastWatch.fail(unreachable)
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  t.equal(clock.pending, 1, 'the pause alone')
+})
+
+t.test('lists and watches end with the signal', async (t) => {
   const signals: (AbortSignal | undefined)[] = []
   const script = new ScriptedClient()
   const client = {

@@ -3,12 +3,12 @@ import { deepFreeze } from '../../src/api/json.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import type { Index, StoreListOptions } from '../../src/cache/store.ts'
 import { Store } from '../../src/cache/store.ts'
-import { object } from '../support/cache-client.ts'
+import { object } from '../support/client/fake-cluster.ts'
 
 const names = (objects: readonly { metadata: { name: string } }[]): string[] => objects.map(({ metadata }) => metadata.name).sort()
 const byNode = { name: 'node', keysOf: (pod: { node?: string }) => pod.node }
 
-t.test('finds objects by key, namespace and labels', async (t) => {
+t.test('objects are found by key, namespace and labels', async (t) => {
   const store = new Store()
   store.set(object('a', 1, { labels: { app: 'x' } }))
   store.set(object('b', 2, { labels: { app: 'y' } }))
@@ -30,7 +30,7 @@ t.test('finds objects by key, namespace and labels', async (t) => {
   )
 })
 
-t.test('keeps indexes in step with the objects', async (t) => {
+t.test('indexes are updated with the objects', async (t) => {
   type Widget = KubernetesObject & { node?: string }
   const store = new Store<Widget>()
   store.set(object('a', 1, { node: 'one' }) as Widget)
@@ -48,7 +48,7 @@ t.test('keeps indexes in step with the objects', async (t) => {
   t.strictSame(names(store.list({ index: [byNode, 'two'] })), ['a'])
 })
 
-t.test('an index that was not declared is no empty one, and is not taken for another of its name', async (t) => {
+t.test('an undeclared index throws, also one with the name of a declared one', async (t) => {
   const store = new Store()
   store.addIndex({ name: 'node', keysOf: () => 'x' })
   store.set(object('a', 1))
@@ -58,7 +58,7 @@ t.test('an index that was not declared is no empty one, and is not taken for ano
   })
 })
 
-t.test('an index has an object under one key, several or none, and is read within a namespace and with labels', async (t) => {
+t.test('an index has an object under any number of keys, and combines with namespaces and labels', async (t) => {
   type User = KubernetesObject & { spec?: { uses?: string | string[] } }
   const store = new Store<User>()
   const byUse: Index<User> = { name: 'use', keysOf: ({ spec }) => spec?.uses }
@@ -83,7 +83,7 @@ t.test('an index has an object under one key, several or none, and is read withi
   for (const [options, expected] of cases) t.strictSame(names(store.list(options)), expected, JSON.stringify(options))
 })
 
-t.test('a type without an index costs none; one with an index is asked once for each object that comes and goes', async (t) => {
+t.test('an index function is called once when an object is added and once when it is removed', async (t) => {
   let calls = 0
   const byName: Index = { name: 'name', keysOf: ({ metadata }) => (calls++, metadata.name) }
   const store = new Store()
@@ -92,12 +92,12 @@ t.test('a type without an index costs none; one with an index is asked once for 
   t.equal(calls, 100)
   calls = 0
   for (let i = 0; i < 100; i++) t.equal(store.list({ index: [byName, `o-${i}`] }).length, 1)
-  t.equal(calls, 0, 'reads walk through nothing')
+  t.equal(calls, 0, 'reads call no index functions')
   store.set(object('o-1', 200))
   t.equal(calls, 2)
 })
 
-t.test('an index function that throws costs only its own entry', async (t) => {
+t.test('an index function that throws affects only its own entry', async (t) => {
   const errors: string[] = []
   const store = new Store({ onIndexError: (index, key, error) => errors.push(`${index} ${key.name} ${String(error)}`) })
   const odd: Index = {
@@ -115,7 +115,7 @@ t.test('an index function that throws costs only its own entry', async (t) => {
   t.strictSame(errors, ['odd bad Error: no'])
 })
 
-t.test('gives lists of its own', async (t) => {
+t.test('lists are copies', async (t) => {
   const store = new Store()
   store.set(deepFreeze(object('a', 1)))
   const before = store.list()
@@ -123,7 +123,7 @@ t.test('gives lists of its own', async (t) => {
   t.strictSame(names(before), ['a'])
 })
 
-t.test('what was there is given back, and is no longer in its namespace or its index', async (t) => {
+t.test('set and delete return the previous object, and update namespaces and indexes', async (t) => {
   const byApp: Index = { name: 'app', keysOf: ({ metadata }) => metadata.labels?.['app'] }
   const store = new Store()
   store.addIndex(byApp)
@@ -136,7 +136,7 @@ t.test('what was there is given back, and is no longer in its namespace or its i
   t.strictSame([store.size, store.list(), store.list({ namespace: 'default' })], [0, [], []])
 })
 
-t.test('an index that fails without anybody to tell warns the process', async (t) => {
+t.test('a failing index without an error handler emits a process warning', async (t) => {
   const warnings: string[] = []
   const warned = new Promise<void>((resolve) => {
     process.once('warning', ({ message }) => {
@@ -156,14 +156,14 @@ t.test('an index that fails without anybody to tell warns the process', async (t
   t.strictSame(warnings, ['The index "odd" failed for default/a: Error: no'])
 })
 
-t.test('an index that is not kept is told with its name and what to do', async (t) => {
+t.test('an index that is not declared is refused with advice', async (t) => {
   t.throws(() => new Store().list({ index: [{ name: 'node', keysOf: () => 'x' }, 'x'] }), {
     code: 'PRO_INPUT',
     message: 'The cache does not keep the index "node": declare it in the `indexes` of the controller or webhook that reads by it.',
   })
 })
 
-t.test('labels that are no selector are refused, and an empty one selects all', async (t) => {
+t.test('invalid selectors are refused, and an empty one selects all', async (t) => {
   const store = new Store()
   store.set(object('a', 1))
   t.equal(store.list({ labelSelector: {} }).length, 1)

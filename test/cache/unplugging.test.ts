@@ -1,7 +1,7 @@
-/** A network that fails all the time, for some seconds; test/real/unplugging.test.ts does it for minutes, and on a real API server. */
+/** Network faults during some seconds; test/real/unplugging.test.ts runs for minutes, also on a real API server. */
 import t from 'tap'
 import { startControlPlane } from '../../src/testing/index.ts'
-import { namespace, unplug, unpluggingOptions } from '../support/unplugging.ts'
+import { namespace, unplug, unpluggingOptions } from '../support/unplugging/unplugging.ts'
 
 t.setTimeout(240_000)
 t.test('informers and controllers miss nothing while connections are cut, half-opened and delayed', async (t) => {

@@ -1,8 +1,8 @@
-/** What the API server says of rules, and of defaults that rules look at, where a schema is written: recorded from kube-apiserver 1.36. */
+/** Errors for rules, and for defaults that violate rules, in a CustomResourceDefinition, recorded from kube-apiserver 1.36. */
 import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'
-import { checkStructural } from '../../src/schema/structural.ts'
+import { checkStructural } from '../../src/schema/structural/check-schema.ts'
 
 const text: StructuralSchema = { type: 'string', maxLength: 20 }
 const rules = (...list: (ValidationRule | string)[]): StructuralSchema => ({
@@ -197,7 +197,7 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
   ],
 }
 
-t.test('definitions', (t) => {
+t.test('rules and defaults in a definition have the errors of the API server', (t) => {
   for (const [name, [spec, problems]] of Object.entries(definitions)) t.strictSame(problemsOf(spec), problems, name)
   t.end()
 })

@@ -1,8 +1,8 @@
-/** Expressions without a schema, as match conditions are. */
+/** Expressions without a schema, such as match conditions. */
 import t from 'tap'
-import { dynamicValue } from '../../src/cel/dynamic-value.ts'
+import { dynamicValue } from '../../src/cel/types/dynamic-value.ts'
 import { compileExpression } from '../../src/cel/environment.ts'
-import { dynType } from '../../src/cel/types.ts'
+import { dynType } from '../../src/cel/types/types.ts'
 
 const object = {
   metadata: { name: 'a', labels: { app: 'x' }, generation: 2 ** 60 },
@@ -18,9 +18,11 @@ const conditions: readonly (readonly [expression: string, value: boolean | strin
   ["object.spec.list.exists(x, x == 'a')", true],
   ['object.spec.missing == 1', 'no such key: missing'],
   ["object.spec.replicas.startsWith('x')", 'no such overload'],
+  ["object.metadata.name == 'a' && object.spec.replicas", 'no such overload'],
+  ["object.metadata.name == 'b' || object.spec.replicas", 'no such overload'],
 ]
 
-t.test('match conditions see objects without a schema', (t) => {
+t.test('match conditions use objects without a schema', (t) => {
   for (const [source, wanted] of conditions) {
     const compiled = compileExpression(source, { object: dynType, oldObject: dynType })
     if ('problem' in compiled) {
@@ -33,20 +35,20 @@ t.test('match conditions see objects without a schema', (t) => {
   t.end()
 })
 
-t.test('what is wrong with an expression is said with its place', (t) => {
+t.test('an error in an expression is reported with its position', (t) => {
   t.strictSame(compileExpression('object.a == b', { object: dynType }), {
     problem: "compilation failed: ERROR: <input>:1:13: undeclared reference to 'b' (in container '')\n | object.a == b\n | ............^",
   })
   t.end()
 })
 
-t.test('the cost of an evaluation is told', (t) => {
+t.test('an evaluation returns its cost', (t) => {
   const costOf = (source: string): unknown => {
     const compiled = compileExpression(source, { object: dynType })
     return 'expression' in compiled && compiled.expression.evaluate([dynamicValue(object)]).cost
   }
   t.equal(costOf('object.spec.replicas > 1'), 4)
-  // Ten characters cost one, and what is left of them as much.
+  // Every ten characters cost one, rounded up.
   for (const [length, cost] of [
     [1, 1],
     [10, 1],

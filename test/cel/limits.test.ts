@@ -1,10 +1,14 @@
-/** What rules may cost, when they are defined and while they run; and that no object can harm who evaluates them. */
+/** Cost limits of rules, estimated and at run time, and protection against hostile objects. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { formatValue } from '../../src/api/field-error.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileExpression } from '../../src/cel/environment.ts'
+import { AuthorizerValue, ResourceCheck } from '../../src/cel/library/authorization.ts'
+import { compileMatchCondition, evaluateMatchConditions } from '../../src/cel/match-conditions.ts'
 import { checkRules, compileRules } from '../../src/cel/rules.ts'
-import { dynType } from '../../src/cel/types.ts'
+import { dynamicValue } from '../../src/cel/types/dynamic-value.ts'
+import { dynType } from '../../src/cel/types/types.ts'
 import { processorTimeMs } from '../support/turns.ts'
 
 function listSchema(rule: string, items: StructuralSchema, limits: StructuralSchema = {}): StructuralSchema {
@@ -14,7 +18,7 @@ function listSchema(rule: string, items: StructuralSchema, limits: StructuralSch
 
 const advice = '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
 
-// Estimates as kube-apiserver 1.36.3 makes them.
+// Estimates of kube-apiserver 1.36.3.
 const estimates: readonly (readonly [rule: string, maxItems: number, factor: string | undefined])[] = [
   ['self.list.all(x, dyn(x).check(x).errored())', 10, undefined],
   ['self.list.all(x, dyn(x).check(x).errored())', 40, '1.400028x'],
@@ -27,7 +31,7 @@ const estimates: readonly (readonly [rule: string, maxItems: number, factor: str
   [`self.list.all(x, x.matches('${'a'.repeat(8000)}'))`, 1000, '8.2x'],
 ]
 
-t.test('a rule that may cost too much is refused with how much that is', (t) => {
+t.test('a rule with an excessive estimated cost is refused with the factor', (t) => {
   for (const [rule, maxItems, factor] of estimates) {
     const errors = checkRules(listSchema(rule, { type: 'string', maxLength: 100 }, { maxItems }), 'schema')
     const [first] = errors
@@ -39,7 +43,7 @@ t.test('a rule that may cost too much is refused with how much that is', (t) => 
   t.end()
 })
 
-t.test('rules that may cost too much together are named', (t) => {
+t.test('rules whose estimated costs exceed the total budget are named', (t) => {
   const rule = { rule: 'self.all(x, self.all(y, x == y))' }
   const list: StructuralSchema = {
     type: 'array',
@@ -58,7 +62,7 @@ t.test('rules that may cost too much together are named', (t) => {
   t.end()
 })
 
-t.test('a rule that costs too much on an object ends the evaluation', (t) => {
+t.test('a rule that exceeds its cost limit ends the evaluation', (t) => {
   const schema = listSchema('self.list.all(x, self.list.all(y, x == y || x != y))', { type: 'integer' })
   const list = Array.from({ length: 3000 }, (_, index) => index)
   const before = processorTimeMs()
@@ -74,10 +78,10 @@ t.test('a rule that costs too much on an object ends the evaluation', (t) => {
   t.end()
 })
 
-t.test('the rules of one object have a budget together', (t) => {
+t.test('the rules of one object share a budget', (t) => {
   const items: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == self' }] }
   const schema: StructuralSchema = { type: 'object', properties: { list: { type: 'array', items } } }
-  // Each comparison costs 2502.
+  // The rule of each item costs 2502, so the budget of 10,000,000 covers 3996 items.
   const errors = compileRules(schema)!.evaluate({ list: Array.from({ length: 4000 }, () => 'x'.repeat(25_000)) })
   t.strictSame(errors, [
     {
@@ -89,7 +93,83 @@ t.test('the rules of one object have a budget together', (t) => {
   t.end()
 })
 
-t.test('values nested deeper than the stack are an error of the object', (t) => {
+t.test('a budget of exactly the cost is enough', (t) => {
+  const spec: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [{ rule: "self != 'x'" }, { rule: "self.startsWith('a')" }] }
+  const compiled = compileRules(spec, false)!
+  const { errors, left } = compiled.evaluateDefault('abc', 'default', 1000)
+  t.strictSame(errors, [])
+  const cost = 1000 - left
+  t.ok(cost >= 2)
+  t.strictSame(compiled.evaluateDefault('abc', 'default', cost), { errors: [], left: 0 })
+  const exhausted = {
+    path: 'default',
+    reason: 'FieldValueInvalid',
+    message: 'Invalid value: "string": validation failed due to running out of cost budget, no further validation rules will be run',
+  }
+  for (const budget of [cost - 1, 1, 0, -1]) {
+    const result = compiled.evaluateDefault('abc', 'default', budget)
+    t.strictSame(result.errors, [exhausted], `${budget}`)
+    t.equal(result.left, -1, `${budget}`)
+  }
+  t.end()
+})
+
+/** Returns the length of a text whose comparison with itself has this cost. */
+function lengthForCost(cost: number): number {
+  const compiled = compileExpression('a == a', { a: dynType })
+  const overhead = 'expression' in compiled ? compiled.expression.evaluate(['x'.repeat(10)]).cost - 1 : 0
+  return (cost - overhead) * 10
+}
+
+t.test('one evaluation may cost a million', (t) => {
+  const schema: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [{ rule: 'dyn(self) == self' }] }
+  const compiled = compileExpression('a == a', { a: dynType })
+  if ('problem' in compiled) throw new Error(compiled.problem)
+  const length = lengthForCost(1_000_000)
+  const evaluate = (length: number): unknown => {
+    const { value, error } = compiled.expression.evaluate(['x'.repeat(length)])
+    return error?.message ?? value
+  }
+  t.equal(evaluate(length), true)
+  t.equal(evaluate(length + 1), 'operation cancelled: actual cost limit exceeded')
+  t.match(
+    compileRules(schema, false)!.evaluate('x'.repeat(length + 10) as unknown as JsonObject)[0]?.message,
+    /call cost exceeds limit for rule/,
+  )
+  t.end()
+})
+
+t.test('the conditions of one webhook share a budget of 2.5 million', (t) => {
+  const authorizer = new AuthorizerValue({ username: 'jane', groups: [] }, () => ({ allowed: true, reason: '' }))
+  const target = { group: '', resource: 'pods', subresource: '', namespace: 'n', name: 'a' }
+  const input = { oldObject: undefined, request: {}, authorizer, requestResource: new ResourceCheck(authorizer, target) }
+  const conditions = Array.from({ length: 4 }, () => compileMatchCondition('object.a == object.a'))
+  const [condition] = conditions
+  if (condition === undefined || 'problem' in condition) throw new Error('the condition does not compile')
+  const overhead = condition.expression.evaluate([dynamicValue({ a: 'x'.repeat(10) })]).cost - 1
+  const length = (2_500_000 / 4 - overhead) * 10
+  t.equal(evaluateMatchConditions(conditions, { ...input, object: { a: 'x'.repeat(length) } }), undefined)
+  t.strictSame(evaluateMatchConditions(conditions, { ...input, object: { a: 'x'.repeat(length + 1) } }), {
+    error: 'validation failed due to running out of cost budget, no further validation rules will be run',
+  })
+  t.end()
+})
+
+t.test('a message of messageExpression has 5120 bytes at most, and one line', (t) => {
+  const validation = { rule: 'false', message: 'the message', messageExpression: 'self' }
+  const compiled = compileRules({ type: 'string', 'x-kubernetes-validations': [validation] }, false)!
+  const detailOf = (value: string): string => {
+    const [error] = compiled.evaluateDefault(value, 'a').errors
+    return error!.message.slice(`Invalid value: ${formatValue(value)}: `.length)
+  }
+  for (const text of ['x'.repeat(5120), 'é'.repeat(2560)]) t.equal(detailOf(text), text)
+  for (const text of ['x'.repeat(5121), 'é'.repeat(2561), '', '  ', 'a\nb']) t.equal(detailOf(text), 'the message')
+  t.equal(detailOf(' a \n'), 'a', 'without white space around it')
+  t.equal(detailOf(`${'x'.repeat(5120)}  `), 'x'.repeat(5120))
+  t.end()
+})
+
+t.test('values nested deeper than the stack are reported as an error of the object', (t) => {
   const schema: StructuralSchema = {
     type: 'object',
     'x-kubernetes-validations': [{ rule: 'self.a[0] == self.a[1]' }],
@@ -105,7 +185,7 @@ t.test('values nested deeper than the stack are an error of the object', (t) => 
   t.end()
 })
 
-t.test('names that every JavaScript object has are data', (t) => {
+t.test('names of inherited JavaScript properties are data', (t) => {
   const text: StructuralSchema = { type: 'string' }
   const properties = Object.fromEntries(['constructor', 'toString'].map((name) => [name, text]))
   const schema: StructuralSchema = {
@@ -119,7 +199,7 @@ t.test('names that every JavaScript object has are data', (t) => {
   t.end()
 })
 
-t.test('a schema without rules has none to evaluate', (t) => {
+t.test('a schema without rules has no program', (t) => {
   t.equal(compileRules({ type: 'object', properties: { a: { type: 'string' } } }), undefined)
   t.end()
 })
@@ -128,7 +208,7 @@ const deepest: Record<string, (levels: number) => string> = {
   parentheses: (levels) => `${'('.repeat(levels)}1${')'.repeat(levels)}`,
   calls: (levels) => `${'dyn('.repeat(levels)}1${')'.repeat(levels)}`,
   conditions: (levels) => `${'true ? 1 : '.repeat(levels)}1`,
-  // The innermost list has no item.
+  // The innermost list is empty.
   lists: (levels) => `${'['.repeat(levels + 1)}${']'.repeat(levels + 1)}`,
 }
 
@@ -143,7 +223,7 @@ t.test('expressions are nested 250 deep at most', (t) => {
     t.hasOwnProp(ways(250), 'expression', `250 times ${step}`)
     t.strictSame(ways(251), { problem: 'compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded' }, `251 times ${step}`)
   }
-  // Ways that lie one behind the other do not add up.
+  // The depths of consecutive paths do not add up.
   t.hasOwnProp(compileExpression(`[a${'.a'.repeat(200)}, a${'.a'.repeat(200)}]`, { a: dynType }), 'expression')
   t.end()
 })
@@ -156,7 +236,7 @@ t.test('an expression has 100,000 characters at most', (t) => {
   t.end()
 })
 
-t.test('a hundred problems are told, and of lines that are not too long the text', (t) => {
+t.test('up to a hundred problems are reported, with the source unless its line is too long', (t) => {
   const unknown = (count: number): string[] => {
     const compiled = compileExpression(Array.from({ length: count }, () => 'zz').join(' +\n'), {})
     return 'problem' in compiled ? compiled.problem.split('\n') : []

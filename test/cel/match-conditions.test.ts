@@ -1,4 +1,4 @@
-/** Match conditions without an API server: what compiles, and what several of them say together. */
+/** Match conditions without an API server: compilation, and the result of several conditions. */
 import t from 'tap'
 import type { Decide } from '../../src/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../src/cel/library/authorization.ts'
@@ -17,7 +17,7 @@ function evaluate(...expressions: string[]): ReturnType<typeof evaluateMatchCond
   return evaluateMatchConditions(expressions.map(compileMatchCondition), given)
 }
 
-t.test('what is no condition is refused in the words of the API server', (t) => {
+t.test('an invalid condition is refused with the message of the API server', (t) => {
   t.strictSame(compileMatchCondition('object.spec.size'), { problem: 'must evaluate to bool but got dyn', internal: false })
   t.strictSame(compileMatchCondition("[duration('1s')]"), {
     problem: 'must evaluate to bool but got list(google.protobuf.Duration)',
@@ -29,7 +29,7 @@ t.test('what is no condition is refused in the words of the API server', (t) => 
   t.end()
 })
 
-t.test('all must be true, a false one decides, and errors are told together', (t) => {
+t.test('all conditions must be true, a false one takes precedence, and errors are reported together', (t) => {
   t.equal(evaluate('object.spec.size == 3', 'oldObject == null', 'request.operation == "CREATE"'), undefined)
   t.strictSame(evaluate('object.x == 1', 'object.spec.size == 4'), {})
   const error = (field: string): string => `expression 'object.${field} == 1' resulted in error: no such key: ${field}`
@@ -38,7 +38,7 @@ t.test('all must be true, a false one decides, and errors are told together', (t
   t.end()
 })
 
-t.test('the authorizer is asked for the requester, a resource, a path, or a service account', (t) => {
+t.test('the authorizer is called for the requester or a ServiceAccount, with a resource or a path', (t) => {
   asked.length = 0
   const conditions = [
     'authorizer.requestResource.check("get").allowed()',
@@ -56,7 +56,7 @@ t.test('the authorizer is asked for the requester, a resource, a path, or a serv
   t.end()
 })
 
-/** As kube-apiserver 1.36.3 tells them. */
+/** Types as reported by kube-apiserver 1.36.3. */
 const types: Readonly<Record<string, string>> = {
   object: 'dyn',
   oldObject: 'dyn',
@@ -115,8 +115,8 @@ const types: Readonly<Record<string, string>> = {
   "authorizer.path('/').check('get')": 'kubernetes.authorization.Decision',
 }
 
-t.test('what conditions can use has the types of the API server', (t) => {
-  // Of a list of it, no condition can be made, whatever it is.
+t.test('the variables and functions of conditions have the types of the API server', (t) => {
+  // A list is not a valid condition; the error contains the type of the list's item.
   for (const [source, type] of Object.entries(types)) {
     t.strictSame(compileMatchCondition(`[${source}]`), { problem: `must evaluate to bool but got list(${type})`, internal: false }, source)
   }
@@ -126,15 +126,15 @@ t.test('what conditions can use has the types of the API server', (t) => {
   t.end()
 })
 
-t.test('all conditions together have one budget', (t) => {
-  // A check costs 350,000, and every expression around it a little.
+t.test('all conditions share one cost budget', (t) => {
+  // A check costs 350,000, and the expression around it slightly more.
   const check = "authorizer.path('/').check('get').allowed()"
   const costs = (count: number): string => Array.from({ length: count }, () => check).join(' && ')
   t.equal(evaluate(costs(2), costs(2), costs(2)), undefined)
   t.equal(evaluate(costs(2), costs(2), costs(2), check), undefined)
   const error = 'validation failed due to running out of cost budget, no further validation rules will be run'
   t.strictSame(evaluate(costs(2), costs(2), costs(2), check, check), { error })
-  t.strictSame(evaluate('false', costs(2), costs(2), costs(2), costs(2)), { error }, 'even where one is false')
+  t.strictSame(evaluate('false', costs(2), costs(2), costs(2), costs(2)), { error }, 'even when one is false')
   t.strictSame(evaluate(costs(3)), { error: `expression '${costs(3)}' resulted in error: operation cancelled: actual cost limit exceeded` })
   t.strictSame(evaluate('zz', 'false'), {})
   t.match(evaluate('zz', 'true'), { error: /^compilation error: compilation failed: ERROR: <input>:1:1: undeclared reference to 'zz'/ })

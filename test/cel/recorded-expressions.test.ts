@@ -1,33 +1,33 @@
 /**
- * Expressions have the types, values, costs and estimates that the Go packages of kube-apiserver 1.36.3 give them, and wrong ones the
- * problems. Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`, where the
- * last two are what the expression was estimated to cost; nobody estimates what match conditions cost.
+ * Types, values, costs and estimates of expressions, and problems of invalid ones, recorded from the Go packages of kube-apiserver
+ * 1.36.3. Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`, where the
+ * last two are the estimated cost, which match conditions do not have.
  */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { admissionVariables } from '../../src/cel/admission-variables.ts'
-import { dataType } from '../../src/cel/data-type.ts'
-import { declareType } from '../../src/cel/declared-type.ts'
-import { dynamicValue } from '../../src/cel/dynamic-value.ts'
+import { dataType } from '../../src/cel/types/data-type.ts'
+import { declareType } from '../../src/cel/types/declared-type.ts'
+import { dynamicValue } from '../../src/cel/types/dynamic-value.ts'
 import type { CompiledExpression } from '../../src/cel/environment.ts'
 import { compileExpression } from '../../src/cel/environment.ts'
-import { estimateCost } from '../../src/cel/estimate.ts'
-import type { Type } from '../../src/cel/types.ts'
-import { fullTypeName } from '../../src/cel/types.ts'
-import type { Value } from '../../src/cel/values.ts'
+import { estimateCost } from '../../src/cel/check/estimate.ts'
+import type { Type } from '../../src/cel/types/types.ts'
+import { fullTypeName } from '../../src/cel/types/types.ts'
+import type { Value } from '../../src/cel/types/values.ts'
 import { describeValue } from './recorded/describe-value.ts'
 import { object as largeObject, schema as largeSchema } from './recorded/large.ts'
 import { object as thing, schemaWith } from './recorded/object.ts'
 import { authorizer, object as requested, request, requestResource } from './recorded/request.ts'
 
-// The hours of a time are those of its zone, whatever the zone of the machine.
+// The results must not depend on the time zone of the machine.
 process.env.TZ = 'Asia/Kolkata'
 
 type Row = readonly [expression: string, ...rest: readonly (string | number)[]]
 
-/** What expressions are about. */
+/** The variables of expressions. */
 interface World {
   readonly variables: Readonly<Record<string, Type>>
   readonly values: () => (Value | undefined)[]
@@ -55,7 +55,7 @@ const ofRequest: World = {
   estimate: () => [],
 }
 
-function judge(world: World, source: string): Row {
+function evaluate(world: World, source: string): Row {
   const compiled = compileExpression(source, world.variables)
   if ('problem' in compiled) return [source, compiled.problem]
   const { expression } = compiled
@@ -83,9 +83,9 @@ for (const [name, world] of Object.entries(worlds)) {
       .trim()
       .split('\n')
     const rows = lines.map((line) => JSON.parse(line) as Row)
-    // One assertion: telling thousands apart would take longer than making them.
+    // One assertion for all rows, because thousands of assertions would take longer than the evaluations.
     const wrong = rows
-      .map((recorded) => ({ recorded, found: judge(world, recorded[0]) }))
+      .map((recorded) => ({ recorded, found: evaluate(world, recorded[0]) }))
       .filter(({ recorded, found }) => !isSame(recorded, found))
     t.strictSame(wrong, [])
     t.end()

@@ -1,4 +1,4 @@
-/** Every expression has the value, and every wrong one the problem, that kube-apiserver 1.36.3 gave when it was asked. */
+/** Values of expressions, and problems of invalid ones, recorded from kube-apiserver 1.36.3. */
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -21,7 +21,7 @@ const objects = ['objects', 'rules'].flatMap((name) => {
     .trim()
     .split('\n')
   const cases = lines.map((line) => parseJson(line) as unknown as Omit<RecordedCase, 'schema'> & { schema?: StructuralSchema })
-  // A case without a schema has that of the one before.
+  // A case without a schema uses that of the previous case.
   let schema: StructuralSchema = {}
   return cases.map((recorded) => {
     schema = recorded.schema ?? schema
@@ -29,12 +29,12 @@ const objects = ['objects', 'rules'].flatMap((name) => {
   })
 })
 
-/** Types are named after the moment at which the API server compiles them. */
+/** Replaces type names, which contain the time at which the API server compiled the schema. */
 function withoutMoment(text: string): string {
   return text.replace(/selfType\d+/g, 'selfType')
 }
 
-t.test('rules hold, fail or break as on the API server', (t) => {
+t.test('rules are true, false or fail as on the API server', (t) => {
   for (const [rule, message] of [...evaluations1, ...evaluations2]) {
     const [error] = compileRules(schemaWith([{ rule }]))!.evaluate(object)
     t.equal(error?.message, message === null ? undefined : `${message}rule: ${rule}`, rule)
@@ -42,7 +42,7 @@ t.test('rules hold, fail or break as on the API server', (t) => {
   t.end()
 })
 
-t.test('expressions have the values that the API server gives them', (t) => {
+t.test('expressions have the values of the API server', (t) => {
   for (const [expression, text] of values) {
     const [error] = compileRules(schemaWith([{ rule: 'false', messageExpression: `'%s'.format([${expression}])` }]))!.evaluate(object)
     t.equal(error?.message, `Invalid value: ${text ?? 'failed rule: false'}`, expression)
@@ -50,7 +50,7 @@ t.test('expressions have the values that the API server gives them', (t) => {
   t.end()
 })
 
-t.test('what is no rule is refused in the words of the API server', (t) => {
+t.test('an invalid rule is refused with the message of the API server', (t) => {
   for (const [rule, problem] of [...problems1, ...problems2]) {
     const [error] = checkRules(schemaWith([{ rule }]), 'schema')
     t.equal(error?.path, 'schema.x-kubernetes-validations[0].rule', rule)
@@ -59,12 +59,12 @@ t.test('what is no rule is refused in the words of the API server', (t) => {
   t.end()
 })
 
-t.test('objects and updates are judged as by the API server', (t) => {
-  for (const recorded of objects) judge(t, recorded)
+t.test('objects and updates are validated as by the API server', (t) => {
+  for (const recorded of objects) validateCase(t, recorded)
   t.end()
 })
 
-function judge(t: Test, { name, schema, definition = [], object, old, errors = [], warnings = [] }: RecordedCase): void {
+function validateCase(t: Test, { name, schema, definition = [], object, old, errors = [], warnings = [] }: RecordedCase): void {
   const path = 'spec.validation.openAPIV3Schema'
   const shapes = shapeErrors(schema, path)
   const found = shapes.length > 0 ? shapes : checkRules(schema, path)
@@ -72,8 +72,8 @@ function judge(t: Test, { name, schema, definition = [], object, old, errors = [
   t.strictSame(found.map(text).sort(), definition.map(withoutMoment).sort(), `${name}: definition`)
   if (object === undefined) return
   const warned: FieldError[] = []
-  const judged = compileRules(schema)?.evaluate(object, old, (warning) => warned.push(warning)) ?? []
-  t.strictSame(judged.map(text).sort(), [...errors].sort(), `${name}: errors`)
+  const violations = compileRules(schema)?.evaluate(object, old, (warning) => warned.push(warning)) ?? []
+  t.strictSame(violations.map(text).sort(), [...errors].sort(), `${name}: errors`)
   t.strictSame(warned.map(formatFieldError).sort(), [...warnings].sort(), `${name}: warnings`)
 }
 

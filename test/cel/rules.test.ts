@@ -1,10 +1,10 @@
-/** What the API server makes of rules in places where one would not think of it: recorded from kube-apiserver 1.36. */
+/** Evaluation of rules in unusual places of a schema, recorded from kube-apiserver 1.36. */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'
-import { compileRules } from '../../src/cel/rules.ts'
+import { checkRules, compileRules } from '../../src/cel/rules.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
 
 const text: StructuralSchema = { type: 'string', maxLength: 20 }
@@ -169,7 +169,7 @@ const evaluations: Record<string, Case> = {
   },
 }
 
-t.test('evaluations', (t) => {
+t.test('rules have the errors of the API server', (t) => {
   for (const [name, { spec, value, old, problems }] of Object.entries(evaluations)) {
     const found = compileRules(withSpec(spec))!.evaluate({ spec: value }, old === undefined ? undefined : { spec: old })
     t.strictSame(found.map(formatFieldError), problems, name)
@@ -177,7 +177,7 @@ t.test('evaluations', (t) => {
   t.end()
 })
 
-t.test('each suffix of a quantity stands for its power', (t) => {
+t.test('each suffix of a quantity has its factor', (t) => {
   const values: Readonly<Record<string, string>> = {
     '': '1',
     k: '1000',
@@ -208,7 +208,49 @@ t.test('each suffix of a quantity stands for its power', (t) => {
   t.end()
 })
 
-t.test('an update that takes away what a rule needs is refused, and not warned', (t) => {
+t.test('bool() converts each string that Go parses as a boolean, and no other', (t) => {
+  const problems = (rule: string): string[] =>
+    compileRules(withSpec({ ...text, ...rules(rule) }))!
+      .evaluate({ spec: '' })
+      .map(formatFieldError)
+  for (const one of ['1', 't', 'T', 'true', 'TRUE', 'True']) t.strictSame(problems(`bool(self + '${one}')`), [], one)
+  for (const zero of ['0', 'f', 'F', 'false', 'FALSE', 'False']) t.strictSame(problems(`!bool(self + '${zero}')`), [], zero)
+  for (const neither of ['tRUE', 'fALSE', 'yes', 'no', ' true', '00'])
+    t.match(problems(`bool(self + '${neither}')`), [/type conversion error from 'string' to 'bool'/], neither)
+  t.end()
+})
+
+t.test('every line break in a literal is a line feed, whether it is raw or not', (t) => {
+  for (const quoted of ["'''", "r'''", '"""', 'R"""', "b'''", "br'''"]) {
+    const wanted = quoted.startsWith('b') ? String.raw`b'a\nb'` : String.raw`'a\nb'`
+    for (const lineBreak of ['\n', '\r\n', '\r']) {
+      const schema = withSpec({ ...text, ...rules(`${quoted}a${lineBreak}b${quoted.slice(-3)} == ${wanted}`) })
+      t.strictSame(compileRules(schema)!.evaluate({ spec: 'a' }), [], JSON.stringify(`${quoted}${lineBreak}`))
+    }
+  }
+  t.end()
+})
+
+t.test('fields that are no identifiers are read by their escaped names, whatever they begin with', (t) => {
+  const names: Readonly<Record<string, string>> = {
+    '.a': '__dot__a',
+    '-b': '__dash__b',
+    '/c': '__slash__c',
+    'd.e-f/g': 'd__dot__e__dash__f__slash__g',
+    __h: '__underscores__h',
+    _i: '_i',
+    if: '__if__',
+  }
+  for (const [name, escaped] of Object.entries(names)) {
+    const spec: StructuralSchema = { type: 'object', properties: { [name]: text }, ...rules(`self.${escaped} == 'x'`) }
+    t.strictSame(checkRules(withSpec(spec), 'schema'), [], name)
+    const problems = (value: string): number => compileRules(withSpec(spec))!.evaluate({ spec: { [name]: value } }).length
+    t.strictSame([problems('x'), problems('y')], [0, 1], name)
+  }
+  t.end()
+})
+
+t.test('an update that removes a required value is refused, not warned about', (t) => {
   const needs = { rule: 'has(self.other)', message: 'other is needed' }
   const inner: StructuralSchema = { type: 'object', properties: { size: { type: 'integer' }, other: text }, ...rules(needs) }
   const schema = compileSchema(withSpec({ type: 'object', properties: { inner } }))
@@ -223,7 +265,7 @@ t.test('an update that takes away what a rule needs is refused, and not warned',
   t.end()
 })
 
-t.test('an update is warned of what it leaves as it was', (t) => {
+t.test('an update warns about unchanged invalid values', (t) => {
   const sized = { type: 'integer', ...rules({ rule: 'self > 5', message: 'must be large' }, 'self >= oldSelf') } satisfies StructuralSchema
   const schema = compileSchema(withSpec({ type: 'object', properties: { size: sized, other: text } }))
   const update = (spec: JsonObject): { errors: string[]; warnings: string[] } => {
@@ -237,5 +279,64 @@ t.test('an update is warned of what it leaves as it was', (t) => {
     'spec.size: Invalid value: 2: must be large',
     'spec.size: Invalid value: 2: failed rule: self >= oldSelf',
   ])
+  t.end()
+})
+
+t.test('an error names the rule by its message, or by its text when it has none', (t) => {
+  const nameIn = (rule: ValidationRule): string | undefined =>
+    compileRules(withSpec({ ...text, ...rules(rule) }))!
+      .evaluate({ spec: 'a' })[0]
+      ?.message.replace(/^.* evaluating rule: /, '')
+  t.equal(nameIn({ rule: ' int(self) == 1 ' }), 'int(self) == 1')
+  t.equal(nameIn({ rule: ' int(self) == 1 ', message: '' }), 'int(self) == 1')
+  t.equal(nameIn({ rule: 'int(self) == 1', message: ' must be 1 ' }), 'must be 1')
+  t.end()
+})
+
+t.test('a violated rule is reported with its message, or with its text when it has none', (t) => {
+  const messageOf = (rule: ValidationRule): string | undefined =>
+    compileRules(withSpec({ ...text, ...rules(rule) }))!.evaluate({ spec: 'a' })[0]?.message
+  t.equal(messageOf({ rule: " self == 'b' " }), `Invalid value: "a": failed rule: self == 'b'`)
+  t.equal(messageOf({ rule: " self == 'b' ", message: '' }), `Invalid value: "a": failed rule: self == 'b'`)
+  t.equal(messageOf({ rule: "self == 'b'", message: ' must be b ' }), 'Invalid value: "a": must be b')
+  t.end()
+})
+
+t.test('rules of a schema without a type are an error of its values', (t) => {
+  const untyped = compileRules({ 'x-kubernetes-preserve-unknown-fields': true, ...rules('true') }, false)
+  t.strictSame(untyped?.evaluateDefault(1, 'spec').errors.map(formatFieldError), [
+    'spec: Invalid value: "": rule compiler initialization error: failed to convert to declType for CEL validation rules',
+  ])
+  t.equal(compileRules({ 'x-kubernetes-preserve-unknown-fields': true }, false), undefined)
+  t.end()
+})
+
+t.test('data without a schema are equal to the same data with one', (t) => {
+  const object = (a: StructuralSchema): StructuralSchema => ({ type: 'object', properties: { a } })
+  const differs = (type: 'boolean' | 'string' | 'integer' | 'number', free: JsonValue, typed: JsonValue): boolean => {
+    const spec: StructuralSchema = {
+      type: 'object',
+      properties: { free: object({ 'x-kubernetes-preserve-unknown-fields': true }), typed: object({ type }) },
+      ...rules('dyn(self.free) == dyn(self.typed)'),
+    }
+    return compileRules(withSpec(spec))!.evaluate({ spec: { free: { a: free }, typed: { a: typed } } }).length > 0
+  }
+  for (const [type, value, other] of [
+    ['boolean', true, false],
+    ['boolean', false, true],
+    ['string', 'x', 'y'],
+    ['integer', 5, 6],
+    ['number', 1.5, 2.5],
+  ] as const) {
+    t.equal(differs(type, value, value), false, type)
+    t.equal(differs(type, value, other), true, `${type} with another value`)
+    t.equal(differs(type, 'z', value), true, `${type} and a string`)
+  }
+  t.end()
+})
+
+t.test('an empty fieldPath is no fieldPath', (t) => {
+  const compiled = compileRules(withSpec({ ...text, ...rules({ rule: 'false', fieldPath: '' }) }))!
+  t.strictSame(compiled.evaluate({ spec: 'a' }).map(formatFieldError), ['spec: Invalid value: "a": failed rule: false'])
   t.end()
 })

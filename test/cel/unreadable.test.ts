@@ -1,4 +1,4 @@
-/** What rules make of values that are not what their schema says, and of errors on the way: recorded from kube-apiserver 1.36. */
+/** Rules for values that do not match their schema, and errors during the evaluation, recorded from kube-apiserver 1.36. */
 import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { JsonValue } from '../../src/api/json.ts'

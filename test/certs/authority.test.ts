@@ -10,7 +10,7 @@ import { fc } from '../support/property.ts'
 
 const day = 86_400_000
 const hour = 3_600_000
-/** Of an authority's life: a year, and the hour by which it is dated back. */
+/** A third of an authority's life of a year and one hour, because it is valid from an hour before it is issued. */
 const third = (365 * day + hour) / 3
 const start = Date.parse('2026-01-01T00:00:00Z')
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }
@@ -19,7 +19,7 @@ async function stateAt(now: number): Promise<AuthorityState> {
   return { current: await issueAuthority(now), previous: [] }
 }
 
-t.test('decides what is to be done', async (t) => {
+t.test('each stored state leads to a decision', async (t) => {
   const state = await stateAt(start)
   const { current } = state
   const [other, newer] = [await issueAuthority(start), await issueAuthority(start + 365 * day)]
@@ -28,9 +28,9 @@ t.test('decides what is to be done', async (t) => {
   const cases: [string, StoredAuthority | undefined, number, object][] = [
     ['nothing stored', undefined, start, { action: 'create' }],
     ['an empty Secret', { current: {} }, start, { action: 'create' }],
-    ['a good one', state, start, { action: 'keep', state }],
-    ['nothing but what signs', { current }, start, { action: 'keep', state }],
-    ['one that becomes valid now', state, start - hour, { action: 'keep', state }],
+    ['a valid authority', state, start, { action: 'keep', state }],
+    ['a current authority alone', { current }, start, { action: 'keep', state }],
+    ['an authority that becomes valid now', state, start - hour, { action: 'keep', state }],
     ['a third of its life left', state, start + 365 * day - third, { action: 'keep', state }],
     [
       'less than a third left',
@@ -49,14 +49,14 @@ t.test('decides what is to be done', async (t) => {
       start,
       urgent('the certificate cannot be read (there is no certificate in it)'),
     ],
-    ['a leaf in its place', { current: leaf }, start, urgent('the certificate is not that of an authority')],
-    ['one that comes next', { current, next: other }, start, { action: 'keep', state: { ...state, next: other } }],
-    ['a next one without its key', { current, next: { cert: other.cert } }, start, { action: 'keep', state }],
-    ['a next one without its certificate', { current, next: { key: other.key } }, start, { action: 'keep', state }],
-    ['a next one with another key', { current, next: { ...other, key: leaf.key } }, start, { action: 'keep', state }],
-    ['a next one that is not valid yet', { current, next: newer }, start, { action: 'keep', state }],
+    ['a leaf instead of an authority', { current: leaf }, start, urgent('the certificate is not that of an authority')],
+    ['a next authority', { current, next: other }, start, { action: 'keep', state: { ...state, next: other } }],
+    ['a next authority without its key', { current, next: { cert: other.cert } }, start, { action: 'keep', state }],
+    ['a next authority without its certificate', { current, next: { key: other.key } }, start, { action: 'keep', state }],
+    ['a next authority with another key', { current, next: { ...other, key: leaf.key } }, start, { action: 'keep', state }],
+    ['a next authority that is not valid yet', { current, next: newer }, start, { action: 'keep', state }],
     [
-      'those that signed before, a leaf among them, one twice, and one that has expired',
+      'previous authorities with a leaf, a duplicate and an expired one',
       { current, previous: [other.cert, leaf.cert, other.cert, (await issueAuthority(start - 365 * day)).cert] },
       start,
       { action: 'keep', state: { current, previous: [other.cert] } },
@@ -70,7 +70,7 @@ t.test('decides what is to be done', async (t) => {
   })
 })
 
-t.test('is read from the texts that it was written as', async (t) => {
+t.test('an authority is read as it was written', async (t) => {
   const [a, b, c] = [await issueAuthority(start), await issueAuthority(start), await issueAuthority(start)]
   const written = writeAuthority({ current: a, next: b, previous: [c.cert] }, start)
   t.strictSame(written, { 'ca.key': a.key, 'ca.crt': a.cert + b.cert + c.cert, 'ca-next.key': b.key, 'ca-next.crt': b.cert })
@@ -87,18 +87,18 @@ t.test('is read from the texts that it was written as', async (t) => {
     ['a certificate alone', { 'ca.crt': a.cert }, { current: { cert: a.cert }, previous: [] }],
     ['a key alone', { 'ca.key': a.key }, { current: { key: a.key }, previous: [] }],
     ['a damaged certificate', { 'ca.crt': 'damaged', 'ca.key': a.key }, { current: { cert: 'damaged', key: a.key }, previous: [] }],
-    ['a next one without its key', { ...written, 'ca-next.key': undefined }, { current: a, previous: [c.cert] }],
-    ['a next one without its certificate', { ...written, 'ca-next.crt': undefined }, { current: a, previous: [b.cert, c.cert] }],
+    ['a next authority without its key', { ...written, 'ca-next.key': undefined }, { current: a, previous: [c.cert] }],
+    ['a next authority without its certificate', { ...written, 'ca-next.crt': undefined }, { current: a, previous: [b.cert, c.cert] }],
   ]
   for (const [name, texts, expected] of cases) t.strictSame(readAuthority(texts), expected, name)
 })
 
-t.test('publishes what it signs with, what comes next and what came before, until it expires', async (t) => {
+t.test('the bundle has the current, the next and previous authorities until they expire', async (t) => {
   const [a, b, c] = [await issueAuthority(start), await issueAuthority(start + 200 * day), await issueAuthority(start + 300 * day)]
   const state = { current: b, next: c, previous: [a.cert] }
   t.equal(bundleOf(state, start + 365 * day - 1), b.cert + c.cert + a.cert)
   t.equal(bundleOf(state, start + 365 * day), b.cert + c.cert)
-  t.equal(bundleOf({ current: b, previous: [b.cert, a.cert] }, start + 300 * day), b.cert + a.cert, 'each once')
+  t.equal(bundleOf({ current: b, previous: [b.cert, a.cert] }, start + 300 * day), b.cert + a.cert, 'without duplicates')
   t.strictSame(replaceAuthority({ current: { cert: 'damaged' }, previous: [a.cert] }, b, start + 200 * day), {
     current: b,
     previous: [a.cert],
@@ -107,11 +107,17 @@ t.test('publishes what it signs with, what comes next and what came before, unti
     current: c,
     previous: [a.cert, b.cert],
   })
+  const fresh = await issueAuthority(start + 300 * day)
+  t.strictSame(
+    replaceAuthority({ current: b, next: c, previous: [a.cert] }, fresh, start + 300 * day),
+    { current: fresh, previous: [b.cert, c.cert, a.cert] },
+    'the newest first',
+  )
   t.strictSame(replaceAuthority({ current: b, previous: [a.cert] }, c, start + 365 * day), { current: c, previous: [b.cert] })
   t.strictSame(replaceAuthority(undefined, c, start + 300 * day), { current: c, previous: [] })
 })
 
-t.test('says why a leaf has to be replaced', async (t) => {
+t.test('the reason to replace a leaf is reported', async (t) => {
   const state = await stateAt(start)
   const leaf = await issueLeaf(state.current, { ...names, now: start })
   t.equal(leafProblem(leaf, state, names, start), undefined)
@@ -126,13 +132,13 @@ t.test('says why a leaf has to be replaced', async (t) => {
     'its subject is no name',
   )
   const wild = { names: ['*.example.com'], ips: [] }
-  t.equal(leafProblem(await issueLeaf(state.current, { ...wild, now: start }), state, wild, start), undefined, 'a wildcard is for itself')
+  t.equal(leafProblem(await issueLeaf(state.current, { ...wild, now: start }), state, wild, start), undefined, 'a wildcard covers itself')
   const leafThird = (7 * day + hour) / 3
   t.equal(isRenewalDue(leaf, start + 7 * day - leafThird - 1), false)
   t.equal(isRenewalDue(leaf, start + 7 * day - leafThird), true)
 })
 
-t.test('over simulated years, whatever happens, what is served is trusted', async (t) => {
+t.test('over simulated years with damaged stores, the served certificate is always trusted', async (t) => {
   type Damage = 'none' | 'key lost' | 'certificate damaged' | 'all lost'
   const round = fc.record({
     days: fc.double({ min: 0.001, max: 40, noNaN: true }),
@@ -166,7 +172,7 @@ t.test('over simulated years, whatever happens, what is served is trusted', asyn
         if (pairProblem(leaf.cert, leaf.key, now) !== undefined) throw new Error('serves a pair that cannot be used')
         if (!isSignedBy(readCertificate(leaf.cert), bundle)) throw new Error('the bundle does not trust the leaf')
         if (bundle.some(({ notAfter }) => notAfter <= now)) throw new Error('the bundle has an expired certificate')
-        // A replica that has not renewed yet still serves the leaf before this one.
+        // A replica that has not renewed yet still serves the previous leaf.
         const lost = stored === undefined || (stored.current?.cert ?? '') === '' || stored.current?.cert === 'damaged'
         if (
           served !== undefined &&

@@ -6,7 +6,7 @@ import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 
-t.test('a PEM text may have certificates, keys and prose in any line ending', async (t) => {
+t.test('a PEM text may have certificates, keys and other text with any line endings', async (t) => {
   const [a, b] = [await issueAuthority(now), await issueAuthority(now)]
   const text = `Some prose\r\n${a.cert.replaceAll('\n', '\r\n')}${a.key}${b.cert}${a.cert}`
   const { x509, ...first } = readCertificate(text)
@@ -17,15 +17,15 @@ t.test('a PEM text may have certificates, keys and prose in any line ending', as
     fingerprint: x509.fingerprint256,
   })
   t.equal(x509.toString(), a.cert)
-  t.equal(bundleText(readBundle(text)), a.cert + b.cert, 'each once, in their order')
+  t.equal(bundleText(readBundle(text)), a.cert + b.cert, 'without duplicates, in order')
   const unreadable = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
-  t.equal(bundleText(readBundle(unreadable + b.cert)), b.cert, 'without what cannot be read')
+  t.equal(bundleText(readBundle(unreadable + b.cert)), b.cert, 'without unreadable certificates')
   t.throws(() => readCertificate(unreadable + b.cert))
   t.throws(() => readCertificate(a.key), { message: 'there is no certificate in it' })
   t.strictSame(readBundle(''), [])
 })
 
-t.test('a pair may be used from its first to before its last moment', async (t) => {
+t.test('a key pair is valid from notBefore until just before notAfter', async (t) => {
   const { cert, key } = await issueAuthority(now)
   const [first, last] = [now - 3_600_000, now + 365 * 86_400_000]
   t.equal(pairProblem(cert, key, first - 1), 'the certificate is not valid before 2025-12-31T23:00:00.000Z')
@@ -34,7 +34,7 @@ t.test('a pair may be used from its first to before its last moment', async (t) 
   t.equal(pairProblem(cert, key, last), 'the certificate expired on 2027-01-01T00:00:00.000Z')
 })
 
-t.test('who signed a certificate is told by its key and its name', (t) => {
+t.test('the signer of a certificate must match in key and name', (t) => {
   const [one, other] = [keys(), keys()]
   const ca = { basicConstraints: { cA: true } }
   const [a, b] = [issue('a', one, 'a', one, ca), issue('b', one, 'b', one, ca)]
@@ -46,7 +46,7 @@ t.test('who signed a certificate is told by its key and its name', (t) => {
   t.end()
 })
 
-t.test('a chain leads to what is trusted, through authorities alone', (t) => {
+t.test('a chain of authorities must lead to a trusted certificate', (t) => {
   const [rootKey, middleKey, leafKey] = [keys(), keys(), keys()]
   const ca = { basicConstraints: { cA: true } }
   const root = issue('root', rootKey, 'root', rootKey, ca)
@@ -54,16 +54,36 @@ t.test('a chain leads to what is trusted, through authorities alone', (t) => {
   const noAuthority = issue('middle', middleKey, 'root', rootKey)
   const leaf = issue('leaf', leafKey, 'middle', middleKey)
   t.equal(isTrusted([leaf, middle], [root]), true)
-  t.equal(isTrusted([leaf], [root]), false, 'a gap')
-  t.equal(isTrusted([leaf, noAuthority], [root]), false, 'what is no authority signs nothing')
-  t.equal(isTrusted([leaf], [noAuthority]), false, 'also where it is trusted itself')
-  t.equal(isTrusted([leaf], [leaf]), true, 'a leaf that is trusted itself')
-  t.equal(isTrusted([leaf, middle, root], [issue('else', leafKey, 'else', leafKey, ca)]), false, 'a chain that ends in itself')
+  t.equal(isTrusted([leaf], [root]), false, 'an incomplete chain')
+  t.equal(isTrusted([leaf, noAuthority], [root]), false, 'a certificate that is not a CA signs nothing')
+  t.equal(isTrusted([leaf], [noAuthority]), false, 'even if it is trusted itself')
+  t.equal(isTrusted([leaf], [leaf]), true, 'a trusted leaf')
+  t.equal(isTrusted([leaf, middle, root], [issue('else', leafKey, 'else', leafKey, ca)]), false, 'a chain with an untrusted root')
+  t.equal(isTrusted([leaf], [middle]), true, 'a trusted intermediate')
+  t.equal(isTrusted([leaf], [root, middle]), true, 'an intermediate among the trusted ones')
+  const [below, end] = [issue('below', leafKey, 'middle', middleKey, ca), issue('end', rootKey, 'below', leafKey)]
+  for (const chain of [
+    [end, below, middle],
+    [end, middle, below],
+  ])
+    t.equal(isTrusted(chain, [root]), true, 'two intermediates in any order')
+  t.equal(isTrusted([end, below], [root]), false)
+  t.equal(isTrusted([end, middle], [root]), false)
   t.equal(isTrusted([], [root]), false)
   t.end()
 })
 
-t.test('tells the names and addresses that a certificate is not for', async (t) => {
+t.test('authorities that signed each other are not trusted for that', (t) => {
+  const [aKey, bKey, leafKey] = [keys(), keys(), keys()]
+  const ca = { basicConstraints: { cA: true } }
+  const [a, b] = [issue('a', aKey, 'b', bKey, ca), issue('b', bKey, 'a', aKey, ca)]
+  const leaf = issue('leaf', leafKey, 'a', aKey)
+  t.equal(isTrusted([leaf, a, b], [issue('root', leafKey, 'root', leafKey, ca)]), false)
+  t.equal(isTrusted([leaf, a, b], [b]), true)
+  t.end()
+})
+
+t.test('names and addresses that a certificate does not cover are listed', async (t) => {
   const names = ['a.svc', '*.example.com', '*.org']
   const leaf = readCertificate((await issueLeaf(await issueAuthority(now), { names, ips: ['10.0.0.1', '::1'], now })).cert)
   const uncovered = (names: string[], ips: string[] = []): string[] => uncoveredNames(leaf, { names, ips })
@@ -76,7 +96,7 @@ t.test('tells the names and addresses that a certificate is not for', async (t) 
     '10.0.0.2',
   ])
   const bare = readCertificate((await issueAuthority(now)).cert)
-  t.strictSame(uncoveredNames(bare, { names: ['a.svc'], ips: ['::1'] }), ['a.svc', '::1'], 'one without any name')
+  t.strictSame(uncoveredNames(bare, { names: ['a.svc'], ips: ['::1'] }), ['a.svc', '::1'], 'a certificate without names')
 })
 
 function keys(): { publicKey: string; privateKey: string } {
@@ -87,7 +107,7 @@ function keys(): { publicKey: string; privateKey: string } {
   })
 }
 
-/** A certificate without restrictions, save for what `extensions` say. */
+/** A certificate without restrictions, except for `extensions`. */
 function issue(
   subject: string,
   { publicKey }: { publicKey: string },

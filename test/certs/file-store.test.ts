@@ -9,8 +9,8 @@ import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { RefreshingCertificateSource } from '../../src/certs/serving-certificate.ts'
 import type { ProreusError } from '../../src/api/errors.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
-import { servedNames, trustShapes } from '../support/trust-shapes.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+import { servedNames, trustShapes } from '../support/certs/trust-shapes.ts'
 
 const day = 86_400_000
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }
@@ -36,7 +36,7 @@ function folder(t: Test): {
   }
 }
 
-t.test('makes what is missing, for its owner alone, and uses it again', async (t) => {
+t.test('missing files are created with mode 0600, and reused', async (t) => {
   const { directory, open, lines, entries, text } = folder(t)
   const first = (await open()).current()
   t.strictSame(readdirSync(directory).sort(), ['.gitignore', 'ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
@@ -52,14 +52,14 @@ t.test('makes what is missing, for its owner alone, and uses it again', async (t
   t.equal(entries[1]!.notAfter, '2026-01-08T00:00:00.000Z')
 })
 
-t.test('what git knows of a folder that was there is for its owner to say', async (t) => {
+t.test('an existing folder gets no .gitignore', async (t) => {
   const { directory, open } = folder(t)
   mkdirSync(directory)
   await open()
   t.strictSame(readdirSync(directory).sort(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
 })
 
-t.test('replaces what is damaged or does not fit, with one warning', async (t) => {
+t.test('a damaged or mismatched file is replaced with one warning', async (t) => {
   const authority = 'replaced the certificate authority in FOLDER'
   const noCertificate = 'the certificate cannot be read (there is no certificate in it)'
   const cases: [string, (directory: string) => void | Promise<void>, string | RegExp, boolean][] = [
@@ -102,15 +102,15 @@ t.test('replaces what is damaged or does not fit, with one warning', async (t) =
       t.ok(isSignedBy(readCertificate(after.cert), readBundle(after.caBundle).slice(0, 1)))
       const warnings = lines.filter((line) => line.startsWith('warn'))
       t.equal(warnings.length, 1)
-      const said = warnings[0]!.replace('warn: ', '').replaceAll(directory, 'FOLDER')
-      if (typeof warning === 'string') t.equal(said, warning)
-      else t.match(said, warning)
-      t.strictSame((await open()).current(), after, 'and then it is well again')
+      const logged = warnings[0]!.replace('warn: ', '').replaceAll(directory, 'FOLDER')
+      if (typeof warning === 'string') t.equal(logged, warning)
+      else t.match(logged, warning)
+      t.strictSame((await open()).current(), after, 'and is kept afterwards')
     })
   }
 })
 
-t.test('a leaf that is not there yet is issued, and no damage', async (t) => {
+t.test('a leaf that does not exist yet is issued without a warning', async (t) => {
   const { directory, open, lines } = folder(t)
   const { caBundle } = (await open()).current()
   for (const name of ['tls.crt', 'tls.key']) rmSync(join(directory, name))
@@ -119,7 +119,7 @@ t.test('a leaf that is not there yet is issued, and no damage', async (t) => {
   t.strictSame(lines.slice(2), [`info: issued ${join(directory, 'tls.crt')}`])
 })
 
-t.test('a certificate or a key alone is no pair of somebody else', async (t) => {
+t.test('a certificate or a key alone is not treated as a provided pair', async (t) => {
   for (const name of ['tls.crt', 'tls.key']) {
     const { directory, open, lines } = folder(t)
     await open()
@@ -132,18 +132,18 @@ t.test('a certificate or a key alone is no pair of somebody else', async (t) => 
   }
 })
 
-t.test('an expired folder is made anew', async (t) => {
+t.test('an expired folder is replaced', async (t) => {
   const { directory, open, clock, lines } = folder(t)
   await open()
   await clock.advance(400 * day)
   const { notAfter, caBundle } = (await open()).current()
   t.equal(notAfter.getTime(), clock.now() + 7 * day)
-  t.equal(readBundle(caBundle).length, 1, 'what is expired is no longer published')
+  t.equal(readBundle(caBundle).length, 1, 'expired authorities are not in the bundle')
   t.match(lines.at(-2), /replaced the certificate authority in .*: the certificate expired on 2027-01-01/)
   t.strictSame(await verifyCertificates(directory, names, clock.now()), [])
 })
 
-t.test('more names make a new leaf', async (t) => {
+t.test('additional names cause a new leaf', async (t) => {
   const { open } = folder(t)
   const before = (await open()).current()
   const after = (await open(['proreus.test'])).current()
@@ -151,7 +151,7 @@ t.test('more names make a new leaf', async (t) => {
   t.equal(after.caBundle, before.caBundle)
 })
 
-t.test('renews while it runs, and tells who listens', async (t) => {
+t.test('leaves are renewed while running, and listeners are notified', async (t) => {
   const { open, clock } = folder(t)
   const source = await open()
   const first = source.current()
@@ -173,7 +173,7 @@ t.test('renews while it runs, and tells who listens', async (t) => {
   await running
 })
 
-t.test('after 244 days the authority is replaced; the old one stays published', async (t) => {
+t.test('after 244 days the authority is replaced, and the old one stays in the bundle', async (t) => {
   const { open, clock } = folder(t)
   const source = await open()
   const [old] = readBundle(source.current().caBundle)
@@ -185,7 +185,7 @@ t.test('after 244 days the authority is replaced; the old one stays published', 
   t.strictSame((await open()).current(), source.current(), 'also after a restart')
 })
 
-t.test("somebody else's pair is used as it is", async (t) => {
+t.test('a provided pair is used as it is', async (t) => {
   const { directory, open, clock, lines, text } = folder(t)
   await open()
   const authority = await issueAuthority(clock.now())
@@ -203,12 +203,12 @@ t.test("somebody else's pair is used as it is", async (t) => {
   const warning = `warn: ${join(directory, 'tls.crt')} is used as it is, but it is not for localhost, 127.0.0.1`
   t.equal(lines.at(-1), warning)
   await source.refresh()
-  t.equal(lines.filter((line) => line === warning).length, 1, 'said once')
+  t.equal(lines.filter((line) => line === warning).length, 1, 'logged once')
   const another = await issueLeaf(authority, { names: ['other'], ips: [], now: clock.now() })
   writeFileSync(join(directory, 'tls.crt'), another.cert)
   writeFileSync(join(directory, 'tls.key'), another.key)
   await source.refresh()
-  t.equal(lines.filter((line) => line === warning).length, 2, 'and again of another one')
+  t.equal(lines.filter((line) => line === warning).length, 2, 'and again for another one')
   writeFileSync(join(directory, 'tls.crt'), leaf.cert)
   writeFileSync(join(directory, 'tls.key'), leaf.key)
   await source.refresh()
@@ -217,23 +217,23 @@ t.test("somebody else's pair is used as it is", async (t) => {
   const renewed = await issueLeaf(authority, { ...names, now: clock.now() })
   writeFileSync(join(directory, 'tls.key'), renewed.key)
   await t.rejects(source.refresh(), { code: 'PRO_CERTIFICATE' }, 'half a pair')
-  t.equal(source.current().cert, leaf.cert, 'is not taken')
+  t.equal(source.current().cert, leaf.cert, 'is ignored')
   writeFileSync(join(directory, 'tls.crt'), renewed.cert)
   await source.refresh()
-  t.equal(source.current().cert, renewed.cert, 'the whole one is')
+  t.equal(source.current().cert, renewed.cert, 'a whole pair is used')
 
   await clock.advance(8 * day)
   await t.rejects(open(), {
     code: 'PRO_CERTIFICATE',
     message: /tls\.crt cannot be used: the certificate expired on 2026-01-08.*There is no ca\.key/,
   })
-  t.equal(text('tls.crt'), renewed.cert, 'and never overwritten')
+  t.equal(text('tls.crt'), renewed.cert, 'and is never overwritten')
 
   rmSync(join(directory, 'ca.crt'))
   const self = await issueAuthority(clock.now())
   writeFileSync(join(directory, 'tls.crt'), self.cert)
   writeFileSync(join(directory, 'tls.key'), self.key)
-  t.equal((await open()).current().caBundle, self.cert, 'a self-signed one vouches for itself')
+  t.equal((await open()).current().caBundle, self.cert, 'a self-signed certificate is its own bundle')
   await clock.advance(365 * day)
   await t.rejects(open(), {
     code: 'PRO_CERTIFICATE',
@@ -241,19 +241,19 @@ t.test("somebody else's pair is used as it is", async (t) => {
   })
 })
 
-t.test('of a pair without ca.crt the last certificate of its chain is what has to be trusted', async (t) => {
+t.test('without ca.crt, the last certificate of the chain is the bundle', async (t) => {
   const { served } = trustShapes()
   const directory = t.testdir({ 'tls.crt': served.cert, 'tls.key': served.key })
   const { logger, lines } = recordingLogger()
-  const asked = { names: [...servedNames], ips: names.ips }
-  const source = await openFileCertificates({ directory, ...asked, clock: new FakeClock(Date.now()), logger })
+  const requested = { names: [...servedNames], ips: names.ips }
+  const source = await openFileCertificates({ directory, ...requested, clock: new FakeClock(Date.now()), logger })
   const [, intermediate] = readBundle(served.cert)
   t.equal(source.current().caBundle, intermediate!.pem)
   t.strictSame(lines, [])
-  t.strictSame(await verifyCertificates(directory, asked, Date.now()), [])
+  t.strictSame(await verifyCertificates(directory, requested, Date.now()), [])
 })
 
-t.test('a key that others could have read or replaced is refused where this process signs with it', async (t) => {
+t.test('a key that other users can access is refused', async (t) => {
   const { directory, open, clock, text } = folder(t)
   const first = await open()
   for (const [name, mode] of [
@@ -270,10 +270,10 @@ t.test('a key that others could have read or replaced is refused where this proc
   t.equal((await open()).current().key, text('tls.key'))
   rmSync(join(directory, 'ca.key'))
   chmodSync(join(directory, 'tls.key'), 0o640)
-  t.equal((await open()).current().key, text('tls.key'), 'the pair of a volume may be readable by its group')
+  t.equal((await open()).current().key, text('tls.key'), 'a pair in a volume may be readable by its group')
 })
 
-t.test('a folder that cannot be written gives one sentence', async (t) => {
+t.test('a folder that cannot be written is reported in one sentence', async (t) => {
   const directory = join(t.testdir({ file: '' }), 'file', 'certs')
   const { logger } = recordingLogger()
   await t.rejects(openFileCertificates({ directory, ...names, clock: new FakeClock(), logger }), {
@@ -283,7 +283,7 @@ t.test('a folder that cannot be written gives one sentence', async (t) => {
   })
 })
 
-t.test('what cannot be put into a folder gives one sentence as well', async (t) => {
+t.test('a folder that cannot be created is reported in one sentence', async (t) => {
   const directory = join(t.testdir({ link: t.fixture('symlink', 'nowhere') }), 'link', 'certs')
   const { logger, lines } = recordingLogger()
   const { code, message, cause } = (await openFileCertificates({ directory, ...names, clock: new FakeClock(), logger }).catch(
@@ -293,10 +293,10 @@ t.test('what cannot be put into a folder gives one sentence as well', async (t) 
   t.ok(message.startsWith(`Certificates cannot be written to ${directory}: E`), message)
   t.ok(message.endsWith('. Make the folder writable, or choose another one.'), message)
   t.ok(cause instanceof Error)
-  t.strictSame(lines, [], 'nor is it said that anything was made')
+  t.strictSame(lines, [], 'nor is a created authority logged')
 })
 
-t.test('certificates that anybody may read are as good', async (t) => {
+t.test('world-readable certificates are accepted', async (t) => {
   const { directory, open, text } = folder(t)
   const first = (await open()).current()
   for (const name of ['ca.crt', 'tls.crt']) chmodSync(join(directory, name), 0o644)
@@ -304,7 +304,7 @@ t.test('certificates that anybody may read are as good', async (t) => {
   t.equal(text('tls.crt'), first.cert)
 })
 
-t.test('show and verify', async (t) => {
+t.test('certificates are described and verified', async (t) => {
   const { directory, open, clock } = folder(t)
   t.match(await describeCertificates(directory, clock.now()), /ca\.crt: missing/)
   t.match((await verifyCertificates(directory, names, clock.now()))[0], /tls\.crt is missing: `proreus certs issue`/)
@@ -319,16 +319,16 @@ t.test('show and verify', async (t) => {
   t.match(await verifyCertificates(directory, names, clock.now()), [/not signed by .*ca\.crt/])
 })
 
-t.test("a pair of somebody else's is trusted as the API server trusts it", async (t) => {
+t.test('a provided pair is trusted under the same rules as by the API server', async (t) => {
   const { served, bare, trusted, untrusted } = trustShapes()
   const { logger } = recordingLogger()
   const clock = new FakeClock(Date.now())
   const folderOf = (ca: string, { cert, key } = served): string => t.testdir({ 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key })
-  const asked = { names: [...servedNames], ips: [...names.ips] }
-  const open = (directory: string): Promise<unknown> => openFileCertificates({ directory, ...asked, clock, logger })
+  const requested = { names: [...servedNames], ips: [...names.ips] }
+  const open = (directory: string): Promise<unknown> => openFileCertificates({ directory, ...requested, clock, logger })
   for (const [name, ca] of trusted) {
     const directory = folderOf(ca)
-    t.strictSame(await verifyCertificates(directory, asked, clock.now()), [], name)
+    t.strictSame(await verifyCertificates(directory, requested, clock.now()), [], name)
     await t.resolves(open(directory), name)
   }
   const [[, root] = []] = trusted
@@ -336,7 +336,7 @@ t.test("a pair of somebody else's is trusted as the API server trusts it", async
   for (const { name, ca, pair } of refused) {
     const directory = folderOf(ca, pair)
     t.strictSame(
-      await verifyCertificates(directory, asked, clock.now()),
+      await verifyCertificates(directory, requested, clock.now()),
       [`${join(directory, 'tls.crt')}: not signed by ${join(directory, 'ca.crt')}.`],
       name,
     )
@@ -344,7 +344,7 @@ t.test("a pair of somebody else's is trusted as the API server trusts it", async
   }
 })
 
-t.test('of a bundle in which one certificate has expired, the others are enough', async (t) => {
+t.test('an expired certificate in a bundle does not matter if another one signed the leaf', async (t) => {
   const now = Date.now()
   const [old, authority] = [await issueAuthority(now - 400 * day), await issueAuthority(now)]
   const leaf = await issueLeaf(authority, { ...names, now })
@@ -355,14 +355,14 @@ t.test('of a bundle in which one certificate has expired, the others are enough'
     names,
     now + 400 * day,
   )
-  t.match(stillSigned[1], /ca\.crt: the certificate expired on/, 'one that did not sign is not enough')
+  t.match(stillSigned[1], /ca\.crt: the certificate expired on/, 'an unexpired certificate that did not sign is not enough')
   const expired = await verifyCertificates(folderOf(authority.cert), names, now + 400 * day)
   t.equal(expired.length, 2)
   t.match(expired[0], /tls\.crt: the certificate expired on/)
   t.match(expired[1], /ca\.crt: the certificate expired on/)
 })
 
-/** Moves time on in steps until something holds; after each, the source finishes its look at the files, which takes real time. */
+/** Advances time in steps until the condition holds; after each step, the source reads the files, which takes real time. */
 async function until(clock: FakeClock, step: number, condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!condition()) {

@@ -7,8 +7,8 @@ import { injectCaBundle, mergeBundle, patchFor, patchForDefinition } from '../..
 import { issueAuthority } from '../../src/certs/issue.ts'
 import type { CertificateSource, ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { error, FakeClient } from '../support/certs-fake-client.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { error, FakeClient } from '../support/client/fake-secrets.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const day = 86_400_000
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const
@@ -86,18 +86,18 @@ function bundles(server: FakeClient): string[] {
   )
 }
 
-t.test('writes the bundle into every webhook, and then nothing more', async (t) => {
+t.test('the caBundle is written to every webhook once', async (t) => {
   const { clock, server, authority, lines } = await running(t)
   t.strictSame(bundles(server), [authority, authority, authority])
   t.match(server.objects.get(`${kinds[0]}/proreus-mutating`), {
     webhooks: [{ name: 'a', clientConfig: { url: 'https://localhost/a' }, sideEffects: 'None' }, { name: 'b' }],
   })
   await clock.advance(60_000)
-  t.equal(server.writes.length, 2, 'never writes when equal')
+  t.equal(server.writes.length, 2, 'no write without a change')
   t.strictSame(lines, wroteBoth)
 })
 
-t.test('repairs within 10 s what a manifest has overwritten, and a certificate change at once', async (t) => {
+t.test('an overwritten caBundle is restored within 10 s, and a new certificate is written at once', async (t) => {
   const { clock, server, source, authority } = await running(t)
   configurations(server)
   await clock.advance(9_999)
@@ -110,7 +110,7 @@ t.test('repairs within 10 s what a manifest has overwritten, and a certificate c
   for (const bundle of bundles(server)) t.equal(readBundle(bundle).length, 2)
 })
 
-t.test('writes the bundle into CustomResourceDefinitions that have a conversion webhook', async (t) => {
+t.test('the caBundle is written to CustomResourceDefinitions with a conversion webhook', async (t) => {
   const definition = (name: string, conversion: JsonObject, annotations: JsonObject = {}) =>
     [name, { metadata: { annotations }, spec: { group: 'example.com', conversion } }] as const
   const hook = { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://localhost/convert' } }
@@ -140,7 +140,7 @@ t.test('writes the bundle into CustomResourceDefinitions that have a conversion 
   ])
 })
 
-t.test('waits for what is not there yet, saying so once', async (t) => {
+t.test('missing configurations are waited for, and logged once', async (t) => {
   const { clock, server, lines, authority } = await running(t, () => undefined)
   await clock.advance(60_000)
   t.strictSame(lines.sort(), [
@@ -152,7 +152,7 @@ t.test('waits for what is not there yet, saying so once', async (t) => {
   t.strictSame(bundles(server), [authority, authority, authority])
 })
 
-t.test('stands down where cert-manager is asked to inject', async (t) => {
+t.test('configurations with cert-manager annotations are left to cert-manager', async (t) => {
   for (const [annotation, value] of [
     ['cert-manager.io/inject-ca-from', 'ns/cert'],
     ['cert-manager.io/inject-ca-from-secret', 'ns/secret'],
@@ -170,7 +170,7 @@ t.test('stands down where cert-manager is asked to inject', async (t) => {
   }
 })
 
-t.test('after the stop it listens to no certificate any more', async (t) => {
+t.test('after the stop the certificate listener is removed', async (t) => {
   const { stop, source, clock } = await running(t)
   t.equal(source.listeners, 1)
   t.equal(clock.pending, 1)
@@ -179,7 +179,7 @@ t.test('after the stop it listens to no certificate any more', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('reads again when the configuration changes in between', async (t) => {
+t.test('a patch conflict causes another read', async (t) => {
   const { clock, server, authority } = await running(t, () => undefined)
   configurations(server)
   let interfered = 0
@@ -194,7 +194,7 @@ t.test('reads again when the configuration changes in between', async (t) => {
   t.match(server.objects.get(`${kinds[0]}/proreus-mutating`), { webhooks: [{ name: 'new-3' }] })
 })
 
-t.test('a missing permission is said once, and tried again', async (t) => {
+t.test('a missing permission is logged once, and retried', async (t) => {
   const { clock, server, lines, authority } = await running(t, (server) => {
     configurations(server)
     server.before = () => {
@@ -213,7 +213,7 @@ t.test('a missing permission is said once, and tried again', async (t) => {
   t.strictSame(bundles(server), [authority, authority, authority])
 })
 
-t.test('what else goes wrong is said once for as long as it lasts, and again when it comes back', async (t) => {
+t.test('other errors are logged once while they last, and again when they recur', async (t) => {
   const { clock, server, lines, authority } = await running(t)
   lines.length = 0
   const away = (): void => {
@@ -231,7 +231,7 @@ t.test('what else goes wrong is said once for as long as it lasts, and again whe
   t.strictSame(bundles(server), [authority, authority, authority])
 })
 
-t.test('a patch that never fits is tried five times, and then at the next look', async (t) => {
+t.test('a patch that always conflicts is tried five times, and again at the next check', async (t) => {
   for (const refusal of [error(409, 'Conflict', 'changed'), error(422, 'Invalid', 'changed')]) {
     const tries: string[] = []
     const { clock, lines } = await running(t, (server) => {
@@ -254,19 +254,19 @@ t.test('a patch that never fits is tried five times, and then at the next look',
   }
 })
 
-t.test('asks with a signal and a field manager of its own; what a stop breaks off is no problem to report', async (t) => {
+t.test('requests have a signal and a field manager, and an aborted one is not logged as a problem', async (t) => {
   const clock = new FakeClock()
   const { logger, lines } = recordingLogger('debug')
-  const asked: unknown[][] = []
+  const requests: unknown[][] = []
   const stop = new AbortController()
   const hanging = Promise.withResolvers<void>()
   const client = {
     get: (type: { kind: string }, key: object, options: object) => {
-      asked.push(['get', type.kind, key, options])
+      requests.push(['get', type.kind, key, options])
       return Promise.resolve({ metadata: { resourceVersion: '1' }, webhooks: [webhook('a')] })
     },
     patch: (type: { kind: string }, key: object, _: unknown, { signal, ...options }: { signal: AbortSignal }) => {
-      asked.push(['patch', type.kind, key, options])
+      requests.push(['patch', type.kind, key, options])
       hanging.resolve()
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
     },
@@ -276,14 +276,14 @@ t.test('asks with a signal and a field manager of its own; what a stop breaks of
   await hanging.promise
   stop.abort()
   await done
-  t.strictSame(asked, [
+  t.strictSame(requests, [
     ['get', kinds[0], { name: 'x' }, { signal: stop.signal }],
     ['patch', kinds[0], { name: 'x' }, { type: 'json', fieldManager: 'proreus-cabundle' }],
   ])
   t.strictSame(lines, ['debug: the caBundle of the webhook configurations is no longer looked after'])
 })
 
-t.test('the patch of a CustomResourceDefinition is bound to what was read', async (t) => {
+t.test('the patch of a CustomResourceDefinition tests its resourceVersion', async (t) => {
   const now = Date.parse('2026-06-01T00:00:00Z')
   const ours = (await issueAuthority(now)).cert
   const definition = (conversion?: JsonObject): Parameters<typeof patchForDefinition>[0] =>
@@ -298,7 +298,7 @@ t.test('the patch of a CustomResourceDefinition is bound to what was read', asyn
   ])
 })
 
-t.test('merges: foreign certificates stay until they expire', async (t) => {
+t.test('foreign certificates are kept until they expire', async (t) => {
   const now = Date.parse('2026-06-01T00:00:00Z')
   const [ours, foreign, expired] = [
     (await issueAuthority(now)).cert,
@@ -310,18 +310,18 @@ t.test('merges: foreign certificates stay until they expire', async (t) => {
     ['empty', '', ours, ours],
     ['a placeholder', '\n', ours, ours],
     ['equal', ours, ours, undefined],
-    ['foreign kept, in front', foreign, ours, foreign + ours],
-    ['nothing to do in another order', ours + foreign, foreign + ours, undefined],
-    ['expired dropped', expired + ours, ours, ours],
-    ['one that expires now', ends + ours, ours, ours],
-    ['one that expires soon', soon + ours, ours, undefined],
+    ['a foreign one is kept, in front', foreign, ours, foreign + ours],
+    ['another order is no change', ours + foreign, foreign + ours, undefined],
+    ['an expired one is dropped', expired + ours, ours, ours],
+    ['one that expires now is dropped', ends + ours, ours, ours],
+    ['one that expires soon is kept', soon + ours, ours, undefined],
     ['twice', ours + ours, ours, ours],
     ['damaged', `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${ours}`, ours, ours],
   ]
   for (const [name, existing, bundle, expected] of cases) t.equal(mergeBundle(existing, bundle, now), expected, name)
 })
 
-t.test('the patch is bound to what was read', async (t) => {
+t.test('the patch tests the resourceVersion', async (t) => {
   const ours = (await issueAuthority(Date.now())).cert
   const configuration = { metadata: { resourceVersion: '7' }, webhooks: [webhook('a', ours), webhook('b')] } as unknown as Parameters<
     typeof patchFor

@@ -3,12 +3,13 @@ import t from 'tap'
 import { readCertificate } from '../../src/certs/certificate.ts'
 import { describeCertificates, verifyCertificates } from '../../src/certs/inspect.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+import { issue, servedNames } from '../support/certs/trust-shapes.ts'
 
 const day = 86_400_000
 const now = Date.parse('2026-01-01T00:00:00Z')
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }
 
-t.test('shows each certificate of a folder with whom it is for and how long it lives', async (t) => {
+t.test('each certificate of a folder is described with its names and lifetime', async (t) => {
   const [authority, old] = [await issueAuthority(now), await issueAuthority(now - 365 * day - 1)]
   const leaf = await issueLeaf(authority, { ...names, now })
   const foreign = t.testdir({ 'ca.crt': authority.cert + old.cert, 'tls.crt': leaf.cert, 'tls.key': leaf.key })
@@ -39,20 +40,20 @@ There is no ca.key: the certificate was issued elsewhere, and is not renewed her
   )
 })
 
-t.test('the days that are left are whole ones, and none at the last moment', async (t) => {
+t.test('the remaining days are whole days', async (t) => {
   const folder = t.testdir({ 'ca.crt': (await issueAuthority(now)).cert })
   const end = now + 365 * day
-  for (const [at, said] of [
+  for (const [at, expected] of [
     [now, '(365 days left)'],
     [end - day, '(1 days left)'],
     [end - day + 1, '(0 days left)'],
     [end, '(expired 0 days ago)'],
     [end + day, '(expired 1 days ago)'],
   ] as const)
-    t.equal(/\(.*\)/.exec(await describeCertificates(folder, at))?.[0], said)
+    t.equal(/\(.*\)/.exec(await describeCertificates(folder, at))?.[0], expected)
 })
 
-t.test('says of a folder what is missing or damaged', async (t) => {
+t.test('missing and damaged files of a folder are described', async (t) => {
   const [ca, tls] = ['ca.crt', 'tls.crt']
   const empty = t.testdir({})
   t.equal(await describeCertificates(empty, now), `${join(empty, ca)}: missing\n\n${join(empty, tls)}: missing\n`)
@@ -60,20 +61,35 @@ t.test('says of a folder what is missing or damaged', async (t) => {
   t.equal(await describeCertificates(damaged, now), `${join(damaged, ca)}: damaged\n\n${join(damaged, tls)}: damaged\n`)
 })
 
-t.test('tells everything that keeps the certificate from being trusted, and nothing else', async (t) => {
+t.test('an expired intermediate certificate is reported', async (t) => {
+  const root = issue({ name: 'root', authority: true, days: 10 })
+  const intermediate = issue({ name: 'intermediate', authority: true, days: 1 }, root)
+  const leaf = issue({ name: 'leaf', authority: false, days: 10 }, intermediate)
+  const folder = t.testdir({ 'ca.crt': root.cert, 'tls.crt': leaf.cert + intermediate.cert, 'tls.key': leaf.key })
+  const served = { names: servedNames, ips: ['127.0.0.1'] }
+  t.strictSame(await verifyCertificates(folder, served, Date.now()), [])
+  const expired = new Date(readCertificate(intermediate.cert).notAfter).toISOString()
+  t.strictSame(await verifyCertificates(folder, served, Date.now() + 2 * day), [
+    `${join(folder, 'tls.crt')}, certificate 2: the certificate expired on ${expired}.`,
+  ])
+})
+
+t.test('all problems of a folder are reported', async (t) => {
   const [authority, other] = [await issueAuthority(now), await issueAuthority(now)]
   const leaf = await issueLeaf(authority, { ...names, now })
   const self = await issueAuthority(now)
+  const old = await issueAuthority(now - 366 * day)
   const good = { 'ca.crt': authority.cert, 'tls.crt': leaf.cert, 'tls.key': leaf.key }
   const missing = (file: string): string => `FOLDER/${file} is missing: \`proreus certs issue\` makes it.`
   const unsigned = 'FOLDER/tls.crt: not signed by FOLDER/ca.crt.'
   const cases: [string, Record<string, string>, typeof names, number, string[]][] = [
-    ['a good one', good, names, now, []],
+    ['a valid folder', good, names, now, []],
+    ['an expired former authority', { ...good, 'ca.crt': old.cert + authority.cert }, names, now, []],
     ['nothing', {}, names, now, [missing('tls.crt'), missing('tls.key')]],
     ['no key', { ...good, 'tls.key': '' }, names, now, [missing('tls.key')]],
     ['no certificate', { 'tls.key': leaf.key }, names, now, [missing('tls.crt')]],
     [
-      'a damaged one',
+      'a damaged certificate',
       { ...good, 'tls.crt': 'x' },
       names,
       now,
@@ -99,18 +115,18 @@ t.test('tells everything that keeps the certificate from being trusted, and noth
       ],
     ],
     ['a damaged authority', { ...good, 'ca.crt': 'x' }, names, now, [unsigned]],
-    ['one that is its own authority', { 'tls.crt': self.cert, 'tls.key': self.key }, { names: [], ips: [] }, now, []],
+    ['a self-signed certificate', { 'tls.crt': self.cert, 'tls.key': self.key }, { names: [], ips: [] }, now, []],
     [
-      'one that was its own authority',
+      'an expired self-signed certificate',
       { 'tls.crt': self.cert, 'tls.key': self.key },
       { names: [], ips: [] },
       now + 365 * day,
       ['FOLDER/tls.crt: the certificate expired on 2027-01-01T00:00:00.000Z.'],
     ],
   ]
-  for (const [name, files, asked, at, expected] of cases) {
+  for (const [name, files, requested, at, expected] of cases) {
     const folder = t.testdir(files)
-    const problems = await verifyCertificates(folder, asked, at)
+    const problems = await verifyCertificates(folder, requested, at)
     t.strictSame(
       problems.map((problem) => problem.replaceAll(folder, 'FOLDER')),
       expected,

@@ -24,7 +24,14 @@ function openssl(...args: string[]): string {
   return execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-t.test('OpenSSL agrees with the certificates', async (t) => {
+/** Returns the key identifier of a certificate (RFC 7093 §2 method 1). */
+function keyIdentifier(cert: string): string {
+  const { x, y } = new X509Certificate(cert).publicKey.export({ format: 'jwk' })
+  const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
+  return createHash('sha256').update(point).digest('hex').slice(0, 40)
+}
+
+t.test('OpenSSL accepts the certificates', async (t) => {
   const { authority, leaf } = await issue()
   const directory = t.testdir({ 'ca.crt': authority.cert, 'tls.crt': leaf.cert, 'tls.key': leaf.key })
   const ca = join(directory, 'ca.crt')
@@ -60,11 +67,11 @@ t.test('OpenSSL agrees with the certificates', async (t) => {
   const authorityText = openssl('x509', '-in', ca, '-noout', '-text')
   t.match(authorityText, /Basic Constraints: critical\n +CA:TRUE, pathlen:0\n/)
   t.match(authorityText, /Key Usage: critical\n +Certificate Sign, CRL Sign\n/)
-  const { x, y } = new X509Certificate(authority.cert).publicKey.export({ format: 'jwk' })
-  const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
   const keyId = /Subject Key Identifier: *\n +([0-9A-F:]{59})\n/.exec(authorityText)?.[1]
-  t.equal(keyId?.replaceAll(':', '').toLowerCase(), createHash('sha256').update(point).digest('hex').slice(0, 40), 'RFC 7093 §2 method 1')
+  t.equal(keyId?.replaceAll(':', '').toLowerCase(), keyIdentifier(authority.cert), 'RFC 7093 §2 method 1')
   t.equal(/Authority Key Identifier: *\n +(?:keyid:)?([0-9A-F:]{59})\n/.exec(leafText)?.[1], keyId)
+  const leafKeyId = /Subject Key Identifier: *\n +([0-9A-F:]{59})\n/.exec(leafText)?.[1]
+  t.equal(leafKeyId?.replaceAll(':', '').toLowerCase(), keyIdentifier(leaf.cert), 'the leaf is identified by its own key')
 })
 
 t.test('a TLS client that trusts the authority trusts the server', async (t) => {
@@ -88,26 +95,26 @@ t.test('a TLS client that trusts the authority trusts the server', async (t) => 
   await t.rejects(handshake(old.cert, 'localhost'))
 })
 
-t.test('times', async (t) => {
+t.test('notBefore and notAfter', async (t) => {
   const now = Date.parse('2026-03-01T12:00:00.700Z')
   const { authority, leaf } = await issue(now)
   const ca = readCertificate(authority.cert)
   const crt = readCertificate(leaf.cert)
-  t.equal(new Date(ca.notBefore).toISOString(), '2026-03-01T11:00:00.000Z', 'an hour back')
+  t.equal(new Date(ca.notBefore).toISOString(), '2026-03-01T11:00:00.000Z', 'backdated by an hour')
   t.equal(new Date(ca.notAfter).toISOString(), '2027-03-01T12:00:00.000Z')
   t.equal(crt.notBefore, ca.notBefore)
   t.equal(new Date(crt.notAfter).toISOString(), '2026-03-08T12:00:00.000Z')
 
   const late = await issueLeaf(authority, { names, ips, now: now + 363 * day })
-  t.equal(readCertificate(late.cert).notAfter, ca.notAfter, 'no longer than the authority')
+  t.equal(readCertificate(late.cert).notAfter, ca.notAfter, 'not beyond the authority')
   const soon = readCertificate((await issueLeaf(authority, { names, ips, now: now - 600_000, lifeMs: 60_000 })).cert)
-  t.equal(soon.notBefore, ca.notBefore, 'nor earlier')
-  t.equal(new Date(soon.notAfter).toISOString(), '2026-03-01T11:51:00.000Z', 'a life of its own')
+  t.equal(soon.notBefore, ca.notBefore, 'nor before it')
+  t.equal(new Date(soon.notAfter).toISOString(), '2026-03-01T11:51:00.000Z', 'with its own lifetime')
   const later = readCertificate((await issueLeaf(authority, { names, ips, now: now + day })).cert)
-  t.equal(new Date(later.notBefore).toISOString(), '2026-03-02T11:00:00.000Z', 'an hour back as well')
+  t.equal(new Date(later.notBefore).toISOString(), '2026-03-02T11:00:00.000Z', 'also backdated by an hour')
 })
 
-t.test('years from 2050 on are written in full', async (t) => {
+t.test('years from 2050 on are written as GeneralizedTime', async (t) => {
   const { authority, leaf } = await issue(Date.parse('2049-12-28T00:00:00Z'))
   const directory = t.testdir({})
   for (const [name, { cert }] of Object.entries({ authority, leaf })) {
@@ -128,7 +135,7 @@ t.test('years from 2050 on are written in full', async (t) => {
   }
 })
 
-t.test('serial numbers are random, positive and of 128 bits; authorities have names of their own', async (t) => {
+t.test('serial numbers are random, positive and of 128 bits, and authorities have distinct names', async (t) => {
   const pairs = await Promise.all(Array.from({ length: 8 }, () => issueAuthority(Date.now())))
   const certificates = pairs.map(({ cert }) => new X509Certificate(cert))
   t.equal(new Set(certificates.map(({ serialNumber }) => serialNumber)).size, 8)
@@ -141,7 +148,7 @@ t.test('serial numbers are random, positive and of 128 bits; authorities have na
   }
 })
 
-t.test('names that no certificate can be for are refused', async (t) => {
+t.test('names that no certificate can have are refused', async (t) => {
   const authority = await issueAuthority(Date.now())
   const noName = (name: string): string => `"${name}" is no DNS name that a certificate could be for.`
   const cases: [string[], string[], string][] = [
@@ -157,15 +164,15 @@ t.test('names that no certificate can be for are refused', async (t) => {
   }
 })
 
-t.test('each name and address is in it once, in the order in which they are asked for', async (t) => {
+t.test('each name and address appears once, in order', async (t) => {
   const authority = await issueAuthority(Date.now())
-  const asked = { names: ['b-1.x', '_a_b.c', 'x', 'b-1.x', '*.y'], ips: ['::1', '10.0.0.1', '::1'] }
-  const { subjectAltName, subject } = readCertificate((await issueLeaf(authority, { ...asked, now: Date.now() })).cert).x509
+  const requested = { names: ['b-1.x', '_a_b.c', 'x', 'b-1.x', '*.y'], ips: ['::1', '10.0.0.1', '::1'] }
+  const { subjectAltName, subject } = readCertificate((await issueLeaf(authority, { ...requested, now: Date.now() })).cert).x509
   t.equal(subjectAltName, 'DNS:b-1.x, DNS:_a_b.c, DNS:x, DNS:*.y, IP Address:0:0:0:0:0:0:0:1, IP Address:10.0.0.1')
   t.equal(subject, 'CN=proreus-webhook')
 })
 
-t.test('named bits are written as DER wants them', (t) => {
+t.test('key usage bits are encoded in DER', (t) => {
   const hex = (...bits: number[]): string => toBuffer(namedBits(...bits)).toString('hex')
   t.equal(hex(0), '03020780')
   t.equal(hex(5, 6), '03020106')
@@ -174,7 +181,7 @@ t.test('named bits are written as DER wants them', (t) => {
   t.end()
 })
 
-t.test('addresses in every form', (t) => {
+t.test('IP addresses are encoded from every notation', (t) => {
   t.equal(ipBytes('10.0.0.255').toString('hex'), '0a0000ff')
   t.equal(ipBytes('::').toString('hex'), '0'.repeat(32))
   t.equal(ipBytes('fe80::1:2').toString('hex'), 'fe800000000000000000000000010002')

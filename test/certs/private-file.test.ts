@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { checkPrivateFolder, makePrivateFolder, readPrivateFile, writePrivateFile } from '../../src/certs/private-file.ts'
 
-t.test('a file is for its owner alone, in a folder that is as well, and is replaced as a whole', async (t) => {
+t.test('a private file has mode 0600 in a folder of mode 0700, and is replaced atomically', async (t) => {
   const path = join(t.testdir(), 'new/tls.key')
   for (const content of ['first', 'second']) {
     await writePrivateFile(path, content)
@@ -14,13 +14,13 @@ t.test('a file is for its owner alone, in a folder that is as well, and is repla
   t.strictSame(readdirSync(join(path, '..')).sort(), ['.gitignore', 'tls.key'])
 })
 
-t.test('of a file that cannot be put in its place nothing is left', async (t) => {
+t.test('a failed write leaves no temporary file', async (t) => {
   const folder = t.testdir({ 'tls.key': { is: 'a folder' } })
   await t.rejects(writePrivateFile(join(folder, 'tls.key'), 'a key'), { code: 'EISDIR' })
   t.strictSame(readdirSync(folder), ['tls.key'])
 })
 
-t.test('a file to which others have rights is refused', async (t) => {
+t.test('a file that others can access is refused', async (t) => {
   const path = join(t.testdir({ 'tls.key': 'a key' }), 'tls.key')
   for (const mode of [0o600, 0o400, 0o700]) {
     chmodSync(path, mode)
@@ -35,7 +35,7 @@ t.test('a file to which others have rights is refused', async (t) => {
   await t.rejects(readPrivateFile(`${path}.none`), { code: 'ENOENT' })
 })
 
-t.test('a folder to which everybody may write is refused, unless only owners may replace their files', async (t) => {
+t.test('a world-writable folder is refused, unless it is sticky', async (t) => {
   const folder = t.testdir({ file: '' })
   for (const mode of [0o700, 0o755, 0o770, 0o1777]) {
     chmodSync(folder, mode)
@@ -43,11 +43,11 @@ t.test('a folder to which everybody may write is refused, unless only owners may
   }
   chmodSync(folder, 0o757)
   await t.rejects(checkPrivateFolder(folder), { message: 'everybody may write to its folder (mode 0757), expected 0700' })
-  await t.resolves(checkPrivateFolder(join(folder, 'none')), 'a missing one is made later')
+  await t.resolves(checkPrivateFolder(join(folder, 'none')), 'a missing one is created later')
   await t.rejects(checkPrivateFolder(join(folder, 'file', 'none')), { code: 'ENOTDIR' })
 })
 
-t.test('what belongs to somebody else is refused', { skip: process.getuid?.() !== 0 && 'only root gives files away' }, async (t) => {
+t.test('files of another user are refused', { skip: process.getuid?.() !== 0 && 'only root gives files away' }, async (t) => {
   const folder = t.testdir({ 'tls.key': 'a key' })
   const path = join(folder, 'tls.key')
   chmodSync(path, 0o600)
@@ -58,7 +58,7 @@ t.test('what belongs to somebody else is refused', { skip: process.getuid?.() !=
   chownSync(folder, 0, 0)
 })
 
-t.test('a folder is made once, and then is for its owner to say what git knows of it', async (t) => {
+t.test('a created folder gets a .gitignore, once', async (t) => {
   const folder = join(t.testdir(), 'a/b')
   await makePrivateFolder(folder)
   t.strictSame(readdirSync(join(folder, '..')), ['b'])

@@ -7,8 +7,8 @@ import { issueAuthority } from '../../src/certs/issue.ts'
 import { openSecretCertificates } from '../../src/certs/secret-store.ts'
 import type { RefreshingCertificateSource, ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { error, FakeClient } from '../support/certs-fake-client.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { error, FakeClient } from '../support/client/fake-secrets.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const day = 86_400_000
 const id = 'Secret/proreus-webhook-ca'
@@ -47,7 +47,7 @@ function trusts({ caBundle }: ServingCertificate, { cert }: ServingCertificate):
   return isSignedBy(readCertificate(cert), readBundle(caBundle))
 }
 
-t.test('makes the Secret, and keeps the key of the server out of it', async (t) => {
+t.test('the Secret is created without the serving key', async (t) => {
   const { server, open, data, lines } = cluster()
   const { cert, caBundle } = (await open()).current()
   const { data: written, ...secret } = server.objects.get(id)!
@@ -68,16 +68,16 @@ t.test('makes the Secret, and keeps the key of the server out of it', async (t) 
   t.ok(isSignedBy(readCertificate(cert), readBundle(caBundle)))
 })
 
-t.test('replicas share the authority and have a leaf each', async (t) => {
+t.test('replicas share the authority and have their own leaves', async (t) => {
   const { server, open } = cluster()
   const [a, b, c] = await Promise.all([open(), open(), open()])
-  t.equal(server.writes.length, 1, 'one of them made it')
+  t.equal(server.writes.length, 1, 'one of them has created it')
   const certificates = [a, b, c].map((source) => source.current())
   t.equal(new Set(certificates.map(({ caBundle }) => caBundle)).size, 1)
   t.equal(new Set(certificates.map(({ cert }) => cert)).size, 3)
 })
 
-t.test('fills a Secret that was made beforehand, and leaves entries of others', async (t) => {
+t.test('an existing Secret is filled, and other entries are kept', async (t) => {
   const { server, open, data } = cluster()
   server.put('Secret', 'proreus-webhook-ca', { metadata: { labels: { a: 'b' } }, type: 'Opaque', data: { note: 'eA==' } })
   await open()
@@ -85,7 +85,17 @@ t.test('fills a Secret that was made beforehand, and leaves entries of others', 
   t.match(server.objects.get(id), { metadata: { labels: { a: 'b' } } })
 })
 
-t.test('an authority that takes over leaves nothing in the Secret of one that was to come next', async (t) => {
+t.test('an existing Secret without data is filled', async (t) => {
+  const { server, open, data, lines } = cluster()
+  server.put('Secret', 'proreus-webhook-ca', { metadata: {}, type: 'Opaque' })
+  const { caBundle } = (await open()).current()
+  t.strictSame(Object.keys(data()).sort(), ['ca.crt', 'ca.key'])
+  t.equal(Buffer.from(data()['ca.crt']!, 'base64').toString(), caBundle)
+  t.strictSame(server.writes, ['update Secret/proreus-webhook-ca'])
+  t.strictSame(lines, ['info: made a certificate authority in the Secret proreus-system/proreus-webhook-ca'])
+})
+
+t.test('a replaced authority removes the next one from the Secret', async (t) => {
   const { server, clock, open, data } = cluster()
   const [old, next] = [await issueAuthority(clock.now()), await issueAuthority(clock.now())]
   const stored = writeAuthority({ current: old, next, previous: [] }, clock.now())
@@ -103,7 +113,7 @@ t.test('an authority that takes over leaves nothing in the Secret of one that wa
   )
 })
 
-t.test('a damaged Secret at start is replaced with one warning', async (t) => {
+t.test('a damaged Secret is replaced at start with one warning', async (t) => {
   const { server, open, lines } = cluster()
   server.put('Secret', 'proreus-webhook-ca', { metadata: {}, data: { 'ca.crt': 'eA==', 'ca.key': 'eA==' } })
   await open()
@@ -112,7 +122,7 @@ t.test('a damaged Secret at start is replaced with one warning', async (t) => {
   ])
 })
 
-t.test('while it runs, the known authority is put back when the Secret is damaged or deleted', async (t) => {
+t.test('a Secret that is damaged or deleted while running is restored', async (t) => {
   const { server, open, lines, data } = cluster()
   const source = await open()
   const { caBundle } = source.current()
@@ -135,7 +145,7 @@ t.test('while it runs, the known authority is put back when the Secret is damage
   t.equal(lines.length, 4)
 })
 
-t.test('an authority that is known but too old is not put back, yet stays trusted', async (t) => {
+t.test('an authority that is too old is not restored, but stays trusted', async (t) => {
   const { server, clock, open, lines } = cluster()
   const source = await open()
   const { caBundle } = source.current()
@@ -148,7 +158,7 @@ t.test('an authority that is known but too old is not put back, yet stays truste
   t.strictSame(lines.slice(1), ['info: made a certificate authority in the Secret proreus-system/proreus-webhook-ca'])
 })
 
-t.test('a leaf lives as long as it is good: for the authority that signs, and for two thirds of its life', async (t) => {
+t.test('a leaf is kept for two thirds of its life, while its authority signs', async (t) => {
   const { server, clock, open } = cluster()
   const source = await open()
   const first = source.current()
@@ -172,12 +182,12 @@ t.test('a leaf lives as long as it is good: for the authority that signs, and fo
   t.ok(isSignedBy(readCertificate(source.current().cert), [readCertificate(other.cert)]))
 })
 
-t.test('what is asked of the API server names the Secret, and may be broken off', async (t) => {
+t.test('requests name the Secret, and have a signal', async (t) => {
   const { server, clock, logger } = cluster()
-  const asked: [string, string, unknown, { signal?: AbortSignal }][] = []
+  const requests: [string, string, unknown, { signal?: AbortSignal }][] = []
   const recorded =
     (verb: 'get' | 'create' | 'update') => async (type: ResourceType, object: JsonObject, options: { signal?: AbortSignal }) => {
-      asked.push([verb, type.kind, verb === 'get' ? object : object.metadata, options])
+      requests.push([verb, type.kind, verb === 'get' ? object : object.metadata, options])
       return (server.client[verb] as (...args: unknown[]) => Promise<unknown>)(type, object)
     }
   const client = { get: recorded('get'), create: recorded('create'), update: recorded('update') } as unknown as typeof server.client
@@ -189,7 +199,7 @@ t.test('what is asked of the API server names the Secret, and may be broken off'
   await source.refresh(refreshing)
   const metadata = { namespace: 'a', name: 'b', labels: { 'app.kubernetes.io/managed-by': 'proreus' } }
   t.strictSame(
-    asked.map((each) => each.slice(0, 3)),
+    requests.map((each) => each.slice(0, 3)),
     [
       ['get', 'Secret', { namespace: 'a', name: 'b' }],
       ['create', 'Secret', metadata],
@@ -197,23 +207,23 @@ t.test('what is asked of the API server names the Secret, and may be broken off'
       ['update', 'Secret', { ...metadata, resourceVersion: '1' }],
     ],
   )
-  asked.forEach(([, , , { signal }], index) => t.equal(signal, index < 2 ? opening : refreshing))
+  requests.forEach(([, , , { signal }], index) => t.equal(signal, index < 2 ? opening : refreshing))
 })
 
-t.test('takes over what another replica has put there', async (t) => {
+t.test('an authority that another replica has written is adopted', async (t) => {
   const { server, clock, open } = cluster()
   const [a, b] = [await open(), await open()]
   const before = b.current()
   await clock.advance(244 * day)
   await Promise.all([a.refresh(), b.refresh()])
-  t.equal(server.writes.filter((write) => write.startsWith('update')).length, 1, 'one of them replaced it')
+  t.equal(server.writes.filter((write) => write.startsWith('update')).length, 1, 'one of them has replaced it')
   t.equal(a.current().caBundle, b.current().caBundle)
   t.equal(readBundle(b.current().caBundle).length, 2)
   t.ok(trusts(a.current(), b.current()))
-  t.ok(trusts(b.current(), before), 'leaves from before stay trusted')
+  t.ok(trusts(b.current(), before), 'old leaves stay trusted')
 })
 
-t.test('an API server that cannot be reached harms nobody', async (t) => {
+t.test('an unreachable API server does not stop the renewal', async (t) => {
   const { server, clock, lines, open } = cluster()
   const source = await open()
   const first = source.current()
@@ -227,17 +237,17 @@ t.test('an API server that cannot be reached harms nobody', async (t) => {
   stop.abort()
   await running
   t.equal(source.current(), first)
-  t.equal(lines.filter((line) => line.includes('down')).length, 1, 'said once')
+  t.equal(lines.filter((line) => line.includes('down')).length, 1, 'logged once')
 
   await clock.advance(5 * day)
   await source.refresh()
-  t.not(source.current().cert, first.cert, 'the leaf is renewed all the same')
+  t.not(source.current().cert, first.cert, 'the leaf is renewed nevertheless')
   t.equal(source.current().caBundle, first.caBundle)
   t.equal(lines.at(-1), 'warn: issued a serving certificate, although the Secret cannot be read: down')
-  await t.rejects(source.refresh(), { message: 'down' }, 'where nothing is due, it is for the caller to tell')
+  await t.rejects(source.refresh(), { message: 'down' }, 'when nothing is due, the error is thrown')
 })
 
-t.test('a missing permission gives one sentence', async (t) => {
+t.test('a missing permission is reported in one sentence', async (t) => {
   const { server, open } = cluster()
   server.before = () => {
     throw error(403, 'Forbidden', 'secrets "proreus-webhook-ca" is forbidden')
@@ -250,7 +260,7 @@ t.test('a missing permission gives one sentence', async (t) => {
   })
 })
 
-t.test('where somebody else is always faster it gives up after ten tries', async (t) => {
+t.test('a create that always conflicts fails after ten attempts', async (t) => {
   const { server, open } = cluster()
   let tries = 0
   server.before = (verb) => {
@@ -262,15 +272,15 @@ t.test('where somebody else is always faster it gives up after ten tries', async
   t.equal(tries, 10)
 })
 
-t.test('a stop waits for no answer, neither while it is opened nor later', async (t) => {
+t.test('a stop aborts pending requests, while opening and later', async (t) => {
   const { server, clock, lines, logger } = cluster()
-  let asked = Promise.withResolvers<void>()
+  let arrived = Promise.withResolvers<void>()
   let hangs = true
   const client = {
     ...server.client,
     get: (...[type, key, options]: Parameters<typeof server.client.get>) => {
       if (!hangs) return server.client.get(type, key)
-      asked.resolve()
+      arrived.resolve()
       return new Promise<never>((_, reject) => options!.signal!.addEventListener('abort', () => reject(options!.signal!.reason as Error)))
     },
   } as typeof server.client
@@ -278,18 +288,18 @@ t.test('a stop waits for no answer, neither while it is opened nor later', async
     openSecretCertificates({ client, namespace: 'a', secretName: 'b', names: ['a.b.svc'], ips: [], clock, logger, signal })
   const first = new AbortController()
   const opening = open(first.signal)
-  await asked.promise
+  await arrived.promise
   first.abort(new Error('received SIGTERM'))
   await t.rejects(opening, { message: 'received SIGTERM' })
 
   hangs = false
   const source = await open(new AbortController().signal)
   hangs = true
-  asked = Promise.withResolvers()
+  arrived = Promise.withResolvers()
   const second = new AbortController()
   const running = source.start(second.signal)
-  await asked.promise
+  await arrived.promise
   second.abort()
   await running
-  t.notMatch(lines.join('\n'), /warn|error/, 'a stop is no problem to report')
+  t.notMatch(lines.join('\n'), /warn|error/, 'a stop logs no problem')
 })

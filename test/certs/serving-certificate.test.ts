@@ -2,9 +2,9 @@ import t from 'tap'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import { refreshingSource, servingCertificate } from '../../src/certs/serving-certificate.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
-t.test('two checks at once issue one leaf', async (t) => {
+t.test('concurrent refreshes issue one leaf', async (t) => {
   const clock = new FakeClock()
   const authority = await issueAuthority(clock.now())
   const issue = async (): Promise<ReturnType<typeof servingCertificate>> => {
@@ -29,7 +29,7 @@ t.test('two checks at once issue one leaf', async (t) => {
   t.strictSame(changes, [source.current().cert])
 })
 
-t.test('a check that failed does not keep the next from looking', async (t) => {
+t.test('a failed refresh does not block the next one', async (t) => {
   const clock = new FakeClock()
   const authority = await issueAuthority(clock.now())
   const leaf = await issueLeaf(authority, { names: ['localhost'], ips: [], now: clock.now() })
@@ -42,7 +42,7 @@ t.test('a check that failed does not keep the next from looking', async (t) => {
   t.equal(source.current().caBundle, 'new')
 })
 
-t.test('a problem is said once for as long as it lasts, and again when it comes back', async (t) => {
+t.test('a problem is logged once while it lasts, and again when it recurs', async (t) => {
   const clock = new FakeClock()
   const { logger, lines } = recordingLogger()
   const authority = await issueAuthority(clock.now())
@@ -61,11 +61,11 @@ t.test('a problem is said once for as long as it lasts, and again when it comes 
   }
   stop.abort()
   await running
-  const said = `warn: serving the certificate that is valid until ${source.current().notAfter.toISOString()}: the store is away`
-  t.strictSame(lines, [said, said])
+  const warning = `warn: serving the certificate that is valid until ${source.current().notAfter.toISOString()}: the store is away`
+  t.strictSame(lines, [warning, warning])
 })
 
-t.test('what did not change is the very same, and tells nobody', async (t) => {
+t.test('an unchanged certificate is the same object, and listeners are not called', async (t) => {
   const clock = new FakeClock()
   const authority = await issueAuthority(clock.now())
   const [leaf, other] = [
@@ -81,27 +81,27 @@ t.test('what did not change is the very same, and tells nobody', async (t) => {
   let next = first
   const { logger, entries } = recordingLogger()
   const source = refreshingSource(first, async (current) => (t.equal(current, source.current()), next), { clock, logger })
-  const told: unknown[] = []
+  const notified: unknown[] = []
   const failure = new Error('no room')
   source.onChange(() => {
     throw failure
   })
-  const unsubscribe = source.onChange((certificate) => told.push(certificate))
+  const unsubscribe = source.onChange((certificate) => notified.push(certificate))
   await source.refresh()
-  t.strictSame(told, [])
+  t.strictSame(notified, [])
   next = { ...first }
   await source.refresh()
-  t.equal(told.length, 1)
-  t.equal(told[0], next)
+  t.equal(notified.length, 1)
+  t.equal(notified[0], next)
   t.match(entries, [{ level: 'error', msg: 'a listener for certificate changes failed', err: { message: 'no room' } }])
   unsubscribe()
   next = { ...first }
   await source.refresh()
   t.equal(source.current(), next)
-  t.equal(told.length, 1, 'who no longer listens is not told')
+  t.equal(notified.length, 1, 'a removed listener is not called')
 })
 
-t.test('looks at once and each minute, until it is stopped', async (t) => {
+t.test('the source refreshes at once and each minute, until it is stopped', async (t) => {
   const clock = new FakeClock()
   const initial = { cert: '', key: '', caBundle: '', notAfter: new Date(clock.now()) }
   const signals: (AbortSignal | undefined)[] = []
@@ -113,9 +113,9 @@ t.test('looks at once and each minute, until it is stopped', async (t) => {
     },
     { clock, logger: recordingLogger().logger },
   )
-  const { signal: given } = new AbortController()
-  await source.refresh(given)
-  t.equal(signals.pop(), given)
+  const { signal: outer } = new AbortController()
+  await source.refresh(outer)
+  t.equal(signals.pop(), outer)
   const stop = new AbortController()
   const running = source.start(stop.signal)
   await clock.untilPending()
@@ -128,10 +128,10 @@ t.test('looks at once and each minute, until it is stopped', async (t) => {
   await running
   t.equal(clock.pending, 0)
   await source.start(stop.signal)
-  t.equal(signals.length, 2, 'stopped before it starts')
+  t.equal(signals.length, 2, 'stopped before the start')
 })
 
-t.test('a certificate that has expired is served with an error, from its last moment on', async (t) => {
+t.test('an expired certificate is served with an error log', async (t) => {
   const clock = new FakeClock()
   const { logger, lines } = recordingLogger()
   const initial = { cert: '', key: '', caBundle: '', notAfter: new Date(clock.now() + 120_000) }

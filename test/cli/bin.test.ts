@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { finished, proreus, repository, startProreus } from '../support/process.ts'
+import { finished, proreus, repository, startProreus } from '../support/process/process.ts'
 
-t.test('prints its version', async (t) => {
+t.test('--version prints the version', async (t) => {
   const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { version: string }
   t.strictSame(await proreus(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-t.test('the help names every command, and each command tells its flags', async (t) => {
+t.test('the help lists every command, and each command its flags', async (t) => {
   const { stdout } = await proreus(['--help'])
   for (const command of ['dev', 'run', 'validate', 'generate', 'certs']) {
     t.match(stdout, new RegExp(`^  ${command} `, 'm'))
@@ -16,7 +16,7 @@ t.test('the help names every command, and each command tells its flags', async (
   }
 })
 
-t.test('an old Node.js is told so in one sentence', async (t) => {
+t.test('an old Node.js is refused in one sentence', async (t) => {
   const pretend = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.18.0" } })'
   t.strictSame(await finished(process.execPath, ['--import', pretend, join(repository, 'src/cli/bin.ts'), '--version']), {
     code: 1,
@@ -37,7 +37,7 @@ t.test('the generated manifests are up to date', async (t) => {
   t.strictSame(await proreus(['generate', '--check'], { cwd: repository }), { code: 0, stdout: '', stderr: '' })
 })
 
-t.test('after an exception that nobody caught the exit code is 1, although the command ends in order', async (t) => {
+t.test('after an uncaught exception the exit code is 1, although the command stops in order', async (t) => {
   const cwd = t.testdir({
     'late.ts': `import { core, defineController, defineOperator } from 'proreus'
 

@@ -1,13 +1,13 @@
-/** The commands that need no cluster: what they print, write and end with. */
+/** The commands that need no cluster: their output, files and exit codes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ended } from '../support/command-line.ts'
-import { proreus, repository, type Finished } from '../support/process.ts'
+import { ended } from '../support/process/command-line.ts'
+import { proreus, repository, type Finished } from '../support/process/process.ts'
 
 type Run = (...args: string[]) => Promise<Finished>
 
-t.test('validate tells valid, invalid and unreadable apart', async (t) => {
+t.test('validate distinguishes valid, invalid and unreadable files by exit code', async (t) => {
   const cwd = t.testdir({
     'valid.yaml': readFileSync(join(repository, 'config/samples/mypod.yaml'), 'utf8'),
     'invalid.yaml': readFileSync(join(repository, 'config/samples/invalid/mypod-several-errors.yaml'), 'utf8'),
@@ -27,8 +27,8 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
   const unreadable = await validate('invalid.yaml', 'garbage.yaml', 'absent.yaml', 'valid.yaml')
   t.equal(unreadable.code, 2)
   t.match(unreadable.stderr, /^garbage\.yaml: .*\nabsent\.yaml: .*\n$/)
-  t.match(unreadable.stdout, /"mypod-sample" is valid\n$/, 'the rest is judged all the same')
-  t.equal((await validate('garbage.yaml', 'invalid.yaml')).code, 2, 'whichever comes first')
+  t.match(unreadable.stdout, /"mypod-sample" is valid\n$/, 'the rest is validated nevertheless')
+  t.equal((await validate('garbage.yaml', 'invalid.yaml')).code, 2, 'in any order')
 
   const json = await validate('-o', 'json', 'valid.yaml', 'invalid.yaml')
   t.equal(json.code, 1)
@@ -38,7 +38,7 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
   t.strictSame(others, [])
 })
 
-t.test('validate without anything to validate says so, and fails', async (t) => {
+t.test('validate fails if there is nothing to validate', async (t) => {
   const cwd = t.testdir({ 'comment.yaml': '# nothing yet\n', folder: { 'README.md': 'No manifest.' } })
   const validate = (args: string[], input = '') => proreus(['validate', '--operators', 'all', ...args], { cwd, input })
   t.strictSame(await validate(['-']), { code: 1, stdout: '', stderr: 'There is no object in -, so nothing was validated.\n' })
@@ -54,7 +54,7 @@ t.test('validate without anything to validate says so, and fails', async (t) => 
   })
 })
 
-t.test('validate finds a misspelt kind', async (t) => {
+t.test('validate reports a misspelt kind', async (t) => {
   const cwd = t.testdir({ 'a.yaml': 'apiVersion: harryyann.github.io/v1\nkind: MyPodd\nmetadata: {name: a}\n' })
   t.strictSame(await ended(t, ['validate', '--operators', 'all', 'a.yaml'], cwd), {
     code: 1,
@@ -63,7 +63,7 @@ t.test('validate finds a misspelt kind', async (t) => {
   })
 })
 
-t.test('generate --check finds drift and writes nothing', async (t) => {
+t.test('generate --check reports drift and writes nothing', async (t) => {
   const cwd = t.testdir()
   const generate: Run = (...args) => ended(t, ['generate', '--operators', 'all', ...args], cwd)
   const files = [
@@ -96,6 +96,12 @@ t.test('generate --check finds drift and writes nothing', async (t) => {
   t.equal(readFileSync(role, 'utf8'), 'changed')
   t.equal((await generate()).code, 0)
   t.equal((await generate('--check')).code, 0)
+  writeFileSync(role, 'changed')
+  t.strictSame(await generate('--check'), {
+    code: 1,
+    stdout: 'not up to date: config/rbac/role.yaml\nRun the same command without --check and commit the result.\n',
+    stderr: '',
+  })
 })
 
 t.test('certificates are issued, shown and verified', async (t) => {
@@ -115,7 +121,7 @@ t.test('certificates are issued, shown and verified', async (t) => {
   })
   t.match(await certs('verify', '--name', 'other.example.com'), { code: 1, stderr: 'certs/tls.crt: not for other.example.com.\n' })
   t.match(await certs('verify', '--ip', '10.0.0.1'), { code: 1, stderr: 'certs/tls.crt: not for 10.0.0.1.\n' })
-  t.equal((await certs('issue', '--name', 'hooks.example.com')).stdout, issued.stdout, 'what is good stays')
+  t.equal((await certs('issue', '--name', 'hooks.example.com')).stdout, issued.stdout, 'valid certificates are kept')
   const elsewhere = ['--cert-dir', 'other', '--ip', '10.0.0.7', '--ip', '::1'] as const
   const { code, stdout } = await certs('issue', ...elsewhere)
   t.equal(code, 0)

@@ -25,14 +25,14 @@ function command(argv: string[], config?: string): Record<string, unknown> {
   return made.opts()
 }
 
-t.test('a flag wins over the environment, that over the file, that over the default', async (t) => {
+t.test('flags take precedence over the environment, then the file, then the default', async (t) => {
   const file = join(t.testdir(), 'config.yaml')
   writeFileSync(file, 'port: 2\ninstall: true\noperators: [mypod, ./x.ts]\n')
   t.strictSame(command([], file), { config: file, port: 2, install: true, operators: 'mypod,./x.ts' })
   t.strictSame(
     command(['--operators', 'all'], file),
     { config: file, port: 2, install: true, operators: 'all' },
-    'also where it says the same as the default',
+    'even with the value of the default',
   )
   t.equal(command(['--port', '4'], file).port, 4)
   process.env.PROREUS_TEST_PORT = '3'
@@ -41,7 +41,7 @@ t.test('a flag wins over the environment, that over the file, that over the defa
   t.equal(command(['--port=4'], file).port, 4)
 })
 
-t.test('a file that cannot be used is one sentence', async (t) => {
+t.test('an invalid configuration file is reported in one sentence', async (t) => {
   const directory = t.testdir({
     'unknown.yaml': 'colour: red',
     'broken.yaml': 'a: [',
@@ -64,17 +64,17 @@ t.test('a file that cannot be used is one sentence', async (t) => {
   t.throws(() => command([], at('broken.yaml')), { code: 'PRO_CONFIG_INVALID', message: broken })
 })
 
-t.test('a file that nobody has named need not be there, and may be empty', (t) => {
+t.test('the default configuration file is optional, and may be empty', (t) => {
   process.chdir(t.testdir({ 'empty.yaml': '# nothing yet\n', folder: { 'none.yaml': 'port: 7\n' } }))
   t.teardown(() => process.chdir(import.meta.dirname))
   t.strictSame(command([]), { config: 'none.yaml', port: 1, operators: 'all' })
   t.strictSame(command([], 'empty.yaml'), { config: 'empty.yaml', port: 1, operators: 'all' })
   process.chdir('folder')
-  t.strictSame(command([]), { config: 'none.yaml', port: 7, operators: 'all' }, 'the one at the usual place')
+  t.strictSame(command([]), { config: 'none.yaml', port: 7, operators: 'all' }, 'from the default path')
   t.end()
 })
 
-t.test('values', async (t) => {
+t.test('values are parsed', async (t) => {
   t.equal(parseDuration('1.5s'), 1500)
   t.equal(parseDuration('2m'), 120_000)
   t.equal(parseDuration('500ms'), 500)
@@ -120,7 +120,7 @@ t.test('values', async (t) => {
   t.strictSame(parseList(''), [])
 })
 
-t.test('names of flags from other frameworks are understood in both forms', async (t) => {
+t.test('flags of other frameworks are accepted in both forms', async (t) => {
   t.strictSame(withoutAliases(['run', '--metrics-addr', ':1', '--zap-log-level=debug']), [
     'run',
     '--metrics-bind-address',

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ownStateFolder } from '../../src/cli/dev-owner.ts'
 
-t.test('a folder has one owner until that gives it up', async (t) => {
+t.test('a state folder has one owner until it is released', async (t) => {
   const folder = join(t.testdir(), 'new/.proreus')
   const disown = await ownStateFolder(folder)
   t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.pid}\n`)
-  t.equal(readFileSync(join(folder, '.gitignore'), 'utf8'), '*\n', 'keys are to be there, which are not for git')
+  t.equal(readFileSync(join(folder, '.gitignore'), 'utf8'), '*\n', 'keys must not get into git')
   t.equal(statSync(folder).mode & 0o777, 0o700)
   await disown()
   t.notOk(existsSync(join(folder, 'dev.pid')))
 })
 
-t.test('a living owner is named, with what to do', async (t) => {
+t.test('a running owner is named with advice', async (t) => {
   const folder = t.testdir({ 'dev.pid': `${process.ppid}\n` })
   await t.rejects(ownStateFolder(folder), {
     code: 'PRO_STATE_FILE',
@@ -23,19 +23,19 @@ t.test('a living owner is named, with what to do', async (t) => {
   t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.ppid}\n`)
 })
 
-t.test('what a dead owner, or a damaged file, has left is replaced', async (t) => {
+t.test('the lock of a dead owner, or a damaged one, is replaced', async (t) => {
   const { pid } = spawnSync(process.execPath, ['--version'])
   const folder = t.testdir()
-  for (const left of [String(pid), '', 'garbage', '-1', String(process.pid)]) {
-    writeFileSync(join(folder, 'dev.pid'), left)
+  for (const leftover of [String(pid), '', 'garbage', '-1', String(process.pid)]) {
+    writeFileSync(join(folder, 'dev.pid'), leftover)
     const disown = await ownStateFolder(folder)
-    t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.pid}\n`, JSON.stringify(left))
+    t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.pid}\n`, JSON.stringify(leftover))
     await disown()
   }
-  t.notOk(existsSync(join(folder, '.gitignore')), 'the folder was there')
+  t.notOk(existsSync(join(folder, '.gitignore')), 'the folder existed before')
 })
 
-t.test('a folder that cannot be is one sentence', async (t) => {
+t.test('a folder that cannot be created is reported in one sentence', async (t) => {
   const folder = t.testdir({ file: 'no folder' })
   await t.rejects(ownStateFolder(join(folder, 'file')), {
     code: 'PRO_STATE_FILE',

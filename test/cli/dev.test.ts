@@ -1,4 +1,4 @@
-/** `proreus dev` as a person sees it who starts it on a terminal. */
+/** `proreus dev` on a terminal. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,36 +6,35 @@ import { validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { version } from '../../src/api/version.ts'
 import { createClient } from '../../src/client/client.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
-import { proreus, repository, startProreus, until } from '../support/process.ts'
+import { proreus, repository, startProreus } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
 
-/** A process whose standard error says that it is a terminal. */
+/** Makes standard error of a process look like a terminal. */
 const terminal = 'data:text/javascript,Object.assign(process.stderr,{isTTY:true,hasColors:()=>false,getColorDepth:()=>1})'
 const env = { ...process.env, NODE_OPTIONS: `--import ${terminal}` }
 
-t.test(
-  'the steps are told, then what to type next, then what is logged; a second one is refused, and the end leaves no kubeconfig',
-  async (t) => {
-    const cwd = t.testdir({ state: { kubeconfig: 'an old one' }, config: { samples: { 'mypod.yaml': '' } } })
-    const args = [
-      'dev',
-      '--port',
-      '0',
-      '--operators',
-      `${repository}/docs/examples/hello.ts,mypod`,
-      '--state-dir',
-      'state',
-      '--cert-dir',
-      'mine',
-    ]
-    const dev = startProreus(args, { cwd, env })
-    t.teardown(() => dev.stop())
-    await until('it is ready', () => dev.output().includes('Ctrl-C') || dev.child.exitCode !== null)
-    const kubeconfig = readFileSync(join(cwd, 'state/kubeconfig'), 'utf8')
-    const api = /https:\/\/127\.0\.0\.1:\d+/.exec(kubeconfig)?.[0]
-    const said = dev.output().replace(api!, 'API').replace(/:\d{4,5}\b/g, ':PORT').replace(/\d+\.\d s/g, 'N s') // prettier-ignore
-    t.equal(
-      said,
-      `proreus ${version}
+t.test('progress, next steps and logs are printed; a second process is refused, and the kubeconfig is removed at the end', async (t) => {
+  const cwd = t.testdir({ state: { kubeconfig: 'an old one' }, config: { samples: { 'mypod.yaml': '' } } })
+  const args = [
+    'dev',
+    '--port',
+    '0',
+    '--operators',
+    `${repository}/docs/examples/hello.ts,mypod`,
+    '--state-dir',
+    'state',
+    '--cert-dir',
+    'mine',
+  ]
+  const dev = startProreus(args, { cwd, env })
+  t.teardown(() => dev.stop())
+  await until('it is ready', () => dev.output().includes('Ctrl-C') || dev.child.exitCode !== null)
+  const kubeconfig = readFileSync(join(cwd, 'state/kubeconfig'), 'utf8')
+  const api = /https:\/\/127\.0\.0\.1:\d+/.exec(kubeconfig)?.[0]
+  const printed = dev.output().replace(api!, 'API').replace(/:\d{4,5}\b/g, ':PORT').replace(/\d+\.\d s/g, 'N s') // prettier-ignore
+  t.equal(
+    printed,
+    `proreus ${version}
 
   ✓ Kubernetes API     API N s
   ✓ custom resources   Hello.example.com, MyPod.harryyann.github.io N s
@@ -52,27 +51,26 @@ Ready in N s. In another terminal:
 Ctrl-C ends it; nothing is kept.
 
 `,
-    )
-    t.ok(existsSync(join(cwd, 'mine/tls.crt')))
-    t.equal(readFileSync(join(cwd, 'state/dev.pid'), 'utf8'), `${dev.child.pid}\n`)
-    const second = await proreus(args, { cwd })
-    t.match(second, { code: 1, stderr: `Process ${dev.child.pid} runs proreus dev with state already` })
-    t.equal(readFileSync(join(cwd, 'state/kubeconfig'), 'utf8'), kubeconfig, 'which disturbs the first in nothing')
-    const client = createClient(await loadConnection({ env: { KUBECONFIG: join(cwd, 'state/kubeconfig') } }))
-    const { items } = await client.list(validatingWebhookConfiguration)
-    t.strictSame(
-      items.map(({ metadata }) => metadata.name),
-      ['dev-validating'],
-      'of several operators without a name',
-    )
-    await client.close()
-    t.equal(await dev.stop(), 0)
-    t.match(dev.output(), /INFO: received SIGTERM/)
-    t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['state.json'], 'what stays valid across restarts')
-  },
-)
+  )
+  t.ok(existsSync(join(cwd, 'mine/tls.crt')))
+  t.equal(readFileSync(join(cwd, 'state/dev.pid'), 'utf8'), `${dev.child.pid}\n`)
+  const second = await proreus(args, { cwd })
+  t.match(second, { code: 1, stderr: `Process ${dev.child.pid} runs proreus dev with state already` })
+  t.equal(readFileSync(join(cwd, 'state/kubeconfig'), 'utf8'), kubeconfig, 'the first one is not affected')
+  const client = createClient(await loadConnection({ env: { KUBECONFIG: join(cwd, 'state/kubeconfig') } }))
+  const { items } = await client.list(validatingWebhookConfiguration)
+  t.strictSame(
+    items.map(({ metadata }) => metadata.name),
+    ['dev-validating'],
+    'several operators without a name',
+  )
+  await client.close()
+  t.equal(await dev.stop(), 0)
+  t.match(dev.output(), /INFO: received SIGTERM/)
+  t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['state.json'], 'only state that is valid across restarts')
+})
 
-t.test('without operators it is an API alone; elsewhere than on a terminal the log tells when it is ready', async (t) => {
+t.test('without operators there is an API server only, and without a terminal readiness is logged', async (t) => {
   const cwd = t.testdir()
   const dev = startProreus(['dev', '--port', '0', '--operators', 'none'], { cwd })
   t.teardown(() => dev.stop())
@@ -87,7 +85,7 @@ t.test('without operators it is an API alone; elsewhere than on a terminal the l
   t.equal(existsSync(join(cwd, '.proreus/state.json')), true)
 })
 
-t.test('where it cannot start it gives the folder up again', async (t) => {
+t.test('a failed start releases the folder', async (t) => {
   const cwd = t.testdir({ state: { kubeconfig: {} } })
   const { code, stderr } = await proreus(['dev', '--port', '0', '--operators', 'none', '--state-dir', 'state'], { cwd })
   t.equal(code, 1)

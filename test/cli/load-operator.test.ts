@@ -9,14 +9,14 @@ const folder = t.testdir({
   'text.ts': "throw 'a text'\n",
   'nothing.ts': 'export const other = 1\n',
   'quiet.ts': 'throw Object.assign(new Error("no stack"), { stack: undefined })\n',
-  module: { 'package.json': '{ "type": "module" }', 'broken.ts': 'export {\n' },
+  module: { 'package.json': '{ "type": "module" }', 'broken.ts': 'export {\n', 'imports.cjs': "import 'node:path'\n" },
   commonjs: {
     below: { 'exports.js': 'export const operator = 1\n', 'odd.js': 'const = 1\n' },
     'package.json': '{ "type": "commonjs" }',
     'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n",
   },
 })
-/** As messages name the files. */
+/** Returns the path of a file in the form that messages contain. */
 const shown = (name: string): string => `./${relative(process.cwd(), join(folder, name))}`
 
 async function errorOf(name: string): Promise<LoadError> {
@@ -26,7 +26,7 @@ async function errorOf(name: string): Promise<LoadError> {
   )
 }
 
-t.test('what is thrown while a file is loaded is told with its place, and the stack below it', async (t) => {
+t.test('an error while loading a file has its place and stack', async (t) => {
   for (const name of ['throws.ts', 'imports.ts']) {
     const error = await errorOf(name)
     t.equal(error.code, 'PRO_CONFIG_INVALID')
@@ -35,17 +35,17 @@ t.test('what is thrown while a file is loaded is told with its place, and the st
   }
 })
 
-t.test('a syntax error has a place, too', async (t) => {
+t.test('a syntax error has its place', async (t) => {
   const { message, frames } = await errorOf('syntax.ts')
   t.ok(message.endsWith(` (${shown('syntax.ts')}:2:15).`), message)
   t.strictSame(frames, [])
 })
 
-t.test('what is thrown need not be an error', async (t) => {
+t.test('a thrown value that is not an error is reported', async (t) => {
   t.equal((await errorOf('text.ts')).message, `The operator ${join(folder, 'text.ts')} cannot be loaded: a text.`)
 })
 
-t.test('a file without an operator, and none at all, are refused', async (t) => {
+t.test('a file without an operator, and a missing file, are refused', async (t) => {
   await t.rejects(loadOperator(join(folder, 'nothing.ts')), {
     code: 'PRO_CONFIG_INVALID',
     message: `${join(folder, 'nothing.ts')} exports no "operator" made with defineOperator.`,
@@ -62,20 +62,22 @@ t.test('a module in a package of type commonjs is explained', async (t) => {
   t.match(message, /\(npm pkg set type=module\), or end the name of the file with \.mts\.$/)
 })
 
-t.test('only what is wrong for that reason is explained so', async (t) => {
+t.test('other errors are not explained by the package type', async (t) => {
   const exports = (await errorOf('commonjs/below/exports.js')).message
   t.ok(exports.includes(`: ${shown('commonjs/package.json')} has "type": "commonjs".`), exports)
   t.ok(exports.endsWith('or end the name of the file with .mjs.'), exports)
+  const { message } = await errorOf('module/imports.cjs')
+  t.match(message, /cannot be loaded: Cannot use import statement outside a module \(.*\/module\/imports\.cjs:1(:1)?\)\.$/)
   for (const name of ['commonjs/below/odd.js', 'module/broken.ts', 'syntax.ts']) t.notMatch((await errorOf(name)).message, /commonjs"/)
 })
 
-t.test('an error without a stack is told without a place', async (t) => {
+t.test('an error without a stack has no place', async (t) => {
   const { message, frames } = await errorOf('quiet.ts')
   t.equal(message, `The operator ${join(folder, 'quiet.ts')} cannot be loaded: no stack.`)
   t.strictSame(frames, [])
 })
 
-t.test('an operator is what its file exports', async (t) => {
+t.test('an operator is loaded from its file', async (t) => {
   const { name } = await loadOperator(join(import.meta.dirname, '../../docs/examples/hello.ts'))
   t.equal(name, 'hello')
 })

@@ -1,8 +1,8 @@
-/** What a command logs by its flags: shown with a process of its own, whose standard error is no terminal. */
+/** The log lines of a command with different flags, in a process whose standard error is not a terminal. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { LogOptions } from '../../src/cli/logging.ts'
-import { finished, repository } from '../support/process.ts'
+import { finished, repository } from '../support/process/process.ts'
 
 async function logged(t: Test, options: LogOptions): Promise<string> {
   const source = `import { loggerOf } from '${join(repository, 'src/cli/logging.ts')}'
@@ -10,23 +10,23 @@ const logger = loggerOf(${JSON.stringify(options)})
 logger.debug('quiet')
 logger.info({ port: 1 }, 'loud')`
   const { stdout, stderr } = await finished(process.execPath, ['--input-type=module', '-e', source])
-  t.equal(stdout, '', 'the output is that of the command alone')
+  t.equal(stdout, '', 'standard output is reserved for the command')
   return stderr
 }
 
-t.test('lines are JSON where nobody reads along, or for people when they are asked for', async (t) => {
+t.test('logs are JSON without a terminal, or pretty if requested', async (t) => {
   const json = /^\{"level":"info","time":"[^"]+","port":1,"msg":"loud"\}\n$/
   t.match(await logged(t, { logLevel: 'info', logFormat: 'auto' }), json)
   t.match(await logged(t, { logLevel: 'info', logFormat: 'json' }), json)
   t.match(await logged(t, { logLevel: 'info', logFormat: 'pretty' }), /^\[[\d:.]+\] INFO: loud \{"port":1\}\n$/)
 })
 
-t.test('the level says what is logged', async (t) => {
+t.test('the level filters the logs', async (t) => {
   t.match(await logged(t, { logLevel: 'debug', logFormat: 'json' }), /"msg":"quiet"\}\n\{.*"msg":"loud"/)
   t.equal(await logged(t, { logLevel: 'silent', logFormat: 'json' }), '')
 })
 
-t.test('on a terminal they are for people, in colours where it has them', async (t) => {
+t.test('on a terminal logs are pretty, in colours if supported', async (t) => {
   const shown = async (hasColors: boolean, logFormat: string, muted = ''): Promise<string> => {
     const source = `import { loggerOf } from '${join(repository, 'src/cli/logging.ts')}'
 Object.assign(process.stderr, { isTTY: true, hasColors: () => ${hasColors} })
@@ -36,5 +36,5 @@ loggerOf({ logLevel: 'info', logFormat: '${logFormat}' }${muted}).info({ port: 1
   t.match(await shown(false, 'auto'), /^\[[\d:.]+\] INFO: loud \{"port":1\}\n$/)
   t.match(await shown(true, 'auto'), /\x1b\[32mINFO/)
   t.match(await shown(true, 'json'), /^\{"level":"info"/)
-  t.equal(await shown(false, 'auto', ', () => true'), '', 'nor while something else tells what goes on')
+  t.equal(await shown(false, 'auto', ', () => true'), '', 'nor while progress is shown')
 })

@@ -1,11 +1,11 @@
-/** How a command line ends: its exit code, and what is said on standard error. */
+/** Exit codes and standard error of command lines. */
 import { join } from 'node:path'
 import t from 'tap'
 import { version } from '../../src/api/version.ts'
 import { createProgram } from '../../src/cli/main.ts'
-import { ended } from '../support/command-line.ts'
+import { ended } from '../support/process/command-line.ts'
 
-t.test('help and version are no failure', async (t) => {
+t.test('help and version exit with 0', async (t) => {
   for (const flag of ['-V', '--version']) t.strictSame(await ended(t, [flag]), { code: 0, stdout: `${version}\n`, stderr: '' })
   for (const args of [['-h'], ['--help'], ['certs', 'show', '-h']]) {
     const { code, stdout, stderr } = await ended(t, args)
@@ -15,7 +15,7 @@ t.test('help and version are no failure', async (t) => {
   }
 })
 
-t.test('the commands are listed as one starts with them', (t) => {
+t.test('commands are listed in the order of use', (t) => {
   t.strictSame(
     createProgram().commands.map((command) => command.name()),
     ['dev', 'run', 'validate', 'generate', 'certs'],
@@ -23,7 +23,7 @@ t.test('the commands are listed as one starts with them', (t) => {
   t.end()
 })
 
-t.test('what is not understood ends with 2, and with the help that fits', async (t) => {
+t.test('an invalid command line exits with 2, and points to the help', async (t) => {
   const cases: [string[], string, string][] = [
     [['--colour'], "unknown option '--colour'", 'proreus'],
     [['paint'], "unknown command 'paint'", 'proreus'],
@@ -35,7 +35,7 @@ t.test('what is not understood ends with 2, and with the help that fits', async 
     t.strictSame(await ended(t, args), { code: 2, stdout: '', stderr: `proreus: ${problem}\n(${command} --help shows what there is)\n` })
 })
 
-t.test('an error is one line, with the stack of an operator that cannot be loaded below it', async (t) => {
+t.test('an error is one line, followed by the stack of an operator that cannot be loaded', async (t) => {
   const folder = t.testdir({ 'throws.mts': "export const operator = (() => {\n  throw new Error('one \\n  two')\n})()\n" })
   const lines = (await ended(t, ['generate', '--operators', './throws.mts'], folder)).stderr.split('\n')
   t.equal(lines[0], 'proreus: The operator ./throws.mts cannot be loaded: one two (./throws.mts:2:9).')
@@ -47,7 +47,7 @@ t.test('an error is one line, with the stack of an operator that cannot be loade
   })
 })
 
-t.test('a command that found something wrong has said so itself', async (t) => {
+t.test('a command that found problems prints no further error', async (t) => {
   const folder = t.testdir()
   const missing = (name: string): string => `${join(folder, name)} is missing: \`proreus certs issue\` makes it.\n`
   t.strictSame(await ended(t, ['certs', 'verify', '--cert-dir', folder]), {
@@ -57,7 +57,7 @@ t.test('a command that found something wrong has said so itself', async (t) => {
   })
 })
 
-t.test('what nobody has thought of asks for a report', async (t) => {
+t.test('an unexpected error requests a bug report', async (t) => {
   const folder = t.testdir({
     'odd.ts':
       "export const operator = Object.freeze({ name: 'odd', kinds: [null], webhooks: [], conversions: [], controllers: [], rbac: [] })\n",

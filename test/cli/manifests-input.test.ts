@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readManifests, UnreadableInput } from '../../src/cli/manifests-input.ts'
 
-/** What there is in these places, in order: where each object is and what it is called, or what is wrong. */
+/** Returns the source and name of each object in these files and folders, or its error. */
 async function found(...places: string[]): Promise<string[]> {
   const all: string[] = []
   for await (const input of readManifests(places)) {
@@ -15,7 +15,7 @@ async function found(...places: string[]): Promise<string[]> {
 
 const manifest = (name: string): string => `apiVersion: v1\nkind: A\nmetadata: {name: ${name}}\n`
 
-t.test('a folder is read with all below it, in the order of the paths', async (t) => {
+t.test('a folder is read recursively, ordered by path', async (t) => {
   const folder = t.testdir({
     'b.yml': manifest('b'),
     'a.yaml': manifest('a'),
@@ -26,7 +26,7 @@ t.test('a folder is read with all below it, in the order of the paths', async (t
   t.strictSame(await found(folder), [`${folder}/a.yaml a`, `${folder}/b.yml b`, `${folder}/below/deep/d.yaml d`, `${folder}/c.json c`])
 })
 
-t.test('each document of a file, and each item of a list, is an object of its own', async (t) => {
+t.test('each document of a file, and each item of a list, is an object', async (t) => {
   const folder = t.testdir({
     'documents.yaml': `---\n# a comment alone\n---\n${manifest('a')}---\n${manifest('b')}`,
     'list.json': '{"apiVersion":"v1","kind":"List","items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}',
@@ -39,7 +39,7 @@ t.test('each document of a file, and each item of a list, is an object of its ow
   ])
 })
 
-t.test('what cannot be read is told, and the rest is read all the same', async (t) => {
+t.test('unreadable files are reported, and the others are read', async (t) => {
   const folder = t.testdir({
     'broken.yaml': `a: [\n---\n${manifest('after-it')}`,
     'other.yaml': 'a: 1\n',
@@ -56,7 +56,7 @@ t.test('what cannot be read is told, and the rest is read all the same', async (
   t.strictSame(rest, [`${folder}/broken.yaml, document 2 after-it`])
 })
 
-t.test('what is no object, and no item of a list that is one, is told or left out', async (t) => {
+t.test('values that are not objects are reported', async (t) => {
   const folder = t.testdir({
     'kind.yaml': 'apiVersion: v1\nkind: 1\n',
     'version.yaml': 'apiVersion: 1\nkind: A\n',
@@ -81,7 +81,7 @@ t.test('what is no object, and no item of a list that is one, is told or left ou
   ])
 })
 
-t.test('a file that cannot be read does not stop the others of its folder', async (t) => {
+t.test('an unreadable file does not stop the others of its folder', async (t) => {
   const folder = t.testdir({ 'a.yaml': {}, 'b.yaml': manifest('b') })
   t.strictSame(await found(folder, join(folder, 'b.yaml', 'c')), [
     `${folder}/a.yaml: EISDIR: illegal operation on a directory, read`,
@@ -90,7 +90,7 @@ t.test('a file that cannot be read does not stop the others of its folder', asyn
   ])
 })
 
-t.test('integers beyond 2^53 are read exactly', async (t) => {
+t.test('integers beyond 2^53 are exact', async (t) => {
   const cases: [string, string][] = [
     [
       'a.yaml',

@@ -1,34 +1,34 @@
-/** In this repository, whose package.json names operators and installation. */
+/** The selection of operators in this repository, whose package.json names operators and installation. */
 import { join } from 'node:path'
 import t from 'tap'
 import { selectOperators } from '../../src/cli/operators.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
-import { repository } from '../support/process.ts'
+import { repository } from '../support/process/process.ts'
 
 const hello = join(repository, 'docs/examples/hello.ts')
 process.chdir(repository)
 
-t.test("without options, operators and name are the project's", async (t) => {
+t.test('without options, operators and name are those of the project', async (t) => {
   t.strictSame(await selectOperators({}), { operators: [mypodOperator], name: 'proreus' })
   t.equal((await selectOperators({ name: 'team-a' })).name, 'team-a')
 })
 
-t.test("other operators do not take the project's name", async (t) => {
+t.test('other operators do not take the name of the project', async (t) => {
   t.strictSame(await selectOperators({ operators: 'mypod' }), { operators: [mypodOperator], name: undefined })
   t.strictSame(await selectOperators({ operators: 'none' }), { operators: [], name: undefined })
 })
 
-t.test('a list without an operator in it, such as that of a variable that is not set, says nothing; "none" does', async (t) => {
+t.test('an empty list, such as that of an unset variable, is refused; "none" selects none', async (t) => {
   for (const operators of ['', ' ', ','])
     await t.rejects(selectOperators({ operators }), { code: 'PRO_CONFIG_INVALID', message: /^No operators are selected: / })
 })
 
-t.test('all shipped operators together are the installation proreus', async (t) => {
+t.test('all shipped operators together are the installation "proreus"', async (t) => {
   t.equal((await selectOperators({ operators: 'all' })).name, 'proreus')
   t.equal((await selectOperators({ operators: `all,mypod` })).name, undefined)
 })
 
-t.test('each operator is taken once, in the order in which they are named', async (t) => {
+t.test('each operator is selected once, in order', async (t) => {
   const { operators, name } = await selectOperators({ operators: ` mypod , ${hello},all,,mypod`, name: 'x' })
   t.strictSame(
     operators.map(({ name }) => name),
@@ -51,7 +51,7 @@ t.test('a folder without a project must name its operators', async (t) => {
   await t.rejects(selectOperators({ operators: `${hello}.absent` }), { message: /does not exist/ })
 })
 
-t.test("a project's name is that of its own operators", async (t) => {
+t.test('the name of a project applies to its own operators', async (t) => {
   process.chdir(t.testdir({ 'package.json': JSON.stringify({ proreus: { operators: [hello, 'mypod'], name: 'team-a' } }) }))
   t.teardown(() => process.chdir(repository))
   const { operators, name } = await selectOperators({})

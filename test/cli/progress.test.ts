@@ -7,7 +7,7 @@ function stream(isTTY: boolean): { stream: NodeJS.WriteStream; written: string[]
   return { stream: Object.assign(Object.create(process.stderr) as NodeJS.WriteStream, stream), written }
 }
 
-t.test('on a terminal each step is a line, with what came of it and how long it took', (t) => {
+t.test('on a terminal each step is a line with its result and duration', (t) => {
   const { stream: terminal, written } = stream(true)
   const progress = terminalProgress(terminal)
   progress.done('webhooks', 'https://a')
@@ -18,7 +18,7 @@ t.test('on a terminal each step is a line, with what came of it and how long it 
   t.end()
 })
 
-t.test('elsewhere it is silent', (t) => {
+t.test('without a terminal nothing is written', (t) => {
   const { stream: file, written } = stream(false)
   const progress = terminalProgress(file)
   progress.done('webhooks', 'https://a')

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { ProreusError } from '../../src/api/errors.ts'
 import { readProject } from '../../src/cli/project.ts'
 
-t.test('operators and name are those of the package.json', async (t) => {
+t.test('operators and name are read from package.json', async (t) => {
   const folder = t.testdir({
     'one.json': '{ "proreus": { "operators": "./a.ts", "name": "team-a" } }',
     'several.json': '{ "proreus": { "operators": ["./a.ts", "./b.ts"] } }',
@@ -19,7 +19,7 @@ t.test('operators and name are those of the package.json', async (t) => {
   t.strictSame(readProject(join(folder, 'name.json')), { name: 'team-b' })
 })
 
-t.test('what is wrong there is named', async (t) => {
+t.test('invalid settings are reported with the path', async (t) => {
   const cases: [string, string | RegExp][] = [
     ['{', /^PATH is not valid JSON: [^\n]*[^.]\.$/],
     ['{ "proreus": 1 }', 'PATH: "proreus" must be an object such as { "operators": "./my-operator.ts" }, found 1.'],
@@ -39,10 +39,10 @@ t.test('what is wrong there is named', async (t) => {
       readProject(path)
       t.fail(text)
     } catch (error) {
-      const { code, message: said } = error as ProreusError
+      const { code, message: actual } = error as ProreusError
       t.equal(code, 'PRO_CONFIG_INVALID')
-      if (typeof message === 'string') t.equal(said.replace(path, 'PATH'), message)
-      else t.match(said.replace(path, 'PATH'), message)
+      if (typeof message === 'string') t.equal(actual.replace(path, 'PATH'), message)
+      else t.match(actual.replace(path, 'PATH'), message)
     }
   }
 })

@@ -1,13 +1,14 @@
-/** What the flags and variables of `proreus run` come to: the options of the `run` that it calls. */
+/** The options that flags and variables of `proreus run` pass to `run`. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
 import { runCommand } from '../../src/cli/run.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { Operator } from '../../src/manager/operator.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
-import { tlsCipherSuites } from '../../src/webhook/tls.ts'
-import { repository } from '../support/process.ts'
+import { tlsCipherSuites } from '../../src/webhook/http/tls.ts'
+import { repository } from '../support/process/process.ts'
 
 interface Call {
   readonly operators: readonly Operator[]
@@ -36,7 +37,7 @@ const inside = {
   PROREUS_OPERATORS: 'mypod',
 }
 
-/** What it calls `run` with, in an environment that has these variables and no other that it reads. */
+/** Parses the arguments with these environment variables, and returns the call of `run`. */
 async function called(args: readonly string[], environment: Readonly<Record<string, string>> = outside): Promise<Call> {
   let call: Call | undefined
   const command = runCommand(async (operators, options) => void (call = { operators, options }))
@@ -57,7 +58,7 @@ function setVariable(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
-/** What follows from the flags, without what is made anew for each run. */
+/** The options of `run` that do not differ between calls. */
 function plain({ connection: _, logger: __, signal: ___, ...options }: RunOptions): object {
   return options
 }
@@ -69,22 +70,22 @@ const defaults = {
   webhook: { port: 9443, reviewLogSampling: 0, tlsMinVersion: 'VersionTLS12', tlsCipherSuites },
 }
 
-t.test('without flags it runs the operators with the defaults of each', async (t) => {
+t.test('without flags the operators run with default options', async (t) => {
   const listeners = process.listenerCount('SIGTERM')
   const { operators, options } = await called([])
   t.strictSame(operators, [mypodOperator])
-  t.strictSame(plain(options), defaults, 'the others follow from where it runs')
+  t.strictSame(plain(options), defaults, 'the others depend on the environment')
   t.equal(options.connection.server, 'https://127.0.0.1:1')
   t.equal(options.logger!.level, 'info')
   t.equal(options.signal!.aborted, false)
-  t.equal(process.listenerCount('SIGTERM'), listeners, 'afterwards nothing waits for signals')
+  t.equal(process.listenerCount('SIGTERM'), listeners, 'no signal handlers remain')
   const failing = runCommand(() => Promise.reject(new Error('no luck')))
   const args = ['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod']
   await t.rejects(failing.parseAsync(args, { from: 'user' }), { message: 'no luck' })
   t.equal(process.listenerCount('SIGTERM'), listeners, 'also when it fails')
 })
 
-t.test('while it runs a signal to the process ends it in order', async (t) => {
+t.test('a signal to the process aborts the run', async (t) => {
   const command = runCommand(async (_, { signal }) => {
     process.emit('SIGTERM', 'SIGTERM')
     t.equal(signal!.aborted, true)
@@ -92,7 +93,7 @@ t.test('while it runs a signal to the process ends it in order', async (t) => {
   await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
 })
 
-t.test('a configuration file says what neither a flag nor a variable says', async (t) => {
+t.test('a configuration file applies where neither a flag nor a variable is set', async (t) => {
   const args = ['--config', join(folder, 'proreus.yaml')]
   t.strictSame(plain((await called(args)).options), { ...defaults, namespaces: ['a', 'b'], drainDelayMs: 5000 })
   t.strictSame(plain((await called([...args, '--watch-namespace', ''], { ...outside, DRAIN_DELAY: '1s' })).options), {
@@ -128,7 +129,7 @@ for (const [flag, variable, value, comesTo] of flags)
     }
   })
 
-t.test('without webhooks it serves none for conversions either', async (t) => {
+t.test('without webhooks there are no conversion webhooks either', async (t) => {
   const args = ['--operators', join(repository, 'docs/examples/conversion.ts')]
   const served = async (...more: string[]): Promise<number> => {
     const { operators } = await called([...args, ...more])
@@ -136,17 +137,26 @@ t.test('without webhooks it serves none for conversions either', async (t) => {
   }
   t.equal(await served(), 1)
   t.equal(await served('--enable-webhooks', 'false'), 0)
-  const { operators, options } = await called(['--enable-webhooks', 'false'])
-  t.strictSame(operators, [{ ...mypodOperator, webhooks: [], conversions: [] }], 'and nothing else is left out')
-  t.strictSame(plain(options), defaults)
+  for (const { operators, options } of [
+    await called(['--enable-webhooks', 'false']),
+    await called([], { ...outside, ENABLE_WEBHOOKS: 'false' }),
+  ]) {
+    t.strictSame(operators, [{ ...mypodOperator, webhooks: [], conversions: [] }], 'and nothing else is omitted')
+    t.strictSame(plain(options), defaults)
+  }
 })
 
-/** Where the certificates are kept; nothing: what `run` does by itself. */
-async function certificates(t: Test, args: readonly string[], environment: Readonly<Record<string, string>>, kept?: object): Promise<void> {
-  t.strictSame((await called(args, environment)).options.certificates, kept, args.join(' '))
+/** Checks the certificate store; undefined is the default of `run`. */
+async function certificates(
+  t: Test,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  expected?: object,
+): Promise<void> {
+  t.strictSame((await called(args, environment)).options.certificates, expected, args.join(' '))
 }
 
-t.test('in a cluster a Secret is named, in the namespace that is given or else in that of the Pod', async (t) => {
+t.test('in a cluster, the Secret is in --namespace or the namespace of the Pod', async (t) => {
   const mine = ['--cert-secret', 'mine']
   await certificates(t, [], inside)
   await certificates(t, mine, inside, { kind: 'secret', namespace: 'of-the-pod', name: 'mine' })
@@ -163,7 +173,7 @@ t.test('in a cluster a Secret is named, in the namespace that is given or else i
   )
 })
 
-t.test('the API server is that of the kubeconfig and the context that are named', async (t) => {
+t.test('the API server is that of the selected kubeconfig and context', async (t) => {
   t.match((await called([])).options.connection, { namespace: 'of-x' })
   t.match((await called(['--context', 'y'])).options.connection, { namespace: 'of-y' })
   t.match((await called(['--kubeconfig', outside.KUBECONFIG], inside)).options.connection, {
@@ -173,20 +183,44 @@ t.test('the API server is that of the kubeconfig and the context that are named'
   t.match((await called([], inside)).options.connection, { inCluster: true, namespace: 'of-the-pod' })
 })
 
-t.test('it installs only when it is told to', async (t) => {
+t.test('installation requires --install', async (t) => {
   const url = ['--webhook-url', 'https://a:1']
   t.match((await called([...url, '--install'])).options.onServing, Function)
   t.notOk('onServing' in (await called(url)).options)
 })
 
-t.test('the configuration file says what flags and variables do not', async (t) => {
+t.test('an installation has the name of the run, and takes CRDs over with --force-conflicts only', async (t) => {
+  const applied = async (...args: string[]): Promise<unknown[]> => {
+    const { options } = await called(['--install', ...args])
+    const writes: unknown[] = []
+    const client = {
+      apply: async ({ kind }: { kind: string }, _object: object, { fieldManager, force }: { fieldManager: string; force?: boolean }) =>
+        void writes.push([kind, fieldManager, force]),
+      get: async () => ({ status: { conditions: [{ type: 'Established', status: 'True' }] } }),
+    } as unknown as Client
+    await options.onServing!({ webhook: undefined, probes: undefined, metrics: undefined }, client)
+    return writes
+  }
+  const url = ['--webhook-url', 'https://a:1']
+  const configurations = (manager: string): unknown[] =>
+    ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].map((kind) => [kind, manager, undefined])
+  t.strictSame(await applied(...url), [['CustomResourceDefinition', 'mypod-install', false], ...configurations('mypod-install')])
+  t.strictSame(await applied(...url, '--force-conflicts', '--name', 'team-a'), [
+    ['CustomResourceDefinition', 'team-a-install', true],
+    ...configurations('team-a-install'),
+  ])
+  t.strictSame(await applied('--enable-webhooks', 'false'), [['CustomResourceDefinition', 'mypod-install', false]], 'no webhooks')
+  await t.rejects(applied(), { code: 'PRO_CONFIG_INVALID', message: /^--install outside a cluster needs the address/ })
+})
+
+t.test('a configuration file is overridden by flags and variables', async (t) => {
   const config = ['--config', join(folder, 'proreus.yaml')]
   t.strictSame((await called(config)).options.namespaces, ['a', 'b'])
   t.strictSame((await called([...config, '--watch-namespace', 'c'])).options.namespaces, ['c'])
   t.strictSame((await called(config, { ...outside, WATCH_NAMESPACE: 'd' })).options.namespaces, ['d'])
 })
 
-t.test('nothing of it goes on listening to signals of the process', async (t) => {
+t.test('no signal handlers remain', async (t) => {
   const before = process.listenerCount('SIGTERM')
   await called([])
   t.equal(process.listenerCount('SIGTERM'), before)

@@ -1,6 +1,6 @@
-/** An object of another version than the stored one is judged as the webhooks judge it: also by what it becomes when it is stored. */
+/** An object of another version than the storage version is validated like by the webhooks, including its stored form. */
 import t from 'tap'
-import { proreus } from '../support/process.ts'
+import { proreus } from '../support/process/process.ts'
 
 const operator = `import { defineConversion, defineKind, defineOperator, defineWebhook, invalid, Type } from 'proreus'
 
@@ -31,7 +31,7 @@ export const operator = defineOperator({
 const beta = (name: string, text: string): string =>
   `apiVersion: example.com/v1beta1\nkind: Thing\nmetadata: {name: ${name}}\nspec: {text: '${text}'}\n`
 
-t.test('an object of a spoke is judged by its hub too', async (t) => {
+t.test('an object of another version is also validated in the storage version', async (t) => {
   const cwd = t.testdir({ 'operator.ts': operator, 'things.yaml': `${beta('small', '9')}---\n${beta('large', '10')}` })
   t.strictSame(await proreus(['validate', '--operators', './operator.ts', 'things.yaml'], { cwd }), {
     code: 1,

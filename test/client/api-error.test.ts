@@ -29,7 +29,7 @@ t.test('a 410 without a reason is expired too', async (t) => {
   t.ok(errors.isExpired(new errors.ApiError(errors.statusOf(410, 'gone', { method: 'GET', path: '/x' }))))
 })
 
-t.test('a 409 without a reason is a conflict, but for a create an object that is there already', async (t) => {
+t.test('a 409 without a reason is a Conflict, or AlreadyExists for a create', async (t) => {
   const bare = (method: string): errors.ApiError => {
     const request = { method, path: '/x' }
     return new errors.ApiError(errors.statusOf(409, 'no', request), request)
@@ -38,7 +38,7 @@ t.test('a 409 without a reason is a conflict, but for a create an object that is
     t.strictSame([bare(method).reason, errors.isConflict(bare(method))], ['Conflict', true])
   t.strictSame([bare('POST').reason, errors.isAlreadyExists(bare('POST'))], ['AlreadyExists', true])
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 409 } as const
-  t.equal(new errors.ApiError(status, { method: 'POST', path: '/x' }).reason, 'AlreadyExists', 'also in a Status that says no reason')
+  t.equal(new errors.ApiError(status, { method: 'POST', path: '/x' }).reason, 'AlreadyExists', 'also in a Status without a reason')
   t.equal(new errors.ApiError(status, { method: 'PUT', path: '/x' }).reason, 'Conflict')
 })
 
@@ -48,13 +48,13 @@ t.test('isTooLargeResourceVersion looks at the causes', async (t) => {
   t.notOk(errors.isTooLargeResourceVersion(new errors.ApiError(failure(504, 'Timeout', 'x'))))
 })
 
-t.test('a web page is not repeated in full', async (t) => {
+t.test('a web page is shortened', async (t) => {
   const status = errors.statusOf(502, `<html>\n\n${'x'.repeat(5000)}`, { method: 'GET', path: '/x' })
   t.ok((status.message ?? '').length < 1100)
   t.notMatch(status.message, /\n/)
 })
 
-t.test('a bare code stands for the reason that client-go reads from it', async (t) => {
+t.test('a status code without a body has the reason of client-go', async (t) => {
   const reasons: readonly (readonly [number, string])[] = [
     [400, 'BadRequest'],
     [401, 'Unauthorized'],
@@ -81,7 +81,7 @@ t.test('a bare code stands for the reason that client-go reads from it', async (
   t.equal(new errors.ApiError(failure(409, '', 'x')).reason, 'Conflict', 'without a request')
 })
 
-t.test('an error has what its Status says, and what was asked', async (t) => {
+t.test('an error has the fields of its Status and its request', async (t) => {
   const causes = [{ reason: 'FieldValueRequired', message: 'Required value', field: 'spec.size' }]
   const status = failure(422, 'Invalid', 'no size', { causes, retryAfterSeconds: 3 })
   const error = new errors.ApiError(status, { method: 'POST', path: '/x', note: 'give one' })
@@ -101,7 +101,7 @@ t.test('an error has what its Status says, and what was asked', async (t) => {
   )
 })
 
-t.test('an error of a Status that says nothing is an internal one, without a request or a time to wait', async (t) => {
+t.test('an empty Status is an InternalError, without a request or a retry time', async (t) => {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' } as const
   const error = new errors.ApiError(status)
   t.strictSame(
@@ -112,14 +112,14 @@ t.test('an error of a Status that says nothing is an internal one, without a req
   t.equal(error.request, undefined)
 })
 
-t.test('an error without a message says what was answered, and to what where that is known', async (t) => {
+t.test('an error without a message describes the request and the status code', async (t) => {
   const status = { ...failure(418, 'Odd', ''), message: '' }
   t.equal(new errors.ApiError(status).message, 'the API server answered with 418')
   t.equal(new errors.ApiError(status, { method: 'GET', path: '/x' }).message, 'the API server answered GET /x with 418')
   t.equal(new errors.ApiError(status, { method: 'GET', path: '/x', note: 'n' }).message, 'the API server answered GET /x with 418 (n)')
 })
 
-t.test('a body that is a Status is taken as it is, with the code of the answer where it names none', async (t) => {
+t.test('a body that is a Status is used as it is, with the HTTP code if it has none', async (t) => {
   const request = { method: 'GET', path: '/x' }
   const status = failure(404, 'NotFound', 'gone', { name: 'x' })
   t.strictSame(errors.statusOf(500, JSON.stringify(status), request), status)
@@ -130,7 +130,7 @@ t.test('a body that is a Status is taken as it is, with the code of the answer w
   t.equal(errors.statusOf(500, ' \n', request).message, 'the API server answered GET /x with 500')
 })
 
-t.test('Retry-After is in the details, unless the Status has a time of its own', async (t) => {
+t.test('Retry-After is in the details, unless the Status has retryAfterSeconds', async (t) => {
   const request = { method: 'GET', path: '/x' }
   const text = (status: object): string => JSON.stringify(status)
   t.strictSame(errors.statusOf(429, text(failure(429, 'TooManyRequests', 'busy', { name: 'x' })), request, 5).details, {
@@ -144,20 +144,20 @@ t.test('Retry-After is in the details, unless the Status has a time of its own',
   t.notOk('details' in errors.statusOf(429, 'busy', request))
 })
 
-t.test('what is not an error of the API server has none of its reasons', async (t) => {
+t.test('other errors match no predicate', async (t) => {
   const lookalike = Object.assign(new Error('x'), { reason: 'NotFound', causes: [] })
   t.notOk(errors.isNotFound(lookalike))
   t.notOk(errors.isApiError(lookalike))
   t.notOk(errors.isNotFound(undefined))
 })
 
-t.test('isTooLargeResourceVersion needs one such cause, and the reason', async (t) => {
+t.test('isTooLargeResourceVersion requires the cause and the reason', async (t) => {
   const causes = [{ reason: 'Other' }, { reason: 'ResourceVersionTooLarge' }]
   t.ok(errors.isTooLargeResourceVersion(new errors.ApiError(failure(504, 'Timeout', 'x', { causes }))))
   t.notOk(errors.isTooLargeResourceVersion(new errors.ApiError(failure(504, 'InternalError', 'x', { causes }))))
 })
 
-t.test('a long text is kept up to its thousandth character', async (t) => {
+t.test('a long text is cut at 1000 characters', async (t) => {
   const start = 'the API server answered GET /x with 502: '
   const message = (length: number): string | undefined => errors.statusOf(502, 'x'.repeat(length), { method: 'GET', path: '/x' }).message
   t.equal(message(1000), start + 'x'.repeat(1000))

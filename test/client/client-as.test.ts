@@ -1,14 +1,15 @@
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
 import { clientAs } from '../../src/client/client-as.ts'
-import type { ApiRequest, Transport } from '../../src/client/transport.ts'
+import type { Transport } from '../../src/client/transport.ts'
+import type { ApiRequest } from '../../src/client/api-request.ts'
 import { createTransport } from '../../src/client/transport.ts'
 import { userAgentOf } from '../../src/client/user-agent.ts'
-import { startTestServer } from '../support/client-server.ts'
+import { startTestServer } from '../support/client/server.ts'
 
 const object = { metadata: { name: 'x', namespace: 'ns' } }
 
-t.test('clients of several names share connections, and write under their own names', async (t) => {
+t.test('clients of several operators share connections, and have their own user agents and field managers', async (t) => {
   const server = await startTestServer(() => ({ body: {} }))
   const transport = createTransport(server.connection)
   t.teardown(async () => (await transport.close(), await server.close()))
@@ -31,7 +32,7 @@ t.test('clients of several names share connections, and write under their own na
   t.ok(server.sockets <= 2, `${server.sockets} connections`)
 })
 
-t.test('closing one leaves the connections to the others', async (t) => {
+t.test('closing one client keeps the connections of others', async (t) => {
   const server = await startTestServer(() => ({ body: {} }))
   const transport = createTransport(server.connection)
   t.teardown(async () => (await transport.close(), await server.close()))
@@ -40,7 +41,7 @@ t.test('closing one leaves the connections to the others', async (t) => {
   t.equal(server.requests.length, 1)
 })
 
-t.test('a watch has the name too, and every request all that it was sent with', async (t) => {
+t.test('watches have the user agent too, and requests keep their options', async (t) => {
   const sent: ApiRequest[] = []
   const transport = {
     request: async (request: ApiRequest) => (sent.push(request), { statusCode: 200, headers: {}, body: {} }),

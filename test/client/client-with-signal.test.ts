@@ -3,7 +3,7 @@ import { pod } from '../../src/api/builtin.ts'
 import type { Client } from '../../src/client/client.ts'
 import { clientWithSignal } from '../../src/client/client-with-signal.ts'
 
-t.test('every verb carries the signal, and closing closes nothing', async (t) => {
+t.test('every verb has the signal, and close does nothing', async (t) => {
   const signals = new Map<string, AbortSignal | undefined>()
   const inner = new Proxy({} as Client, {
     get:
@@ -29,24 +29,24 @@ t.test('every verb carries the signal, and closing closes nothing', async (t) =>
   void client.raw('/version')
   await client.close()
   t.equal(signals.size, 11)
-  for (const [verb, given] of signals) t.equal(given, signal, verb)
+  for (const [verb, received] of signals) t.equal(received, signal, verb)
 })
 
-t.test("a call's own signal counts as well, and its other options stay", async (t) => {
-  let given: { signal?: AbortSignal | undefined; dryRun?: boolean } = {}
-  const inner = { create: (_type: unknown, _object: unknown, options: typeof given) => (given = options) } as unknown as Client
+t.test('the signal of a call is combined with it, and other options are kept', async (t) => {
+  let received: { signal?: AbortSignal | undefined; dryRun?: boolean } = {}
+  const inner = { create: (_type: unknown, _object: unknown, options: typeof received) => (received = options) } as unknown as Client
   for (const which of ['outer', 'own'] as const) {
     const signals = { outer: new AbortController(), own: new AbortController() }
     const { outer, own } = signals
     void clientWithSignal(inner, outer.signal).create(pod, { metadata: { name: 'a' } }, { dryRun: true, signal: own.signal })
-    t.equal(given.dryRun, true)
-    t.notOk(given.signal?.aborted)
+    t.equal(received.dryRun, true)
+    t.notOk(received.signal?.aborted)
     signals[which].abort()
-    t.ok(given.signal?.aborted, which)
+    t.ok(received.signal?.aborted, which)
   }
 })
 
-t.test('every verb passes on what it is called with, and gives what it gets', async (t) => {
+t.test('every verb passes on its arguments and its result', async (t) => {
   const calls: unknown[][] = []
   const inner = new Proxy({} as Client, {
     get:
@@ -75,7 +75,7 @@ t.test('every verb passes on what it is called with, and gives what it gets', as
   for (const [verb, args] of Object.entries(verbs)) {
     t.equal(client[verb]!(...args, { option: 1, signal }), `answer to ${verb}`)
     t.strictSame(calls.at(-1), [verb, ...args, { option: 1, signal }])
-    t.equal((calls.at(-1)!.at(-1) as { signal: AbortSignal }).signal, signal, 'its own signal is not wrapped')
+    t.equal((calls.at(-1)!.at(-1) as { signal: AbortSignal }).signal, signal, 'the same signal is not wrapped')
     client[verb]!(...args)
     t.strictSame(calls.at(-1), [verb, ...args, { signal }])
   }

@@ -5,8 +5,9 @@ import { deepFreeze } from '../../src/api/json.ts'
 import { failure } from '../../src/api/status.ts'
 import type { Client } from '../../src/client/client.ts'
 import { clientOver, createClient } from '../../src/client/client.ts'
-import type { ApiRequest, RequestReport, Transport } from '../../src/client/transport.ts'
-import { startTestServer } from '../support/client-server.ts'
+import type { RequestReport, Transport } from '../../src/client/transport.ts'
+import type { ApiRequest } from '../../src/client/api-request.ts'
+import { startTestServer } from '../support/client/server.ts'
 
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 const key = { namespace: 'a', name: 'x' }
@@ -206,7 +207,7 @@ const cases: Case[] = [
     body: { apiVersion: 'v1', kind: 'DeleteOptions' },
   },
   {
-    name: 'patch with options, which is no dry run',
+    name: 'patch with options other than dryRun',
     call: (c) => c.patch(widget, key, spec, { type: 'merge', dryRun: false, fieldManager: 'me', fieldValidation: 'Warn' }),
     method: 'PATCH',
     verb: 'patch',
@@ -236,7 +237,7 @@ const cases: Case[] = [
     accept: 'text/plain',
   },
 ]
-for (const { name, call, method, path, ...given } of cases) {
+for (const { name, call, method, path, ...expected } of cases) {
   t.test(name, async (t) => {
     const { client, requests } = fake()
     await call(client)
@@ -244,12 +245,12 @@ for (const { name, call, method, path, ...given } of cases) {
     const { body: text, ...request } = requests[0]!
     t.strictSame(
       { ...JSON.parse(JSON.stringify(request)), ...(text === undefined ? {} : { body: JSON.parse(text) }) },
-      { method, path, ...given },
+      { method, path, ...expected },
     )
   })
 }
 
-t.test('names never leave their place in the path', async (t) => {
+t.test('names cannot break out of their path segment', async (t) => {
   const { client, requests } = fake()
   for (const name of ['', '.', '..', '../nodes', 'a/b', 'a%2fb']) {
     await t.rejects(
@@ -267,7 +268,7 @@ t.test('names never leave their place in the path', async (t) => {
   t.equal(requests[0]?.path, '/apis/example.com/v1/namespaces/a/widgets/x%3Fwatch%3D1%23y%20z')
 })
 
-t.test('each verb sends the signal of its call', async (t) => {
+t.test('each verb passes on its signal', async (t) => {
   const { client, requests } = fake(JSON.stringify({ type: 'ADDED', object: {} }) + '\n')
   const objects = fake()
   const { signal } = new AbortController()
@@ -283,12 +284,12 @@ t.test('each verb sends the signal of its call', async (t) => {
   await objects.client.delete(widget, key, { signal })
   await objects.client.raw('/x', { signal })
   for await (const _ of client.watch(widget, { signal })) break
-  const sent = [...objects.requests, ...requests]
-  t.equal(sent.length, 11)
-  for (const { method, verb, path, signal: given } of sent) t.equal(given, signal, `${method} ${verb} ${path}`)
+  const requested = [...objects.requests, ...requests]
+  t.equal(requested.length, 11)
+  for (const { method, verb, path, signal: expected } of requested) t.equal(expected, signal, `${method} ${verb} ${path}`)
 })
 
-t.test('writes are made under the name that the client was given, unless a call has its own', async (t) => {
+t.test('writes have the field manager of the client, unless a call has its own', async (t) => {
   const managers: unknown[] = []
   const transport = {
     request: async ({ query }: ApiRequest) => (managers.push(query?.fieldManager), { statusCode: 200, headers: {}, body: {} }),
@@ -299,7 +300,7 @@ t.test('writes are made under the name that the client was given, unless a call 
   t.strictSame(managers, ['hello', 'me'])
 })
 
-t.test('a client of its own takes the options of the transport, and closes it', async (t) => {
+t.test('createClient takes the options of the transport, and closes it', async (t) => {
   const server = await startTestServer(() => ({ body: {} }))
   t.teardown(() => server.close())
   const reports: unknown[] = []
@@ -319,14 +320,14 @@ t.test('a client of its own takes the options of the transport, and closes it', 
   t.equal(server.requests[1]?.url, '/apis/example.com/v1/namespaces/a/widgets?fieldManager=proreus')
 })
 
-t.test('a namespace is asked for where it is needed', async (t) => {
+t.test('namespaced types require a namespace', async (t) => {
   const { client } = fake()
   const message = 'Widget is a namespaced type: set metadata.namespace, or the namespace of the key.'
   await t.rejects(client.get(widget, { name: 'x' }), { code: 'PRO_INPUT', message })
   await t.rejects(client.create(widget, { metadata: { name: 'x' } }), { code: 'PRO_INPUT', message })
 })
 
-t.test('items of lists are whole objects', async (t) => {
+t.test('items of lists have their apiVersion and kind', async (t) => {
   const { client } = fake({ kind: 'PodList', metadata: {}, items: [{ metadata: { name: 'x' } }] })
   const { items } = await client.list(pod)
   t.strictSame(items, [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } }])
@@ -339,18 +340,18 @@ t.test('items of lists are whole objects', async (t) => {
   })
 })
 
-t.test('keys such as __proto__ are written as the data they are', async (t) => {
+t.test('keys such as __proto__ are data', async (t) => {
   const { client, requests } = fake()
   await client.create(widget, JSON.parse('{"metadata":{"namespace":"a","name":"x"},"__proto__":{"b":1}}') as { metadata: object })
   t.match(requests[0]?.body, '"__proto__":{"b":1}')
 })
 
-t.test('an answer that is no object is refused', async (t) => {
+t.test('an answer that is not an object is refused', async (t) => {
   await t.rejects(fake('<html>').client.get(widget, key), { code: 'PRO_API', message: /^GET \/apis.* no Kubernetes object/ })
   t.equal(await fake('<html>').client.raw('/x'), '<html>')
 })
 
-t.test('watch', async (t) => {
+t.test('watch yields events, and throws on an ERROR event', async (t) => {
   const added = { type: 'ADDED', object: { kind: 'Widget', metadata: { name: 'x' } } }
   const { client, requests } = fake(`${JSON.stringify(added)}\n`)
   const seen: unknown[] = []

@@ -10,7 +10,7 @@ function setUp(): { clock: FakeClock; loads: boolean[]; credentials: CachedCrede
   return { clock, loads, credentials: new CachedCredentials(load, { clock, maxAgeMs: 60_000 }) }
 }
 
-t.test('loads once for all who ask, and again when they are old', async (t) => {
+t.test('concurrent callers share one load, and old credentials are loaded again', async (t) => {
   const { clock, loads, credentials } = setUp()
   const all = await Promise.all([credentials.get(), credentials.get(), credentials.get()])
   t.strictSame(new Set(all.map(({ authorization }) => authorization)), new Set(['Bearer 1']))
@@ -21,7 +21,7 @@ t.test('loads once for all who ask, and again when they are old', async (t) => {
   t.strictSame(loads, [false, false])
 })
 
-t.test('loads anew when the server refused them, not for each refusal', async (t) => {
+t.test('refused credentials are loaded again, but not for each refusal', async (t) => {
   const { clock, loads, credentials } = setUp()
   await credentials.get()
   t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2')
@@ -35,7 +35,7 @@ t.test('loads anew when the server refused them, not for each refusal', async (t
   t.strictSame(loads, [false, true, true])
 })
 
-t.test('keeps no failure', async (t) => {
+t.test('a failure is not cached', async (t) => {
   let tries = 0
   const load = async (): Promise<Credentials> => {
     if (++tries === 1) throw new Error('plugin missing')
@@ -46,7 +46,7 @@ t.test('keeps no failure', async (t) => {
   t.equal((await credentials.get()).authorization, 'Bearer x')
 })
 
-t.test('a failure leaves no trace of a load that runs, and what was had before it stays', async (t) => {
+t.test('a failed load keeps the previous credentials, and does not affect a running load', async (t) => {
   const clock = new FakeClock()
   const answers = [Promise.resolve({ authorization: 'a' }), Promise.reject(new Error('gone')), Promise.resolve({ authorization: 'b' })]
   answers[1]!.catch(() => undefined)
@@ -54,13 +54,13 @@ t.test('a failure leaves no trace of a load that runs, and what was had before i
   const credentials = new CachedCredentials(() => answers[loads++]!, { clock, maxAgeMs: 1000 })
   await credentials.get()
   await t.rejects(credentials.get('a'), new Error('gone'))
-  t.strictSame(await credentials.get('a'), { authorization: 'a' }, 'asked for anew a moment ago')
+  t.strictSame(await credentials.get('a'), { authorization: 'a' }, 'loaded a moment ago')
   t.equal(loads, 2)
   clock.set(clock.now() + 1000)
   t.strictSame(await credentials.get(), { authorization: 'b' })
 })
 
-t.test('their age counts from when they were had', async (t) => {
+t.test('the age of credentials counts from when they were loaded', async (t) => {
   const clock = new FakeClock()
   let loads = 0
   const load = async (): Promise<Credentials> => {

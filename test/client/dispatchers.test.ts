@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { Dispatchers } from '../../src/client/dispatchers.ts'
 import { createTransport } from '../../src/client/transport.ts'
-import { startTestServer } from '../support/client-server.ts'
+import { startTestServer } from '../support/client/server.ts'
 import { eventually } from '../support/eventually.ts'
-import { trustShapes } from '../support/trust-shapes.ts'
+import { trustShapes } from '../support/certs/trust-shapes.ts'
 
 const get = { method: 'GET', path: '/x' }
 
-t.test('connections are for one client certificate and its key', async (t) => {
+t.test('connections are bound to one client certificate and key', async (t) => {
   const tls = { cert: 'a', key: 'b' }
   const dispatchers = new Dispatchers({ server: 'https://localhost', describe: 'a test' }, tls)
   t.teardown(() => dispatchers.close())
@@ -17,7 +17,7 @@ t.test('connections are for one client certificate and its key', async (t) => {
     t.notOk(dispatchers.carry(other), JSON.stringify(other))
 })
 
-t.test('requests share a hundred connections', async (t) => {
+t.test('requests share at most a hundred connections', async (t) => {
   const waiting: ServerResponse[] = []
   const server = await startTestServer((_request, response) => void waiting.push(response))
   const transport = createTransport(server.connection)
@@ -33,7 +33,7 @@ t.test('requests share a hundred connections', async (t) => {
   await Promise.all(answers)
 })
 
-t.test('the name that a certificate must have can be another than the host of the address', async (t) => {
+t.test('the server name of a certificate may differ from the host of the address', async (t) => {
   const { served, trusted } = trustShapes()
   const ca = trusted[0]![1]
   const server = await startTestServer(() => ({ body: {} }), { ...served, ca })

@@ -7,7 +7,7 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 const clock = new FakeClock()
 const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '6443' }
 
-t.test('a Pod is reached by the address, the authority and the namespace that it is given', async (t) => {
+t.test('a Pod uses its environment, token, CA and namespace', async (t) => {
   const directory = t.testdir({ token: ' secret\n', 'ca.crt': 'CA\n', namespace: 'here\n' })
   const { authorization, ...connection } = (await inClusterConnection({ env, directory, clock }))!
   t.strictSame(connection, {
@@ -20,7 +20,7 @@ t.test('a Pod is reached by the address, the authority and the namespace that it
   t.equal(await authorization?.(), 'Bearer secret')
 })
 
-t.test('an authority and a namespace that are not mounted are left out', async (t) => {
+t.test('a CA and a namespace that are not mounted are omitted', async (t) => {
   for (const files of [{ token: 'x' }, { token: 'x', namespace: '\n' }]) {
     const connection = (await inClusterConnection({ env, directory: t.testdir(files), clock }))!
     t.notOk('ca' in connection)
@@ -28,7 +28,7 @@ t.test('an authority and a namespace that are not mounted are left out', async (
   }
 })
 
-t.test('an IPv6 address stands in brackets, a name does not', async (t) => {
+t.test('an IPv6 address is in brackets', async (t) => {
   const directory = t.testdir({ token: 'x' })
   for (const [host, server] of [
     ['fd00::1', 'https://[fd00::1]:6443'],
@@ -37,7 +37,7 @@ t.test('an IPv6 address stands in brackets, a name does not', async (t) => {
     t.equal((await inClusterConnection({ env: { ...env, KUBERNETES_SERVICE_HOST: host }, directory, clock }))?.server, server)
 })
 
-t.test('there is none without an address, a port or a token', async (t) => {
+t.test('without an address, a port or a token there is no in-cluster connection', async (t) => {
   const directory = t.testdir({ token: 'x' })
   for (const missing of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'])
     for (const value of [undefined, ''])
@@ -46,7 +46,7 @@ t.test('there is none without an address, a port or a token', async (t) => {
   t.equal(serviceAccountDirectory, '/var/run/secrets/kubernetes.io/serviceaccount')
 })
 
-t.test('a file that is there and cannot be read is an error', async (t) => {
+t.test('a file that exists and cannot be read is an error', async (t) => {
   const token = t.testdir({ token: {} })
   await t.rejects(inClusterConnection({ env, directory: token, clock }), {
     code: 'PRO_KUBECONFIG',
@@ -61,7 +61,7 @@ t.test('a file that is there and cannot be read is an error', async (t) => {
   }
 })
 
-t.test('the token is read again each minute, or when the server refuses it', async (t) => {
+t.test('the token is read again after a minute, or when the server refuses it', async (t) => {
   const time = new FakeClock()
   const directory = t.testdir({ token: 'one' })
   const { authorization } = (await inClusterConnection({ env, directory, clock: time }))!

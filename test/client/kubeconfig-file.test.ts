@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import type { KubeconfigContent } from '../../src/client/kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from '../../src/client/kubeconfig-file.ts'
 
-/** The content of files with these contents, in folders of their own; `at` is the folder of one. */
+/** Reads kubeconfig files with these contents, each in a folder of its own; `at` returns the folder of a file. */
 async function read(t: Test, ...contents: readonly object[]): Promise<{ content: KubeconfigContent; at: (index: number) => string }> {
   const root = t.testdir(Object.fromEntries(contents.map((_, index) => [String(index), {}])))
   const at = (index: number): string => join(root, String(index))
@@ -15,7 +15,7 @@ async function read(t: Test, ...contents: readonly object[]): Promise<{ content:
   return { content: await readKubeconfig(files), at }
 }
 
-t.test('of entries of one name the first counts, and their order stays', async (t) => {
+t.test('the first of several entries with a name wins, and the order is kept', async (t) => {
   const cluster = (name: string, server: string): object => ({ name, cluster: { server } })
   const user = (name: string, token: string): object => ({ name, user: { token } })
   const context = (name: string, namespace: string): object => ({ name, context: { namespace } })
@@ -44,7 +44,7 @@ t.test('of entries of one name the first counts, and their order stays', async (
   })
 })
 
-t.test('what has no name, or is not a list, is passed over', async (t) => {
+t.test('entries without a name and values of a wrong type are ignored', async (t) => {
   const { content } = await read(t, {
     clusters: [null, 'c', { cluster: {} }, { name: 7 }, { name: 'c' }, { name: 'd', cluster: 'e' }],
     users: { name: 'u' },
@@ -83,7 +83,7 @@ t.test('paths are relative to the file that names them', async (t) => {
   ])
 })
 
-t.test('data goes before files, and a token file before a token, as with kubectl', async (t) => {
+t.test('data takes precedence over files, and a token file over a token, as in kubectl', async (t) => {
   const { content, at } = await read(t, {
     users: [
       {
@@ -105,7 +105,7 @@ t.test('data goes before files, and a token file before a token, as with kubectl
   ])
 })
 
-t.test('a user acts as another by headers', async (t) => {
+t.test('impersonation becomes headers', async (t) => {
   const as = (user: unknown): KubeconfigContent => ({
     files: [],
     clusters: [],

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { stringify } from 'yaml'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { testCertificate } from '../support/client-certificates.ts'
+import { testCertificate } from '../support/certs/client-certificates.ts'
 
 const ca = testCertificate('ca')
 const client = testCertificate('client', ca)
@@ -36,7 +36,7 @@ async function file(t: Test, text: string, name = 'config'): Promise<string> {
   return path
 }
 
-t.test('reads server, authority, namespace and proxy', async (t) => {
+t.test('server, CA, namespace and proxy are read', async (t) => {
   const path = await file(
     t,
     kubeconfig({
@@ -56,7 +56,7 @@ t.test('reads server, authority, namespace and proxy', async (t) => {
   })
 })
 
-t.test('what a kubeconfig does not say is left out', async (t) => {
+t.test('absent fields are omitted', async (t) => {
   const path = await file(t, kubeconfig({ cluster: { 'certificate-authority-data': undefined }, context: { user: '' } }))
   t.strictSame(await loadConnection({ kubeconfig: path, env: {} }), {
     server: 'https://api.example.com:6443',
@@ -64,7 +64,7 @@ t.test('what a kubeconfig does not say is left out', async (t) => {
   })
 })
 
-t.test('reads an authority from a file beside the kubeconfig, unless its data is given', async (t) => {
+t.test('a CA file is relative to the kubeconfig, and CA data takes precedence', async (t) => {
   const directory = t.testdir({ 'ca.crt': client.cert })
   const path = join(directory, 'config')
   for (const [data, expected] of [
@@ -76,7 +76,7 @@ t.test('reads an authority from a file beside the kubeconfig, unless its data is
   }
 })
 
-t.test('reads credentials', async (t) => {
+t.test('credentials', async (t) => {
   const directory = t.testdir({ 'client.crt': client.cert, 'client.key': client.key, token: 'from-file\n', 'plugin.sh': '' })
   const plugin = `#!/bin/sh\necho started >> "${directory}/starts"\nprintf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"from-plugin-%s"}}' "$(wc -l < "${directory}/starts" | tr -d ' ')"\n`
   await writeFile(join(directory, 'plugin.sh'), plugin)
@@ -104,7 +104,7 @@ t.test('reads credentials', async (t) => {
       t.strictSame({ ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) }, certificate)
     })
   }
-  t.test('a plugin anew when the server refuses its token', async (t) => {
+  t.test('a plugin is run again when the server refuses its token', async (t) => {
     await rm(join(directory, 'starts'), { force: true })
     await writeFile(
       join(directory, 'config'),
@@ -115,7 +115,7 @@ t.test('reads credentials', async (t) => {
     t.equal(await authorization?.('Bearer from-plugin-1'), 'Bearer from-plugin-2')
     t.equal(await authorization?.(), 'Bearer from-plugin-2')
   })
-  t.test('certificate files anew after ten seconds', async (t) => {
+  t.test('certificate files are read again after ten seconds', async (t) => {
     const path = await file(t, kubeconfig({ user: { 'client-certificate': 'my.crt', 'client-key-data': base64(client.key) } }))
     const certificate = join(dirname(path), 'my.crt')
     await writeFile(certificate, client.cert)
@@ -128,7 +128,7 @@ t.test('reads credentials', async (t) => {
     clock.set(clock.now() + 1)
     t.strictSame(await tls?.(), { cert: ca.cert, key: client.key })
   })
-  t.test('anew when they are refused, and for the chosen context', async (t) => {
+  t.test('refused credentials are read again, for the chosen context', async (t) => {
     await writeFile(join(directory, 'token'), 'first\n')
     const path = join(directory, 'config')
     await writeFile(
@@ -154,7 +154,7 @@ t.test('reads credentials', async (t) => {
     t.equal(await authorization?.(), 'Bearer first')
     t.equal(await authorization?.('Bearer first'), 'Bearer second', 'refused')
   })
-  t.test('impersonation', async (t) => {
+  t.test('impersonation is read as headers', async (t) => {
     const path = await file(
       t,
       kubeconfig({
@@ -168,13 +168,13 @@ t.test('reads credentials', async (t) => {
       'Impersonate-Extra-example.com%2Fteam': ['x'],
     })
   })
-  t.test('none for a server without TLS', async (t) => {
+  t.test('a server without TLS gets no credentials', async (t) => {
     const path = await file(t, kubeconfig({ cluster: { server: 'http://localhost:8080' } }))
     const connection = await loadConnection({ kubeconfig: path, env: {} })
     t.equal(connection.server, 'http://localhost:8080')
     t.equal(connection.authorization, undefined)
   })
-  t.test('a plugin that fails, or is not there', async (t) => {
+  t.test('a plugin that fails or is missing is an error', async (t) => {
     const path = await file(t, kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin' } } }))
     const { authorization } = await loadConnection({ kubeconfig: path, env: {} })
     await t.rejects(async () => authorization?.(), {
@@ -191,7 +191,7 @@ t.test('reads credentials', async (t) => {
   })
 })
 
-t.test('looks in the order of kubectl and controller-runtime', async (t) => {
+t.test('the lookup order is that of kubectl and controller-runtime', async (t) => {
   const config = (server: string): string => kubeconfig({ cluster: { server } })
   const home = t.testdir({
     '.kube': { config: config('https://home') },
@@ -208,14 +208,18 @@ t.test('looks in the order of kubectl and controller-runtime', async (t) => {
   t.equal(await server({ env: { KUBECONFIG: '', HOME: home, ...inCluster } }), 'https://[fd00::1]:443')
   t.equal(await server({ env: { HOME: home } }), 'https://home')
   t.equal(await server({ env: { HOME: home, ...inCluster }, inClusterRoot: join(home, 'nothing') }), 'https://home', 'no token is mounted')
-  t.equal(await server({ env: { HOME: home, ...inCluster }, context: 'x' }), 'https://home', 'a Pod has no contexts')
+  t.equal(
+    await server({ env: { HOME: home, ...inCluster }, context: 'x' }),
+    'https://home',
+    "an explicit context excludes the Pod's service account",
+  )
   t.equal(await server({ env: { USERPROFILE: home } }), 'https://home', 'on Windows')
   t.equal(await server({ env: { HOME: home, USERPROFILE: variable } }), 'https://home')
   t.equal(await server({ kubeconfig: flag, env: { KUBECONFIG: `${variable}${delimiter}${flag}` } }), 'https://flag')
   t.equal(await server({ env: { KUBECONFIG: `${delimiter}${variable}${delimiter}` } }), 'https://variable')
   await t.rejects(server({ env: { HOME: home, ...inCluster }, context: 'z' }), { message: /has no context "z": it has x\.$/ })
 
-  t.test('as a Pod, with a token that is read again each minute', async (t) => {
+  t.test('in a Pod, the token is read again each minute', async (t) => {
     const clock = new FakeClock()
     const connection = await loadConnection({ env: inCluster, inClusterRoot, clock })
     t.match(connection, { ca: ca.cert, namespace: 'here', describe: `the service account of this Pod (${inClusterRoot})` })
@@ -227,7 +231,7 @@ t.test('looks in the order of kubectl and controller-runtime', async (t) => {
   })
 })
 
-t.test('merges the files of KUBECONFIG, the first to name something wins', async (t) => {
+t.test('files in KUBECONFIG are merged, and the first entry wins', async (t) => {
   const directory = t.testdir({})
   const [one, two] = [join(directory, 'one'), join(directory, 'two')]
   await writeFile(one, kubeconfig({ 'current-context': '', cluster: { server: 'https://one' } }))
@@ -244,7 +248,7 @@ t.test('merges the files of KUBECONFIG, the first to name something wins', async
   t.match(await loadConnection({ env, context: 'x' }), { server: 'https://one', describe: /, context x$/ })
 })
 
-t.test('says in one sentence what is wrong', async (t) => {
+t.test('errors are one sentence', async (t) => {
   const directory = t.testdir({ broken: 'a: [b\nc: d', empty: '', text: 'hello', directory: {} })
   const at = (name: string): string => join(directory, name)
   const write = async (name: string, parts: Parts): Promise<string> => (await writeFile(at(name), kubeconfig(parts)), at(name))
@@ -282,12 +286,12 @@ t.test('says in one sentence what is wrong', async (t) => {
       /cannot be used: clusters\[0\]\.cluster\.server is missing\.$/,
     ],
     [
-      'an authority that is not there',
+      'a missing CA file',
       { kubeconfig: await write('f', { cluster: { 'certificate-authority-data': undefined, 'certificate-authority': 'ca.crt' } }) },
       /^The certificate-authority .*ca\.crt of kubeconfig .* cannot be read: ENOENT/,
     ],
     [
-      'an authority that is none',
+      'an invalid CA',
       { kubeconfig: await write('g', { cluster: { 'certificate-authority-data': base64('x') } }) },
       /is no PEM certificate/,
     ],
@@ -306,14 +310,14 @@ t.test('says in one sentence what is wrong', async (t) => {
       { kubeconfig: await write('h', { contexts: [], 'current-context': '' }) },
       /has no current-context: choose one with --context \(there are none\)\.$/,
     ],
-    ['none to choose', { kubeconfig: await write('i', { contexts: [] }) }, /has no context "x": it has none at all\.$/],
+    ['an empty list of contexts', { kubeconfig: await write('i', { contexts: [] }) }, /has no context "x": it has none at all\.$/],
     [
-      'nothing at all, nor a home',
+      'no kubeconfig and no home',
       {},
       'No kubeconfig was found: name one with --kubeconfig or KUBECONFIG; in a Pod, its service account token must be mounted.',
     ],
     [
-      'nothing at all',
+      'no kubeconfig',
       { env: { HOME: directory } },
       `No kubeconfig was found: name one with --kubeconfig or KUBECONFIG, or create ${at('.kube/config')}; in a Pod, its service account token must be mounted.`,
     ],

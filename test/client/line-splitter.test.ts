@@ -2,7 +2,7 @@ import t from 'tap'
 import { LineSplitter } from '../../src/client/line-splitter.ts'
 import { fc } from '../support/property.ts'
 
-t.test('gives the same lines however the bytes are cut', async () => {
+t.test('lines are the same for any chunking', async () => {
   const cuts = fc.array(fc.nat({ max: 40 }), { maxLength: 20 })
   fc.assert(
     fc.property(
@@ -26,13 +26,13 @@ t.test('gives the same lines however the bytes are cut', async () => {
   )
 })
 
-t.test('keeps what is incomplete', async (t) => {
+t.test('an incomplete line is kept', async (t) => {
   const splitter = new LineSplitter()
   t.strictSame(splitter.push(Buffer.from('a\nb')).map(String), ['a'])
   t.equal(String(splitter.end()), 'b')
 })
 
-t.test('bounds a line, in one piece or in many', async (t) => {
+t.test('the length of a line is limited, in one chunk or in many', async (t) => {
   const tooLong = { code: 'PRO_API', message: /more than 8 bytes/ }
   t.throws(() => new LineSplitter(8).push(Buffer.from('123456789')), tooLong)
   t.throws(() => new LineSplitter(8).push(Buffer.from('123456789\n')), tooLong)
@@ -42,7 +42,7 @@ t.test('bounds a line, in one piece or in many', async (t) => {
   t.strictSame(new LineSplitter(8).push(Buffer.from('12345678\n12345678\n')).map(String), ['12345678', '12345678'])
 })
 
-t.test('counts a line anew after each newline', async (t) => {
+t.test('the limit applies to each line', async (t) => {
   const splitter = new LineSplitter(8)
   t.strictSame(splitter.push(Buffer.from('12345')), [])
   t.strictSame(splitter.push(Buffer.from('678\n1234')).map(String), ['12345678'])
@@ -53,7 +53,7 @@ t.test('counts a line anew after each newline', async (t) => {
   t.equal(String(splitter.end()), '')
 })
 
-t.test('a line has 32 MiB at most', async (t) => {
+t.test('a line has at most 32 MiB', async (t) => {
   const most = Buffer.alloc(32 * 1024 * 1024, 'x')
   const splitter = new LineSplitter()
   t.strictSame(splitter.push(most), [])

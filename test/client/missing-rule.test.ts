@@ -8,7 +8,7 @@ const user = 'User "system:serviceaccount:system:hello"'
 const refused = forbidden(`configmaps is forbidden: ${user} cannot create resource "configmaps" in API group "" in the namespace "default"`)
 const rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }
 
-t.test('a refusal of the authorizer names the rule that is missing', async (t) => {
+t.test('an RBAC refusal yields the missing rule', async (t) => {
   t.strictSame(missingRule(refused), rule)
   const status = `widgets.example.com "a" is forbidden: ${user} cannot patch resource "widgets/status" in API group "example.com" at the cluster scope`
   t.strictSame(missingRule(forbidden(status)), { apiGroups: ['example.com'], resources: ['widgets/status'], verbs: ['patch'] })
@@ -18,7 +18,7 @@ t.test('a refusal of the authorizer names the rule that is missing', async (t) =
   t.strictSame(missingRule(forbidden(quoted)), { apiGroups: [''], resources: ['pods'], verbs: ['list'] })
 })
 
-t.test('also in what an error was thrown because of', async (t) => {
+t.test('an RBAC refusal is found in causes', async (t) => {
   t.strictSame(missingRule(new Error('no ConfigMap', { cause: refused })), rule)
   t.strictSame(missingRule(new AggregateError([new Error('a'), new Error('b', { cause: refused })])), rule)
   const other = forbidden(`pods is forbidden: ${user} cannot list resource "pods" in API group "" at the cluster scope`)
@@ -26,7 +26,7 @@ t.test('also in what an error was thrown because of', async (t) => {
   t.equal(missingRule(new AggregateError([new Error('a'), 'b', undefined])), undefined)
 })
 
-t.test('what is not a refusal of the authorizer names none', async (t) => {
+t.test('other refusals yield no rule', async (t) => {
   for (const error of [
     forbidden('pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'),
     forbidden('admission webhook "x" denied the request: not today'),
@@ -39,7 +39,7 @@ t.test('what is not a refusal of the authorizer names none', async (t) => {
     t.equal(missingRule(error), undefined)
 })
 
-t.test('the advice is a rule as a program writes it', async (t) => {
+t.test('the advice is the rule as source code', async (t) => {
   t.equal(
     permissionAdvice(refused, 'controller'),
     ": it lacks a permission; add { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] } to the `rbac` of the controller, and apply its RBAC anew",

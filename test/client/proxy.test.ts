@@ -3,10 +3,10 @@ import { connect, createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import { createTransport } from '../../src/client/transport.ts'
-import { testCertificate } from '../support/client-certificates.ts'
-import { startTestServer } from '../support/client-server.ts'
+import { testCertificate } from '../support/certs/client-certificates.ts'
+import { startTestServer } from '../support/client/server.ts'
 
-t.test('goes through an HTTP proxy, and checks the certificate of the server behind it', async (t) => {
+t.test('requests use an HTTP proxy, and check the certificate of the server behind it', async (t) => {
   const ca = testCertificate('ca')
   const server = await startTestServer(() => ({ body: { ok: true } }), { ...testCertificate('server', ca), ca: ca.cert })
   const tunnels: string[] = []
@@ -42,7 +42,7 @@ t.test('goes through an HTTP proxy, and checks the certificate of the server beh
   })
 })
 
-t.test('goes through a SOCKS proxy', async (t) => {
+t.test('requests use a SOCKS proxy', async (t) => {
   const ca = testCertificate('ca')
   const server = await startTestServer(() => ({ body: { ok: true } }), { ...testCertificate('server', ca), ca: ca.cert })
   const sockets = new Set<Socket>()
@@ -80,7 +80,7 @@ t.test('goes through a SOCKS proxy', async (t) => {
   await t.rejects(distrusting.request({ method: 'GET', path: '/x' }), { message: /not signed by an authority/ })
 })
 
-t.test('refuses a proxy of a kind that it does not know', async (t) => {
+t.test('an unknown kind of proxy is refused', async (t) => {
   const transport = createTransport({ server: 'https://x', proxyUrl: 'ftp://proxy', describe: 'k' }, { userAgent: 'test' })
   t.teardown(() => transport.close())
   await t.rejects(transport.request({ method: 'GET', path: '/x' }), {

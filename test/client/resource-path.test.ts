@@ -6,7 +6,7 @@ const pod = resourceType({ group: '', version: 'v1', kind: 'Pod', plural: 'pods'
 const widget = resourceType({ group: 'example.com', version: 'v2', kind: 'Widget', plural: 'widgets' })
 const zone = resourceType({ group: 'example.com', version: 'v2', kind: 'Zone', plural: 'zones', namespaced: false })
 
-t.test('a path has the group, the namespace, the name and the subresource that there are', async (t) => {
+t.test('a path has the group, namespace, name and subresource', async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     [resourcePath(pod), '/api/v1/pods'],
     [resourcePath(pod, { namespace: 'a', name: 'x', subresource: 'status' }), '/api/v1/namespaces/a/pods/x/status'],
@@ -27,7 +27,7 @@ t.test('a path has the group, the namespace, the name and the subresource that t
   for (const [path, expected] of cases) t.equal(path, expected)
 })
 
-t.test('what would leave its place in the path is refused', async (t) => {
+t.test('segments that would change the path are refused', async (t) => {
   for (const bad of ['', '.', '..', 'a/b', 'a%2fb', 7 as unknown as string]) {
     const message = (what: string) => ({
       code: 'PRO_INPUT',
@@ -41,7 +41,7 @@ t.test('what would leave its place in the path is refused', async (t) => {
   t.equal(objectPath(zone, { name: '...' }), '/apis/example.com/v2/zones/...')
 })
 
-t.test('an object of a namespaced type, and the place to create one, need a namespace', async (t) => {
+t.test('an object of a namespaced type requires a namespace', async (t) => {
   const error = {
     code: 'PRO_INPUT',
     message: 'Widget is a namespaced type: set metadata.namespace, or the namespace of the key.',
@@ -52,7 +52,7 @@ t.test('an object of a namespaced type, and the place to create one, need a name
   }
 })
 
-t.test('a query has the values that are defined, in their order', async (t) => {
+t.test('a query has the defined values in order', async (t) => {
   t.equal(formatQuery(), '')
   t.equal(formatQuery({ a: undefined }), '')
   t.equal(formatQuery({ b: 0, a: false, c: undefined, d: '', e: 'x=1&y z' }), '?b=0&a=false&d=&e=x%3D1%26y+z')

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { Clock } from '../../src/api/clock.ts'
+import type { Clock } from '../../src/runtime/clock.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import { failure } from '../../src/api/status.ts'
 import type { ApiError } from '../../src/client/api-error.ts'
@@ -14,11 +14,11 @@ import type { RequestReport, Transport, TransportOptions } from '../../src/clien
 import { createTransport } from '../../src/client/transport.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { until } from '../../src/testing/until.ts'
-import { testCertificate } from '../support/client-certificates.ts'
-import type { Handler, TestServer } from '../support/client-server.ts'
-import { startTestServer } from '../support/client-server.ts'
+import { testCertificate } from '../support/certs/client-certificates.ts'
+import type { Handler, TestServer } from '../support/client/server.ts'
+import { startTestServer } from '../support/client/server.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/process/free-port.ts'
 
 const get = { method: 'GET', path: '/api/v1/pods' }
 const post = { method: 'POST', path: '/api/v1/namespaces/a/pods', body: '{}' }
@@ -48,13 +48,13 @@ async function failureOf(promise: Promise<unknown>): Promise<ProreusError> {
   throw new Error('expected a rejection')
 }
 
-t.test('gives integers beyond 2^53 with all their digits', async (t) => {
+t.test('integers beyond 2^53 are exact', async (t) => {
   const headers = { 'content-type': 'application/json' }
   const { transport } = await setUp(t, () => ({ headers, body: '{"a":[9007199254740993,9007199254740992,-9223372036854775808,5]}' }))
   t.strictSame((await transport.request(get)).body, { a: [9007199254740993n, 9007199254740992n, -9223372036854775808n, 5] })
 })
 
-t.test('gives parsed JSON, and text where the server says that it is text', async (t) => {
+t.test('JSON answers are parsed, text answers are returned as text', async (t) => {
   const { server, transport } = await setUp(t, ({ url }) => ({ body: url === '/readyz' ? 'ok' : { items: [] } }), {
     connection: { headers: { 'Impersonate-User': 'jane', 'Impersonate-Group': ['a', 'b'] }, authorization: async () => 'Bearer x' },
   })
@@ -72,7 +72,7 @@ t.test('gives parsed JSON, and text where the server says that it is text', asyn
   t.equal(first?.headers['content-type'], undefined)
 })
 
-t.test('names itself with its version', async (t) => {
+t.test('the user agent has the version', async (t) => {
   const server = await startTestServer(() => ({ body: {} }))
   const transport = createTransport(server.connection)
   t.teardown(async () => (await transport.close(), await server.close()))
@@ -80,7 +80,7 @@ t.test('names itself with its version', async (t) => {
   t.match(server.requests[0]?.headers['user-agent'], /^proreus\/\d+\.\d+\.\d+/)
 })
 
-t.test('keeps the path of a server below one', async (t) => {
+t.test('a path prefix of the server is kept', async (t) => {
   const server = await startTestServer(() => ({ body: {} }))
   const transport = createTransport({ ...server.connection, server: `${server.url}/k8s/clusters/one/` }, { userAgent: 'test' })
   t.teardown(async () => (await transport.close(), await server.close()))
@@ -88,7 +88,7 @@ t.test('keeps the path of a server below one', async (t) => {
   t.equal(server.requests[0]?.url, '/k8s/clusters/one/api/v1/pods')
 })
 
-t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1', async (t) => {
+t.test('TLS connections are reused for sequential requests, on HTTP/1.1', async (t) => {
   const ca = testCertificate('ca')
   const connections = new Set<Socket>()
   const handler: Handler = ({ clientName }, { socket }) => {
@@ -101,12 +101,12 @@ t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1',
   const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
   t.teardown(async () => (await transport.close(), await server.close()))
   for (let i = 0; i < 50; i += 1) await transport.request(get)
-  // The pool may open a second one when a request comes in the very moment that an answer ends.
+  // The pool may open a second connection when a request is sent just as a response ends.
   const before = server.sockets
   t.ok(before <= 2, `${before} connections for 50 requests`)
   t.equal(server.requests[0]?.clientName, 'first')
 
-  t.test('and a new one when the client certificate changes', async (t) => {
+  t.test('a new client certificate opens a new connection', async (t) => {
     current = client[1]
     await transport.request(get)
     await eventually(() => [...connections].every((socket) => socket.destroyed))
@@ -115,7 +115,7 @@ t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1',
   })
 })
 
-t.test('turns failed answers into ApiError', async (t) => {
+t.test('failed requests throw an ApiError', async (t) => {
   const conflict = failure(409, 'AlreadyExists', 'pods "x" already exists', {
     name: 'x',
     kind: 'pods',
@@ -127,7 +127,7 @@ t.test('turns failed answers into ApiError', async (t) => {
     return { status: 502, headers: { 'content-type': 'text/html' }, body: '' }
   })
 
-  t.test('from a Status', async (t) => {
+  t.test('with the fields of a Status', async (t) => {
     const error = await failureOf(transport.request({ method: 'POST', path: '/status', body: '{}' }))
     t.ok(isAlreadyExists(error))
     t.match(error, {
@@ -138,22 +138,22 @@ t.test('turns failed answers into ApiError', async (t) => {
       causes: [{ field: 'metadata.name' }],
     })
   })
-  t.test('from a plain text', async (t) => {
+  t.test('with a plain text', async (t) => {
     const error = await failureOf(transport.request({ method: 'GET', path: '/text' }))
     t.ok(isNotFound(error))
     t.equal(error.message, 'the API server answered GET /text with 404: 404 page not found')
   })
-  t.test('from nothing but a code', async (t) => {
+  t.test('with a status code only', async (t) => {
     const error = await failureOf(transport.stream({ method: 'GET', path: '/empty' }))
     t.match(error, { statusCode: 502, reason: 'Unknown', message: 'the API server answered GET /empty with 502' })
   })
 })
 
-t.test('waits as long as Retry-After says', async (t) => {
+t.test('Retry-After', async (t) => {
   const busy = { status: 429, headers: { 'retry-after': '2' }, body: failure(429, 'TooManyRequests', 'too busy') }
   const down = { status: 503, headers: { 'retry-after': '1' }, body: 'apiserver is shutting down' }
 
-  t.test('and asks again after a 429, whatever the method', async (t) => {
+  t.test('is awaited after a 429, for any method', async (t) => {
     const clock = new FakeClock()
     const { server, transport } = await setUp(t, (_request, _response, index) => (index < 2 ? busy : { body: { done: true } }), { clock })
     const started = clock.now()
@@ -165,14 +165,14 @@ t.test('waits as long as Retry-After says', async (t) => {
     t.strictSame((await answer).body, { done: true })
     t.equal(server.requests.length, 3)
   })
-  t.test('and gives up after five repeats', async (t) => {
+  t.test('is awaited at most five times', async (t) => {
     const { server, transport } = await setUp(t, () => ({ ...busy, headers: { 'retry-after': '0' } }))
     const error = await failureOf(transport.request(get))
     t.ok(isTooManyRequests(error))
     t.equal((error as ApiError).retryAfterSeconds, 0)
     t.equal(server.requests.length, 6)
   })
-  t.test('and does not send a create twice after a 503', async (t) => {
+  t.test('does not repeat a create after a 503', async (t) => {
     const { server, transport } = await setUp(t, ({ method }, _response, index) =>
       index === 0 || method === 'POST' ? { ...down, headers: { 'retry-after': '0' } } : { body: {} },
     )
@@ -181,7 +181,7 @@ t.test('waits as long as Retry-After says', async (t) => {
     await failureOf(transport.request(post))
     t.equal(server.requests.length, 3)
   })
-  t.test('but not for minutes, nor without the header', async (t) => {
+  t.test('is not awaited if it is absent or minutes long', async (t) => {
     const { server, transport } = await setUp(t, (_request, _response, index) => ({
       ...busy,
       headers: index === 0 ? { 'retry-after': '600' } : {},
@@ -190,7 +190,7 @@ t.test('waits as long as Retry-After says', async (t) => {
     t.match(await failureOf(transport.request(get)), { statusCode: 429, retryAfterSeconds: undefined })
     t.equal(server.requests.length, 2)
   })
-  t.test('and stops waiting when aborted', async (t) => {
+  t.test('is not awaited after an abort', async (t) => {
     const clock = new FakeClock()
     const { transport } = await setUp(t, () => busy, { clock })
     const abort = new AbortController()
@@ -204,8 +204,8 @@ t.test('waits as long as Retry-After says', async (t) => {
   })
 })
 
-t.test('asks for other credentials once when they are refused', async (t) => {
-  const asked: (string | undefined)[] = []
+t.test('refused credentials are renewed once', async (t) => {
+  const refusals: (string | undefined)[] = []
   const { server, transport } = await setUp(
     t,
     ({ headers }) =>
@@ -213,18 +213,18 @@ t.test('asks for other credentials once when they are refused', async (t) => {
     {
       connection: {
         authorization: async (refused) => {
-          asked.push(refused)
+          refusals.push(refused)
           return refused === undefined ? 'Bearer old' : 'Bearer new'
         },
       },
     },
   )
   await transport.request(post)
-  t.strictSame(asked, [undefined, 'Bearer old'])
+  t.strictSame(refusals, [undefined, 'Bearer old'])
   t.equal(server.requests.length, 2)
 })
 
-t.test('says whose credentials were refused', async (t) => {
+t.test('the error names the refused credentials', async (t) => {
   const { server, transport } = await setUp(t, () => ({ status: 401, body: failure(401, 'Unauthorized', 'Unauthorized') }), {
     connection: { authorization: async () => 'Bearer old' },
   })
@@ -234,29 +234,29 @@ t.test('says whose credentials were refused', async (t) => {
   t.equal(server.requests.length, 1)
 })
 
-t.test('asks for other credentials no more than once for a request', async (t) => {
-  let asked = 0
+t.test('credentials are renewed at most once per request', async (t) => {
+  let refusals = 0
   const { server, transport } = await setUp(t, () => ({ status: 401, body: failure(401, 'Unauthorized', 'Unauthorized') }), {
-    connection: { authorization: async () => `Bearer ${asked++}` },
+    connection: { authorization: async () => `Bearer ${refusals++}` },
   })
   t.ok(isUnauthorized(await failureOf(transport.request(get))))
   t.strictSame(
     server.requests.map(({ headers }) => headers.authorization),
     ['Bearer 0', 'Bearer 1'],
   )
-  t.equal(asked, 2)
+  t.equal(refusals, 2)
 })
 
-t.test('only a refusal of the credentials tells to renew them', async (t) => {
-  const asked: (string | undefined)[] = []
+t.test('only a 401 renews the credentials', async (t) => {
+  const refusals: (string | undefined)[] = []
   const { transport } = await setUp(t, () => ({ status: 403, body: failure(403, 'Forbidden', 'no') }), {
-    connection: { authorization: async (refused) => (asked.push(refused), 'Bearer x') },
+    connection: { authorization: async (refused) => (refusals.push(refused), 'Bearer x') },
   })
   t.equal((await failureOf(transport.request(get))).message, 'no')
-  t.strictSame(asked, [undefined])
+  t.strictSame(refusals, [undefined])
 })
 
-t.test('sends what the request says, and JSON where it says nothing', async (t) => {
+t.test('requests have their own content type and accept header, JSON by default', async (t) => {
   const { server, transport } = await setUp(t, () => ({ body: {} }))
   await transport.request(post)
   await transport.request({
@@ -285,7 +285,7 @@ t.test('sends what the request says, and JSON where it says nothing', async (t) 
   )
 })
 
-t.test('an answer is JSON by its content type', async (t) => {
+t.test('an answer is parsed as JSON by its content type', async (t) => {
   const { transport } = await setUp(t, ({ headers }, response) => {
     const type = headers.accept!
     response.writeHead(201, type === 'none' ? {} : { 'content-type': type }).end('{"a":1}')
@@ -301,12 +301,12 @@ t.test('an answer is JSON by its content type', async (t) => {
     ['text/json', '{"a":1}'],
     ['none', '{"a":1}'],
   ] as const) {
-    const { statusCode, headers, body: given } = await transport.request({ ...get, accept: type })
-    t.strictSame([statusCode, headers['content-type'], given], [201, type === 'none' ? undefined : type, body])
+    const { statusCode, headers, body: actual } = await transport.request({ ...get, accept: type })
+    t.strictSame([statusCode, headers['content-type'], actual], [201, type === 'none' ? undefined : type, body])
   }
 })
 
-t.test('only codes from 200 to 299 are answers', async (t) => {
+t.test('only status codes from 200 to 299 are successes', async (t) => {
   const { transport } = await setUp(t, ({ url }) => ({ status: Number(url.slice(1)), body: 'x' }))
   for (const code of [200, 204, 299]) t.equal((await transport.request({ method: 'GET', path: `/${code}` })).statusCode, code)
   for (const code of [300, 302, 404, 500]) {
@@ -316,7 +316,7 @@ t.test('only codes from 200 to 299 are answers', async (t) => {
   for await (const chunk of await transport.stream({ method: 'GET', path: '/299' })) t.equal(String(chunk), 'x')
 })
 
-t.test('reports warnings and how requests went', async (t) => {
+t.test('warnings and the outcome of requests are reported', async (t) => {
   const warnings: string[] = []
   const warned: unknown[] = []
   const reports: RequestReport[] = []
@@ -347,7 +347,7 @@ t.test('reports warnings and how requests went', async (t) => {
   t.ok(reports.every(({ seconds }) => seconds >= 0 && seconds < 60))
 })
 
-t.test('asks once more when a kept connection ends under a read', async (t) => {
+t.test('a read is repeated once when a reused connection is closed', async (t) => {
   const { server, transport } = await setUp(t, (_request, response, index) => {
     if (index % 2 === 0) return { body: { index } }
     response.destroy()
@@ -360,7 +360,7 @@ t.test('asks once more when a kept connection ends under a read', async (t) => {
   t.equal(server.requests.length, 4)
 })
 
-t.test('gives up a request that gets no answer in time', async (t) => {
+t.test('a request without an answer times out', async (t) => {
   const clock = new FakeClock()
   const reports: RequestReport[] = []
   const { server, transport } = await setUp(t, () => undefined, { clock, timeoutMs: 60_000, onRequest: (report) => reports.push(report) })
@@ -373,7 +373,7 @@ t.test('gives up a request that gets no answer in time', async (t) => {
   t.strictSame([reports.length, reports[0]?.code, reports[0]?.verb], [1, 'error', 'get'])
 })
 
-t.test('an attempt has 65 s, unless the options say otherwise', async (t) => {
+t.test('an attempt times out after 65 s by default', async (t) => {
   const clock = new FakeClock()
   const { transport } = await setUp(t, () => undefined, { clock })
   const answer = failureOf(transport.request(get))
@@ -384,7 +384,7 @@ t.test('an attempt has 65 s, unless the options say otherwise', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('a stream that has begun, and a request that was answered, have no limit of time any more', async (t) => {
+t.test('an open stream and an answered request do not time out', async (t) => {
   const clock = new FakeClock()
   const { transport } = await setUp(
     t,
@@ -408,7 +408,7 @@ t.test('a stream that has begun, and a request that was answered, have no limit 
   }, new Error('enough'))
 })
 
-t.test('an abort leaves the connections of others as they are', async (t) => {
+t.test('an abort keeps the connections of others', async (t) => {
   let silent = false
   const { server, transport } = await setUp(t, () => (silent ? undefined : { body: {} }))
   await Promise.all([transport.request(get), transport.request(get)])
@@ -424,12 +424,12 @@ t.test('an abort leaves the connections of others as they are', async (t) => {
   t.equal(server.sockets, 2)
 })
 
-t.test('warnings that nobody wants to hear of are passed over', async (t) => {
+t.test('warnings without a handler are ignored', async (t) => {
   const { transport } = await setUp(t, () => ({ headers: { warning: '299 - "careful"' }, body: { a: 1 } }))
   t.strictSame((await transport.request(get)).body, { a: 1 })
 })
 
-t.test('tells how long an attempt took', async (t) => {
+t.test('the duration of an attempt is reported', async (t) => {
   const reports: RequestReport[] = []
   const { transport } = await setUp(t, () => ({ body: {} }), { onRequest: (report) => reports.push(report) })
   const began = performance.now()
@@ -438,7 +438,7 @@ t.test('tells how long an attempt took', async (t) => {
   t.ok(seconds > 0 && seconds <= (performance.now() - began) / 1000, `${seconds} s`)
 })
 
-t.test('a read that is reset twice is given up', async (t) => {
+t.test('a read that is reset twice fails', async (t) => {
   const reports: RequestReport[] = []
   const { server, transport } = await setUp(t, (_request, response) => void response.destroy(), {
     onRequest: (report) => reports.push(report),
@@ -453,7 +453,7 @@ t.test('a read that is reset twice is given up', async (t) => {
   )
 })
 
-t.test('after that makes new connections: those that are kept may be as dead', async (t) => {
+t.test('after a timeout new connections are opened', async (t) => {
   let silent = false
   const { server, transport } = await setUp(t, () => (silent ? undefined : { body: {} }), { timeoutMs: 200 })
   await Promise.all([transport.request(get), transport.request(get)])
@@ -465,7 +465,7 @@ t.test('after that makes new connections: those that are kept may be as dead', a
   t.equal(server.sockets, 3)
 })
 
-t.test('while it still connects, a request ends when its time is up or it is aborted, and closing takes a second', async (t) => {
+t.test('while connecting, a request ends at its timeout or abort, and close takes a second', async (t) => {
   const sockets = new Set<Socket>()
   const mute = createServer((socket) => void sockets.add(socket.on('error', () => undefined).resume()))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
@@ -473,7 +473,7 @@ t.test('while it still connects, a request ends when its time is up or it is abo
     for (const socket of sockets) socket.destroy()
     mute.close()
   })
-  // The handshake is never answered.
+  // The TLS handshake is never answered.
   const connection = { server: `https://127.0.0.1:${(mute.address() as AddressInfo).port}`, describe: 'a test' }
   const clock = new FakeClock()
   const transport = createTransport(connection, { clock, timeoutMs: 3000 })
@@ -495,21 +495,21 @@ t.test('while it still connects, a request ends when its time is up or it is abo
   await clock.advance(1000)
   await closed
   t.match(await running, { code: 'PRO_ABORTED' })
-  // A connection attempt that is left alone ends by itself, after ten seconds.
+  // Abandoned connection attempts would end by themselves after ten seconds; the limit here is five.
   await until('the connections are gone', () => [...sockets].every((socket) => socket.readableEnded), 5000)
 })
 
-t.test('rejects with the reason of the abort', async (t) => {
+t.test('an aborted request rejects with the reason', async (t) => {
   const { server, transport } = await setUp(t, () => undefined)
   const abort = new AbortController()
   const answer = t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'))
   await eventually(() => server.requests.length === 1)
   abort.abort(new Error('enough'))
   await answer
-  await t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'), 'also before it began')
+  await t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'), 'also before it starts')
 })
 
-t.test('rejects with the reason of the abort, whatever that is', async (t) => {
+t.test('any abort reason is passed on', async (t) => {
   const { server, transport } = await setUp(t, () => undefined)
   for (const reason of [null, 'enough', 0]) {
     const before = server.requests.length
@@ -524,7 +524,7 @@ t.test('rejects with the reason of the abort, whatever that is', async (t) => {
   }
 })
 
-t.test('leaves nothing on a signal that outlives its requests', async (t) => {
+t.test('requests leave no listeners on their signal', async (t) => {
   const { server, transport } = await setUp(t, ({ url }, response) => {
     if (url === '/gone') return { status: 404, body: 'gone' }
     if (url !== '/reset') return { body: {} }
@@ -543,7 +543,7 @@ t.test('leaves nothing on a signal that outlives its requests', async (t) => {
   await eventually(() => getEventListeners(signal, 'abort').length === 0)
 })
 
-t.test('says in one sentence why a server cannot be reached', async (t) => {
+t.test('an unreachable server is explained in one sentence', async (t) => {
   const ca = testCertificate('ca')
   const other = testCertificate('other')
   const tls = { ...testCertificate('server', ca), ca: ca.cert }
@@ -581,7 +581,7 @@ t.test('says in one sentence why a server cannot be reached', async (t) => {
       t.notMatch(error.message, /\n/)
     })
   }
-  t.test('no address', async (t) => {
+  t.test('an invalid address', async (t) => {
     for (const server of ['localhost:8080', 'ftp://localhost', '']) {
       t.throws(() => createTransport({ server, describe: 'k' }), {
         code: 'PRO_KUBECONFIG',
@@ -596,7 +596,7 @@ t.test('says in one sentence why a server cannot be reached', async (t) => {
   })
 })
 
-t.test('streams', async (t) => {
+t.test('a stream', async (t) => {
   const open: { closed: boolean }[] = []
   const { server, transport } = await setUp(t, (_request, response) => {
     const state = { closed: false }
@@ -607,14 +607,14 @@ t.test('streams', async (t) => {
     return undefined
   })
 
-  t.test('to a reader that goes away, and then closes the connection', async (t) => {
+  t.test('closes its connection when the reader stops', async (t) => {
     for await (const chunk of await transport.stream(get)) {
       t.equal(chunk.toString(), 'first')
       break
     }
     await eventually(() => open[0]?.closed === true)
   })
-  t.test('until the signal aborts', async (t) => {
+  t.test('ends when the signal aborts', async (t) => {
     const abort = new AbortController()
     const stream = await transport.stream({ ...get, signal: abort.signal })
     await t.rejects(async () => {
@@ -622,7 +622,7 @@ t.test('streams', async (t) => {
     }, new Error('enough'))
     await eventually(() => open[1]?.closed === true)
   })
-  t.test('until the server is gone', async (t) => {
+  t.test('fails when the server is gone', async (t) => {
     const stream = await transport.stream(get)
     const error = await failureOf(
       (async () => {
@@ -633,7 +633,7 @@ t.test('streams', async (t) => {
   })
 })
 
-t.test('a stream that breaks before anybody reads it fails when it is read', async (t) => {
+t.test('a stream that breaks before it is read fails when it is read', async (t) => {
   let socket: Socket | undefined
   const { transport } = await setUp(t, (_request, response) => {
     socket = response.socket ?? undefined
@@ -643,7 +643,7 @@ t.test('a stream that breaks before anybody reads it fails when it is read', asy
   const { signal } = new AbortController()
   const stream = await transport.stream({ ...get, signal })
   socket!.destroy()
-  // Then its end has come here, too.
+  // Without listeners, the end of the stream has arrived at the client, too.
   await eventually(() => getEventListeners(signal, 'abort').length === 0)
   const error = await failureOf(
     (async () => {
@@ -653,24 +653,24 @@ t.test('a stream that breaks before anybody reads it fails when it is read', asy
   t.equal(error.code, 'PRO_API_UNREACHABLE')
 })
 
-t.test('close keeps the process until it is done, attempts do not', async (t) => {
-  const kept: boolean[] = []
+t.test('close keeps the process running until it is done, attempts do not', async (t) => {
+  const keepAlives: boolean[] = []
   const clock = new FakeClock()
   const recording: Clock = {
     now: () => clock.now(),
     monotonicNow: () => clock.monotonicNow(),
     after: (ms, callback, keepAlive = false) => {
-      kept.push(keepAlive)
+      keepAlives.push(keepAlive)
       return clock.after(ms, callback)
     },
   }
   const { transport } = await setUp(t, () => ({ body: {} }), { clock: recording })
   await transport.request(get)
   await transport.close()
-  t.strictSame(kept, [false, true])
+  t.strictSame(keepAlives, [false, true])
 })
 
-t.test('a reader that takes its time slows the server down', async (t) => {
+t.test('a slow reader slows the server down', async (t) => {
   let written = 0
   const { transport } = await setUp(t, (_request, response) => {
     response.writeHead(200)
@@ -683,7 +683,7 @@ t.test('a reader that takes its time slows the server down', async (t) => {
   })
   for await (const chunk of await transport.stream(get)) {
     t.ok(chunk.length > 0)
-    // What fits into the socket buffers is sent; then the server stands still, which without back-pressure it never would.
+    // The server stops when the socket buffers are full; without back-pressure it would continue to write.
     let stillFor = 0
     let last = written
     await eventually(() => {
@@ -696,7 +696,7 @@ t.test('a reader that takes its time slows the server down', async (t) => {
   }
 })
 
-t.test('close cuts streams off and refuses what comes later', async (t) => {
+t.test('close aborts streams and refuses later requests', async (t) => {
   const { transport } = await setUp(t, (_request, response) => {
     response.writeHead(200).write('first')
     return undefined
@@ -714,7 +714,7 @@ t.test('close cuts streams off and refuses what comes later', async (t) => {
   })
 })
 
-t.test('close lets a request end, and cuts off one that does not within a second', async (t) => {
+t.test('close waits a second for running requests, then aborts them', async (t) => {
   const clock = new FakeClock()
   const arrived = Promise.withResolvers<ServerResponse>()
   const { transport } = await setUp(t, (_request, response) => void arrived.resolve(response), { clock })
@@ -732,14 +732,14 @@ t.test('close lets a request end, and cuts off one that does not within a second
   const cut = second.transport.close()
   t.equal(second.transport.close(), cut)
   await clock.advance(999)
-  t.equal(clock.pending, 2, 'the request, and the time that it has left')
+  t.equal(clock.pending, 2, 'the timers of the request and of close')
   await clock.advance(1)
   await cut
   t.equal(clock.pending, 0)
   t.match(await hung, { code: 'PRO_ABORTED', message: /was closed while this request ran/ })
 })
 
-t.test('close ends a request that waits for its next try', async (t) => {
+t.test('close ends a request that waits for its retry', async (t) => {
   const clock = new FakeClock()
   const busy = { status: 429, headers: { 'retry-after': '30' }, body: failure(429, 'TooManyRequests', 'too busy') }
   const { transport } = await setUp(t, () => busy, { clock })
@@ -753,7 +753,7 @@ t.test('close ends a request that waits for its next try', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('close cuts off what runs on connections of an earlier client certificate as well', async (t) => {
+t.test('close aborts requests on connections of an earlier client certificate', async (t) => {
   const ca = testCertificate('ca')
   const server = await startTestServer(
     ({ url }, response) => {
@@ -782,7 +782,7 @@ t.test('close cuts off what runs on connections of an earlier client certificate
   t.match(await cut, { code: 'PRO_ABORTED', message: `The client of ${server.url} was closed while this request ran.` })
 })
 
-t.test('watches do not take the connections that requests need', async (t) => {
+t.test('watches do not use up the connections of requests', async (t) => {
   const { transport } = await setUp(t, ({ url }, response) => {
     if (url === '/request') return { body: {} }
     response.writeHead(200).write('x')
@@ -794,7 +794,7 @@ t.test('watches do not take the connections that requests need', async (t) => {
   abort.abort()
 })
 
-t.test('an answer that claims to be JSON and is not', async (t) => {
+t.test('invalid JSON in a JSON answer is an error', async (t) => {
   const { transport } = await setUp(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":')
     return undefined

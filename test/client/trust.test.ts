@@ -12,8 +12,8 @@ import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { createTransport } from '../../src/client/transport.ts'
 import { checkServerIdentity, trust } from '../../src/client/trust.ts'
 import { startFaultProxy } from '../../src/testing/faults/fault-proxy.ts'
-import { startTestServer } from '../support/client-server.ts'
-import { trustShapes } from '../support/trust-shapes.ts'
+import { startTestServer } from '../support/client/server.ts'
+import { trustShapes } from '../support/certs/trust-shapes.ts'
 
 const shapes = trustShapes()
 const server = await startTestServer(() => ({ body: { ok: true } }), { ...shapes.served, ca: '' })
@@ -21,7 +21,7 @@ const describe = 'a test'
 
 t.teardown(() => server.close())
 
-/** How a client gets its connection to the server, for a bundle. */
+/** Builds a connection to the server for a CA bundle. */
 type Way = (t: Test, ca: string) => Promise<Connection>
 
 const direct: Way = async (_t, ca) => ({ server: server.url, ca, describe })
@@ -87,7 +87,7 @@ for (const [way, connectionFor] of ways) {
     })
 }
 
-t.test('a fault proxy trusts the API server behind it as clients do', async (t) => {
+t.test('a fault proxy trusts the API server like clients do', async (t) => {
   for (const [name, ca] of shapes.trusted) {
     const proxy = await startFaultProxy({ server: server.url, ca, describe })
     const transport = createTransport(proxy.connection)
@@ -96,14 +96,14 @@ t.test('a fault proxy trusts the API server behind it as clients do', async (t) 
   }
 })
 
-t.test('without a bundle the certificates of the system are trusted, and no others', async (t) => {
+t.test('without a CA bundle only the CAs of the system are trusted', async (t) => {
   t.strictSame(trust(undefined), { allowPartialTrustChain: true, checkServerIdentity })
   const transport = createTransport({ server: server.url, describe })
   t.teardown(() => transport.close())
   await t.rejects(transport.request({ method: 'GET', path: '/x' }), { code: 'PRO_API_UNREACHABLE' })
 })
 
-/** A certificate with a common name, and the alternative names that are given. */
+/** A certificate with a common name and alternative names. */
 function certificateFor(commonName: string, names: readonly string[], ips: readonly string[] = []): PeerCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const certificate = forge.pki.createCertificate()
@@ -117,7 +117,7 @@ function certificateFor(commonName: string, names: readonly string[], ips: reado
   return new X509Certificate(forge.pki.certificateToPem(certificate)).toLegacyObject() as PeerCertificate
 }
 
-t.test('a server is called as the alternative names of its certificate say, and in no other way', async (t) => {
+t.test('the host must be among the alternative names of the certificate', async (t) => {
   const cases: readonly (readonly [string, PeerCertificate, string, boolean])[] = [
     ['a name', certificateFor('x', ['api.example.com', 'localhost']), 'api.example.com', true],
     ['another name', certificateFor('x', ['api.example.com']), 'api.example.org', false],
@@ -136,7 +136,7 @@ t.test('a server is called as the alternative names of its certificate say, and 
   }
 })
 
-t.test('what a certificate is for is told where it is not for a host by its common name alone', async (t) => {
+t.test('the error lists the names of the certificate, if it has only a common name', async (t) => {
   const message = (...names: Parameters<typeof certificateFor>): string | undefined =>
     checkServerIdentity('api.example.com', certificateFor(...names))?.message
   t.equal(message('api.example.com', []), 'The certificate has no alternative names, and not for api.example.com')

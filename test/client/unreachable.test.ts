@@ -5,7 +5,7 @@ import { isConnectionReset, unreachable } from '../../src/client/unreachable.ts'
 const connection = { server: 'https://api.example.com:6443', describe: 'kubeconfig a' } as Connection
 const withCode = (code: string): Error => Object.assign(new Error('x'), { code })
 
-t.test('the code is found in an error, in its causes, and in each of its parts', async (t) => {
+t.test('the error code is found in an error, its causes and its parts', async (t) => {
   const refused = withCode('ECONNREFUSED')
   const wrapped = new TypeError('fetch failed', { cause: refused })
   for (const cause of [refused, wrapped, new AggregateError([refused]), new AggregateError([new Error('y'), wrapped])]) {
@@ -16,13 +16,13 @@ t.test('the code is found in an error, in its causes, and in each of its parts',
   t.match(unreachable(connection, new Error('odd')).message, /kubeconfig a cannot be reached: odd\.$/)
 })
 
-t.test('a connection that broke is told from one that was never made', async (t) => {
+t.test('a reset connection differs from a refused one', async (t) => {
   for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']) t.ok(isConnectionReset(withCode(code)), code)
   t.notOk(isConnectionReset(withCode('ECONNREFUSED')))
   t.notOk(isConnectionReset('ECONNRESET'))
 })
 
-t.test('each kind of failure has a sentence that says what to do', async (t) => {
+t.test('each kind of failure is a sentence with advice', async (t) => {
   const server = 'https://api.example.com:6443'
   const sentences: readonly (readonly [readonly string[], (code: string) => string])[] = [
     [
@@ -84,7 +84,7 @@ t.test('each kind of failure has a sentence that says what to do', async (t) => 
     }
 })
 
-t.test('what is thrown and no error, or has no code, is told as it is', async (t) => {
+t.test('thrown values without a code are included as they are', async (t) => {
   const start = 'The API server https://api.example.com:6443 of kubeconfig a cannot be reached'
   t.equal(unreachable(connection, 'odd').message, `${start}: odd.`)
   t.equal(unreachable(connection, undefined).message, `${start}: undefined.`)
@@ -93,12 +93,14 @@ t.test('what is thrown and no error, or has no code, is told as it is', async (t
   t.match(unreachable({ server: 'nonsense', describe: 'k' }, withCode('ENOTFOUND')).message, /^The host name nonsense of /)
 })
 
-t.test('a code that is empty is none', async (t) => {
+t.test('an empty code is ignored', async (t) => {
   const cause = Object.assign(withCode(''), { cause: withCode('ECONNREFUSED') })
   t.match(unreachable(connection, cause).message, /^Nothing answers at /)
 })
 
-t.test('an error of several parts has the first code that one of them has', async (t) => {
+t.test('the first code of an AggregateError is used', async (t) => {
   const parts = new AggregateError([new Error('a'), withCode('ECONNREFUSED'), withCode('ETIMEDOUT')])
   t.match(unreachable(connection, parts).message, /^Nothing answers at /)
+  const nested = new AggregateError([new AggregateError([new Error('a')]), new AggregateError([parts])])
+  t.match(unreachable(connection, nested).message, /^Nothing answers at /)
 })

@@ -4,11 +4,11 @@ import { defaultUserAgent, userAgentOf } from '../../src/client/user-agent.ts'
 
 const platform = `(${process.platform}/${process.arch})`
 
-t.test('a client that belongs to no operator is Proreus itself', async (t) => {
+t.test('the default user agent is Proreus', async (t) => {
   t.equal(defaultUserAgent(), `proreus/${version} ${platform}`)
 })
 
-t.test('that of an operator has its name first, and its version where it has one', async (t) => {
+t.test('the user agent of an operator starts with its name and version', async (t) => {
   t.equal(userAgentOf({ name: 'hello', version: '1.2.3' }), `hello/1.2.3 ${platform} proreus/${version}`)
   t.equal(userAgentOf({ name: 'hello' }), `hello/unknown ${platform} proreus/${version}`)
   t.equal(userAgentOf({ name: 'hello', version: undefined }), `hello/unknown ${platform} proreus/${version}`)

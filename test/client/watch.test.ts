@@ -16,7 +16,7 @@ async function read(...parts: (string | Buffer)[]): Promise<string[]> {
   return events
 }
 
-t.test('gives one event for each line, however the stream is cut', async (t) => {
+t.test('each line is an event, for any chunking', async (t) => {
   const text = Buffer.from(line('ADDED', 'a') + line('MODIFIED', 'zwölf – ✓') + line('BOOKMARK', 'c'))
   for (const size of [1, 2, 3, 7, 1000]) {
     const parts: Buffer[] = []
@@ -25,30 +25,30 @@ t.test('gives one event for each line, however the stream is cut', async (t) => 
   }
 })
 
-t.test('reads only what is asked for', async (t) => {
-  let given = 0
+t.test('the stream is read no faster than its events are consumed', async (t) => {
+  let produced = 0
   async function* endless(): AsyncGenerator<Buffer> {
     for (;;) {
-      given += 1
+      produced += 1
       yield Buffer.from(line('ADDED', 'a'))
     }
   }
   let taken = 0
   for await (const event of readEvents(endless(), request)) {
     t.equal(event.type, 'ADDED')
-    t.equal(given, taken + 1)
+    t.equal(produced, taken + 1)
     if (++taken === 3) break
   }
 })
 
-t.test('gives integers beyond 2^53 with all their digits', async (t) => {
+t.test('integers beyond 2^53 are exact', async (t) => {
   const text = '{"type":"ADDED","object":{"metadata":{"name":"ü"},"spec":{"a":9007199254740993,"b":-9007199254740993,"c":1}}}\n'
   for await (const { object } of readEvents(chunks(text), request)) {
     t.strictSame((object as unknown as JsonObject).spec, { a: 9007199254740993n, b: -9007199254740993n, c: 1 })
   }
 })
 
-t.test('throws an ERROR event', async (t) => {
+t.test('an ERROR event is thrown', async (t) => {
   const expired = `${JSON.stringify({ type: 'ERROR', object: failure(410, 'Expired', 'too old resource version: 1 (5)') })}\n`
   const events: string[] = []
   try {
@@ -61,7 +61,7 @@ t.test('throws an ERROR event', async (t) => {
   t.strictSame(events, ['ADDED'])
 })
 
-t.test('an ERROR event is about the request, and has the reason that it says', async (t) => {
+t.test('an ERROR event has the request and the reason of its Status', async (t) => {
   const status = failure(504, 'Timeout', 'Too large resource version', { causes: [{ reason: 'ResourceVersionTooLarge' }] })
   const thrown = (text: string): Promise<unknown> => read(text).catch((error: unknown) => error)
   t.match(await thrown(`${JSON.stringify({ type: 'ERROR', object: status })}\n`), { status, request })
@@ -71,10 +71,10 @@ t.test('an ERROR event is about the request, and has the reason that it says', a
 const start = 'The watch of /api/v1/pods'
 const long = `{"type":"ADDED","a":"${'x'.repeat(1000)}"}`
 const broken: [string, string, string, string][] = [
-  ['what is no JSON', '<html>\n', 'PRO_API', `${start} sent a line that is not valid JSON.`],
-  ['what is no object', '7\n', 'PRO_API', `${start} sent a line that is no watch event: 7`],
-  ['what is no event', '{"type":"ADDED"}\n', 'PRO_API', `${start} sent a line that is no watch event: {"type":"ADDED"}`],
-  ['a long line that is no event', `${long}\n`, 'PRO_API', `${start} sent a line that is no watch event: ${long.slice(0, 200)}`],
+  ['invalid JSON', '<html>\n', 'PRO_API', `${start} sent a line that is not valid JSON.`],
+  ['a value that is not an object', '7\n', 'PRO_API', `${start} sent a line that is no watch event: 7`],
+  ['an object that is not an event', '{"type":"ADDED"}\n', 'PRO_API', `${start} sent a line that is no watch event: {"type":"ADDED"}`],
+  ['a long line that is not an event', `${long}\n`, 'PRO_API', `${start} sent a line that is no watch event: ${long.slice(0, 200)}`],
   ['an unknown type', '{"type":"MOVED","object":{}}\n', 'PRO_API', `${start} sent an event of the unknown type "MOVED".`],
   [
     'a type that is a long number',
@@ -82,22 +82,22 @@ const broken: [string, string, string, string][] = [
     'PRO_API',
     `${start} sent an event of the unknown type 9007199254740993.`,
   ],
-  ['an end in the middle', '{"type":"ADDED","obj', 'PRO_API_UNREACHABLE', `${start} ended in the middle of an event.`],
+  ['an end within an event', '{"type":"ADDED","obj', 'PRO_API_UNREACHABLE', `${start} ended in the middle of an event.`],
   [
-    'an error that is no Status',
+    'an error that is not a Status',
     '{"type":"ERROR","object":{"a":1}}\n',
     'PRO_API',
     'the watch ended with an error without a message: {"a":1}',
   ],
 ]
 for (const [name, text, code, message] of broken) {
-  t.test(`throws at ${name}`, async (t) => {
+  t.test(`${name} is an error`, async (t) => {
     const error = await read(text).catch((thrown: unknown) => thrown as { code: string; message: string })
     t.strictSame(Array.isArray(error) ? error : [error.code, error.message], [code, message])
   })
 }
 
-t.test('all types of events are known', async (t) => {
+t.test('all types of events are accepted', async (t) => {
   const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']
   t.strictSame(
     await read(...types.map((type) => line(type, 'a'))),

@@ -1,10 +1,10 @@
-/** Tokens of ServiceAccounts, as a client asks for them, and what the objects of RBAC let them do. */
+/** Tokens of ServiceAccounts, and the permissions that RBAC objects grant to them. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { Connection } from '../../src/client/connection.ts'
-import { apiOf, type Api } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf, type Api } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-access'
 const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
@@ -35,7 +35,7 @@ t.test('access', async (t) => {
     return apiOf(t, own)
   }
 
-  t.test('a token says whose it is, and ends with the ServiceAccount', async (t) => {
+  t.test('a token authenticates its ServiceAccount until that is deleted', async (t) => {
     await api('POST', accounts, { body: { metadata: { name: 'worker' } } })
     const { status, body } = await tokenOf('worker', { expirationSeconds: 700 })
     t.equal(status, 201)
@@ -66,18 +66,18 @@ t.test('access', async (t) => {
 
     await api('DELETE', `${accounts}/worker`)
     await api('POST', accounts, { body: { metadata: { name: 'worker' } } })
-    // The API server remembers for some seconds whom it has authenticated.
-    await until('the token is of no use', async () => (await review(token)).status.authenticated !== true)
+    // The API server caches authentications for some seconds.
+    await until('the token is invalid', async () => (await review(token)).status.authenticated !== true)
   })
 
-  t.test('a token for others is not for the API server', async (t) => {
+  t.test('a token for another audience is refused by the API server', async (t) => {
     await api('POST', accounts, { body: { metadata: { name: 'abroad' } } })
     const { body } = await tokenOf('abroad', { audiences: ['elsewhere'] })
     t.match(body['spec'], { audiences: ['elsewhere'] })
     t.not((await review((body['status'] as { token: string }).token)).status.authenticated, true)
   })
 
-  t.test('requests that make no sense are refused', async (t) => {
+  t.test('an invalid TokenRequest is refused', async (t) => {
     t.match((await tokenOf('nobody')).body, { code: 404, message: 'serviceaccounts "nobody" not found' })
     await api('POST', accounts, { body: { metadata: { name: 'hasty' } } })
     t.match((await tokenOf('hasty', { expirationSeconds: 10 })).body, {
@@ -91,7 +91,7 @@ t.test('access', async (t) => {
   const subject = (name: string): JsonObject => ({ kind: 'ServiceAccount', namespace, name })
   const configMaps = (of: string): string => `/api/v1/namespaces/${of}/configmaps`
 
-  t.test('a Role that is bound holds in its namespace, and only as long as it is bound', async (t) => {
+  t.test('a bound Role allows in its namespace, until the binding is deleted', async (t) => {
     const own = await createAccount('local')
     const refused = {
       code: 403,
@@ -110,7 +110,7 @@ t.test('access', async (t) => {
     await until('it may no longer', async () => (await own('GET', configMaps(namespace))).status === 403)
   })
 
-  t.test('a ClusterRole that is bound for the cluster holds everywhere, also for a group', async (t) => {
+  t.test('a ClusterRole in a ClusterRoleBinding allows in every namespace, also for a group', async (t) => {
     const own = await createAccount('global')
     const paths = [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]
     await api('POST', `${rbac}/clusterroles`, { body: { metadata: { name: 'conformance-access' }, rules: [...rules, ...paths] } })
@@ -127,7 +127,7 @@ t.test('access', async (t) => {
     t.equal((await own('GET', '/metrics/slis')).status, 403)
   })
 
-  t.test('a token can be bound to what it is for, and ends with that', async (t) => {
+  t.test('a token that is bound to an object becomes invalid with it', async (t) => {
     await api('POST', accounts, { body: { metadata: { name: 'bound' } } })
     const pods = `/api/v1/namespaces/${namespace}/pods`
     const secrets = `/api/v1/namespaces/${namespace}/secrets`
@@ -161,7 +161,7 @@ t.test('access', async (t) => {
     })
   })
 
-  t.test('without a token one is somebody, too', async (t) => {
+  t.test('a request without a token is system:anonymous', async (t) => {
     const { authorization: _authorization, ...nobody } = connection
     const anonymous = apiOf(t, nobody)
     for (const path of ['/healthz', '/livez', '/readyz', '/version']) t.equal((await anonymous('GET', path)).status, 200, path)
@@ -177,7 +177,7 @@ t.test('access', async (t) => {
   const may = async (who: string, resourceAttributes: JsonObject): Promise<JsonObject> =>
     (await api('POST', `${reviews}/subjectaccessreviews`, { body: { spec: { user: who, resourceAttributes } } })).body.status as JsonObject
 
-  t.test('the answer to who may do what says by which binding', async (t) => {
+  t.test('a SubjectAccessReview names the binding that allows', async (t) => {
     const path = `${rbac}/namespaces/${namespace}`
     const reader = user('reasoned')
     const question = { verb: 'list', resource: 'configmaps', namespace }
@@ -193,7 +193,7 @@ t.test('access', async (t) => {
     })
   })
 
-  t.test('roles that every cluster has', async (t) => {
+  t.test('the bootstrap roles exist', async (t) => {
     const names = ['cluster-admin', 'admin', 'edit', 'view', 'system:basic-user', 'system:discovery', 'system:auth-delegator']
     for (const name of names) t.equal((await api('GET', `${rbac}/clusterroles/${name}`)).status, 200, name)
     t.match((await api('GET', `${rbac}/clusterroles/view`)).body, {
@@ -212,7 +212,7 @@ t.test('access', async (t) => {
     t.match(body, { spec: {}, status: { incomplete: false } })
   })
 
-  t.test('to act for others is a permission', async (t) => {
+  t.test('impersonation needs a right', async (t) => {
     const own = await createAccount('actor')
     const who = user('actor')
     const as = (name: string, path: string): Promise<{ body: JsonObject }> => own('GET', path, { headers: { 'impersonate-user': name } })
@@ -231,7 +231,7 @@ t.test('access', async (t) => {
     })
   })
 
-  t.test('questions that make no sense', async (t) => {
+  t.test('an invalid access review or token review is refused', async (t) => {
     const nothing = {
       code: 422,
       message: /^\.authorization\.k8s\.io "" is invalid: spec\.resourceAttributes: Invalid value: null: exactly one of/,

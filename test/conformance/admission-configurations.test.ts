@@ -1,9 +1,9 @@
-/** Webhook configurations as objects: their defaults, and what the API server refuses in them. */
+/** Defaults and validation of webhook configurations. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { configurationOf, configurationPath } from '../support/conformance-admission.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { configurationOf, configurationPath } from '../support/conformance/admission.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const controlPlane = await conformanceControlPlane(t, { controllers: false })
 const api = apiOf(t, controlPlane.connection)
@@ -18,7 +18,7 @@ const webhook: JsonObject = {
 }
 const without = (field: string): JsonObject => Object.fromEntries(Object.entries(webhook).filter(([name]) => name !== field))
 
-t.test('what is left out gets a default', needsOwnControlPlane, async (t) => {
+t.test('a webhook configuration gets its defaults', needsOwnControlPlane, async (t) => {
   for (const type of ['mutating', 'validating'] as const) {
     const service = { namespace: 'default', name: 'hooks' }
     const given = [webhook, { ...without('rules'), name: 'b.example.com', clientConfig: { service } }]
@@ -42,7 +42,7 @@ t.test('what is left out gets a default', needsOwnControlPlane, async (t) => {
 
 interface Refusal {
   readonly webhooks: readonly JsonObject[]
-  /** `reason field: message` */
+  /** The expected causes, each as `reason field: message`. */
   readonly causes: readonly string[]
 }
 
@@ -257,7 +257,7 @@ const refusals: Record<string, Refusal> = {
   },
 }
 
-t.test('what is wrong in a configuration is told, all of it', needsOwnControlPlane, async (t) => {
+t.test('an invalid webhook configuration is refused with every error', needsOwnControlPlane, async (t) => {
   for (const type of ['mutating', 'validating'] as const)
     for (const [what, { webhooks, causes }] of Object.entries(refusals)) {
       const { body } = await api('POST', `${configurationPath(type)}?dryRun=All`, { body: configurationOf(type, 'wrong', webhooks) })
@@ -271,7 +271,7 @@ t.test('what is wrong in a configuration is told, all of it', needsOwnControlPla
     }
 })
 
-t.test('the policy of re-invocation is that of mutating webhooks', needsOwnControlPlane, async (t) => {
+t.test('reinvocationPolicy is validated in mutating webhooks only', needsOwnControlPlane, async (t) => {
   const body = configurationOf('mutating', 'wrong', one({ reinvocationPolicy: 'Often' }))
   const refused = await api('POST', `${configurationPath('mutating')}?dryRun=All`, { body })
   const text = 'Unsupported value: "Often": supported values: "IfNeeded", "Never"'

@@ -1,19 +1,19 @@
-/** What a client is told of a webhook's answer: denials, with and without causes, and warnings. */
+/** Responses to a client after a webhook's denial or warning. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { admissionWorld, configMaps, webhookOf } from '../support/conformance-admission.ts'
-import { kubectlAs } from '../support/devcluster-kubectl.ts'
-import { needsKubectl } from '../support/process.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { admissionWorld, configMaps, webhookOf } from '../support/conformance/admission.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-denials'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
 const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
-/** Creates a ConfigMap, dry: whether it is let in. */
+/** Creates a ConfigMap by dry run. */
 function create(): Promise<RawAnswer> {
   return api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`, { body: { metadata: { name: 'a' } } })
 }
@@ -69,7 +69,7 @@ const denials: readonly { status?: JsonObject; expected: JsonObject; retryAfter?
   },
 ]
 
-t.test('a denial is told in the words, with the code, reason and details of the webhook', needsOwnControlPlane, async (t) => {
+t.test('a denial has the message, code, reason and details of the webhook', needsOwnControlPlane, async (t) => {
   for (const type of ['mutating', 'validating'] as const)
     await t.test(type, async (t) => {
       await configure(t, type, 'denying', [webhookOf(server, 'deny', configMaps)])
@@ -84,7 +84,7 @@ t.test('a denial is told in the words, with the code, reason and details of the 
     })
 })
 
-t.test('the first denial is the answer, and a mutating one ends the request', needsOwnControlPlane, async (t) => {
+t.test('the first denial is returned, and that of a mutating webhook ends the request', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'two', [webhookOf(server, 'deny', configMaps), webhookOf(server, 'later', configMaps)])
   await configure(t, 'validating', 'three', [webhookOf(server, 'last', configMaps)])
   deny({ message: 'first' })
@@ -95,7 +95,7 @@ t.test('the first denial is the answer, and a mutating one ends the request', ne
   )
 })
 
-t.test('kubectl tells a denial, and the causes of an invalid object', { ...needsKubectl, ...needsOwnControlPlane }, async (t) => {
+t.test('kubectl prints a denial and the causes of an invalid object', { ...needsKubectl, ...needsOwnControlPlane }, async (t) => {
   const kubectl = kubectlAs(t, controlPlane.kubeconfig)
   await configure(t, 'validating', 'denying', [webhookOf(server, 'deny', configMaps)])
   const about = { name: 'a', kind: 'ConfigMap' }
@@ -127,7 +127,7 @@ t.test('kubectl tells a denial, and the causes of an invalid object', { ...needs
   }
 })
 
-t.test('warnings go to the client, each once, cut where they are too long together', needsOwnControlPlane, async (t) => {
+t.test('warnings reach the client, each once and truncated when they are too long together', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'warning', [webhookOf(server, 'one', configMaps)])
   await configure(t, 'validating', 'warning', [webhookOf(server, 'two', configMaps)])
   const many = (count: number, length: number) => Array.from({ length: count }, (_, index) => `${index} ${'w'.repeat(length)}`)
@@ -152,7 +152,7 @@ t.test('warnings go to the client, each once, cut where they are too long togeth
       server.answer('two', { allowed, warnings: [...two] })
       const answer = await create()
       t.equal(answer.status, allowed ? 201 : 400)
-      // A header's bytes are UTF-8, which Node.js does not expect.
+      // Node.js decodes headers as Latin-1, but these are UTF-8.
       const warnings = answer.warnings.map((text) => Buffer.from(text, 'latin1').toString('utf8'))
       t.strictSame(warnings, shown, JSON.stringify(one).slice(0, 60))
     }

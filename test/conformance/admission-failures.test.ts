@@ -1,4 +1,4 @@
-/** What becomes of calls that fail: each way of failing under each failure policy, timeouts, and patches that cannot be applied. */
+/** Failed calls of webhooks under each failurePolicy, timeouts, and patches that cannot be applied. */
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { createServer } from 'node:net'
@@ -6,26 +6,26 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { issueAuthority } from '../../src/certs/issue.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { Answer } from '../support/conformance-admission.ts'
-import { admissionWorld, configMaps, review, webhookOf } from '../support/conformance-admission.ts'
-import { callFailures, invalidResponses, json, otherFailures, patch } from '../support/conformance-admission-failures.ts'
-import { base64, raw } from '../support/conformance-reviews.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { Answer } from '../support/conformance/admission.ts'
+import { admissionWorld, configMaps, review, webhookOf } from '../support/conformance/admission.ts'
+import { callFailures, invalidResponses, json, otherFailures, patch } from '../support/conformance/admission-failures.ts'
+import { base64, raw } from '../support/conformance/reviews.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-failures'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
 const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
-/** Creates a ConfigMap, dry, that the webhooks with this label in their selector are asked about. */
+/** Creates a ConfigMap by dry run, for which the webhooks with this label in their selector are called. */
 function create(policy = '', query = ''): Promise<RawAnswer> {
   const body = { metadata: { name: 'a', labels: { policy } }, data: { a: 'b' } }
   return api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All${query}`, { body })
 }
 
-/** The same webhook twice: one must answer, of the other a failed call counts as none. */
+/** Returns the same webhook twice, with failurePolicy Fail and Ignore. */
 function both(path: string, more: JsonObject = {}): JsonObject[] {
   return ['Fail', 'Ignore'].map((failurePolicy) =>
     webhookOf(server, path, configMaps, {
@@ -54,32 +54,32 @@ function internalError(text: string): JsonObject {
 
 const failedCall = (text: string): JsonObject => internalError(`failed calling webhook "fail.conformance.example.com": ${text}`)
 
-t.test('a call that fails is an error of the API server, or counts as none', needsOwnControlPlane, async (t) => {
+t.test('a failed call is an internal error with failurePolicy Fail, and is ignored with Ignore', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'failing', both('failing'))
   const cases: [string, Answer, string | RegExp][] = [
-    ...Object.entries(callFailures).map(([what, { answer, says }]): [string, Answer, string] => [
+    ...Object.entries(callFailures).map(([what, { answer, message }]): [string, Answer, string] => [
       what,
       answer,
-      `failed to call webhook: ${says}`,
+      `failed to call webhook: ${message}`,
     ]),
-    ...Object.entries(invalidResponses).map(([what, { answer, says }]): [string, Answer, string | RegExp] => [
+    ...Object.entries(invalidResponses).map(([what, { answer, message }]): [string, Answer, string | RegExp] => [
       what,
       answer,
-      typeof says === 'string' ? `received invalid webhook response: ${says}` : says,
+      typeof message === 'string' ? `received invalid webhook response: ${message}` : message,
     ]),
-    ...Object.entries(otherFailures).map(([what, { answer, says }]): [string, Answer, string] => [what, answer, says]),
+    ...Object.entries(otherFailures).map(([what, { answer, message }]): [string, Answer, string] => [what, answer, message]),
   ]
-  for (const [what, answer, says] of cases) {
+  for (const [what, answer, message] of cases) {
     server.answer('failing', answer)
     const [failed, ignored] = await Promise.all([create('Fail'), create('Ignore')])
-    if (typeof says === 'string') t.strictSame(failed.body, failedCall(says), what)
-    else t.match(failed.body, { message: says, reason: 'InternalError', code: 500 }, what)
+    if (typeof message === 'string') t.strictSame(failed.body, failedCall(message), what)
+    else t.match(failed.body, { message, reason: 'InternalError', code: 500 }, what)
     t.equal(failed.status, 500)
     t.equal(ignored.status, 201, `${what} is ignored`)
   }
 })
 
-t.test('answers that are odd and good enough', needsOwnControlPlane, async (t) => {
+t.test('an unusual but valid response is accepted', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'odd', both('odd'))
   const good: Record<string, Answer> = {
     'a redirect that keeps the method': raw(307, '', { location: '/elsewhere' }),
@@ -108,7 +108,7 @@ t.test('answers that are odd and good enough', needsOwnControlPlane, async (t) =
   )
   let calls = 0
   server.answer('odd', (call, response) => (++calls === 1 ? raw(503, '', { 'retry-after': '0' })(call, response) : { allowed: true }))
-  t.equal((await create('Fail')).status, 201, 'called again, as the first answer asked')
+  t.equal((await create('Fail')).status, 201, 'the call is retried after Retry-After')
   t.equal(calls, 2)
 })
 
@@ -119,18 +119,18 @@ function reviewText({ uid }: JsonObject): string {
 t.test('a validating webhook cannot patch', needsOwnControlPlane, async (t) => {
   await configure(t, 'validating', 'patching', both('patching'))
   const cases = [
-    { response: { patch: base64('[]'), patchType: 'JSONPatch' }, says: 'validating webhook may not return response.patch' },
-    { response: { patch: base64('[]') }, says: 'validating webhook may not return response.patch' },
-    { response: { patchType: 'JSONPatch' }, says: 'validating webhook may not return response.patchType' },
+    { response: { patch: base64('[]'), patchType: 'JSONPatch' }, message: 'validating webhook may not return response.patch' },
+    { response: { patch: base64('[]') }, message: 'validating webhook may not return response.patch' },
+    { response: { patchType: 'JSONPatch' }, message: 'validating webhook may not return response.patchType' },
   ]
-  for (const { response, says } of cases) {
+  for (const { response, message } of cases) {
     server.answer('patching', review(response))
-    t.strictSame((await create('Fail')).body, failedCall(`received invalid webhook response: ${says}`))
+    t.strictSame((await create('Fail')).body, failedCall(`received invalid webhook response: ${message}`))
     t.equal((await create('Ignore')).status, 201)
   }
 })
 
-t.test('whoever cannot be reached or trusted is not called', needsOwnControlPlane, async (t) => {
+t.test('a webhook server that is unreachable or untrusted is a failed call', needsOwnControlPlane, async (t) => {
   const { port } = await listen(
     t,
     createServer((socket) => socket.resetAndDestroy()),
@@ -149,53 +149,54 @@ t.test('whoever cannot be reached or trusted is not called', needsOwnControlPlan
   const serverPort = new URL(server.url).port
   const service = { namespace, name: 'nobody', path: '/path' }
   const untrusted = 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
-  const cases: Record<string, { clientConfig: JsonObject; says: string | RegExp }> = {
+  const cases: Record<string, { clientConfig: JsonObject; message: string | RegExp }> = {
     closed: {
       clientConfig: { url: `https://127.0.0.1:${closedPort}/path`, caBundle },
-      says: `Post "https://127.0.0.1:${closedPort}/path?timeout=1s": dial tcp 127.0.0.1:${closedPort}: connect: connection refused`,
+      message: `Post "https://127.0.0.1:${closedPort}/path?timeout=1s": dial tcp 127.0.0.1:${closedPort}: connect: connection refused`,
     },
     'unknown-authority': {
       clientConfig: { url: `${server.url}/path`, caBundle: stranger },
-      says: `Post "${server.url}/path?timeout=1s": ${untrusted}`,
+      message: `Post "${server.url}/path?timeout=1s": ${untrusted}`,
     },
-    'no-bundle': { clientConfig: { url: `${server.url}/path` }, says: `Post "${server.url}/path?timeout=1s": ${untrusted}` },
+    'no-bundle': { clientConfig: { url: `${server.url}/path` }, message: `Post "${server.url}/path?timeout=1s": ${untrusted}` },
     'other-name': {
       clientConfig: { url: `https://localhost:${serverPort}/path`, caBundle },
-      says: `Post "https://localhost:${serverPort}/path?timeout=1s": tls: failed to verify certificate: x509: certificate is valid for hooks.conformance.svc, not localhost`,
+      message: `Post "https://localhost:${serverPort}/path?timeout=1s": tls: failed to verify certificate: x509: certificate is valid for hooks.conformance.svc, not localhost`,
     },
     'no-tls': {
       clientConfig: { url: `https://127.0.0.1:${plain.port}/path`, caBundle },
-      says: `Post "https://127.0.0.1:${plain.port}/path?timeout=1s": http: server gave HTTP response to HTTPS client`,
+      message: `Post "https://127.0.0.1:${plain.port}/path?timeout=1s": http: server gave HTTP response to HTTPS client`,
     },
-    reset: { clientConfig: { url: `https://127.0.0.1:${port}/path`, caBundle }, says: /: (EOF|.*connection reset by peer)$/ },
+    reset: { clientConfig: { url: `https://127.0.0.1:${port}/path`, caBundle }, message: /: (EOF|.*connection reset by peer)$/ },
     'no-host': {
       clientConfig: { url: 'https://nobody.invalid/path', caBundle },
-      says: /Post "https:\/\/nobody\.invalid\/path\?timeout=1s": dial tcp: lookup nobody\.invalid.*: (no such host|server misbehaving|i\/o timeout)$|context deadline exceeded$/,
+      message:
+        /Post "https:\/\/nobody\.invalid\/path\?timeout=1s": dial tcp: lookup nobody\.invalid.*: (no such host|server misbehaving|i\/o timeout)$|context deadline exceeded$/,
     },
     'no-service': {
       clientConfig: { service, caBundle },
-      says: `Post "https://nobody.${namespace}.svc:443/path?timeout=1s": service "nobody" not found`,
+      message: `Post "https://nobody.${namespace}.svc:443/path?timeout=1s": service "nobody" not found`,
     },
   }
-  for (const [name, { clientConfig, says }] of Object.entries(cases))
+  for (const [name, { clientConfig, message }] of Object.entries(cases))
     await t.test(name, async (t) => {
       await configure(t, 'validating', name, both('path', { clientConfig }))
       const failed = await create('Fail')
-      if (typeof says === 'string') t.strictSame(failed.body, failedCall(`failed to call webhook: ${says}`))
-      else t.match(failed.body.message, says)
+      if (typeof message === 'string') t.strictSame(failed.body, failedCall(`failed to call webhook: ${message}`))
+      else t.match(failed.body.message, message)
       t.equal((await create('Ignore')).status, 201)
       t.strictSame(server.take(), [])
     })
 })
 
-/** A server that listens on loopback as long as the test runs. */
+/** Starts a server on loopback, until the test ends. */
 async function listen(t: Test, listener: Server): Promise<AddressInfo> {
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => listener.close(resolve)))
   return listener.address() as AddressInfo
 }
 
-t.test('a webhook is told how long the API server waits', needsOwnControlPlane, async (t) => {
+t.test('the query of a call contains the timeout of the webhook', needsOwnControlPlane, async (t) => {
   const slow = (path: string, timeoutSeconds?: number) =>
     webhookOf(server, path, configMaps, timeoutSeconds === undefined ? {} : { timeoutSeconds })
   await configure(t, 'mutating', 'slow', [slow('default'), slow('three', 3), slow('thirty', 30)])
@@ -208,7 +209,7 @@ t.test('a webhook is told how long the API server waits', needsOwnControlPlane, 
   t.strictSame(await asked('&timeout=2s'), ['default timeout=2s', 'three timeout=2s', 'thirty timeout=2s'])
 })
 
-t.test('the time of the request is the time of all its webhooks', needsOwnControlPlane, async (t) => {
+t.test('the timeout of a request limits all its webhooks together', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'slow', [webhookOf(server, 'first', configMaps), webhookOf(server, 'second', configMaps)])
   server.answer('first', (call, response) => {
     setTimeout(() => review({})(call, response), 1100)

@@ -1,4 +1,4 @@
-/** What handlers of operators can say about objects, subresources and deletions, through a control plane that asks them. */
+/** Webhook handlers of operators for objects, subresources and deletions, called by a control plane. */
 import t from 'tap'
 import { configMap, deployment, pod, secret } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'
@@ -8,14 +8,14 @@ import type { Infer } from '../../src/api/kind.ts'
 import { failure } from '../../src/api/status.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
-import { accessReviewRule } from '../../src/webhook/access.ts'
-import type { Incoming } from '../../src/webhook/definition.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import { anyResource } from '../../src/webhook/subresource.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { accessReviewRule } from '../../src/webhook/handlers/requester-access.ts'
+import type { Incoming } from '../../src/webhook/definition/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { anyResource } from '../../src/webhook/definition/subresource.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-handlers'
 const group = 'handlers.example.com'
@@ -43,7 +43,7 @@ const withStep = (object: DeepReadonly<Incoming<Gadget>>, step: string): DeepRea
     ? object
     : { ...object, spec: { ...object.spec, steps: [...(object.spec.steps ?? []), `${step}${object.spec.steps?.length ?? 0}`] } }
 
-/** Everything that is asked about Gadgets, by two operators. */
+/** The webhooks for Gadgets; a second operator adds further ones. */
 const gadgets = defineOperator({
   name: 'gadgets',
   kinds: [gadget],
@@ -82,7 +82,7 @@ const policies = defineOperator({
   name: 'policies',
   kinds: [],
   webhooks: [
-    // Says nothing against anything: what others refuse stays refused.
+    // This webhook allows every gadget. A denial by a webhook of the operator `gadgets` must still count.
     defineWebhook(gadget, { validateInCluster: () => [] }),
     defineWebhook(anyResource, {
       subresource: 'scale',
@@ -147,7 +147,7 @@ function causesOf({ body }: RawAnswer): JsonObject[] {
   return (body as { details?: { causes?: JsonObject[] } }).details?.causes ?? []
 }
 
-// Each configuration is there as a whole or not at all: the last entry of each tells for the others.
+// A configuration takes effect as a whole: when its last webhook is called, the others are called, too.
 await until('the webhooks are called', async () => {
   const refused = await api('POST', `${core}/configmaps?dryRun=All`, configMapWith({ mode: 'bad' }))
   const changed = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))
@@ -155,12 +155,12 @@ await until('the webhooks are called', async () => {
 })
 
 t.test('several handlers of one kind', async (t) => {
-  t.test('fill in one after the other', async (t) => {
+  t.test('default in order', async (t) => {
     const { status, body } = await api('POST', `${path}?dryRun=All`, gadgetWith({}))
     t.equal(status, 201)
     t.strictSame(body.spec, { size: 2, steps: ['first0', 'second1'] })
   })
-  t.test('are heard together, and nobody takes back what another refused', async (t) => {
+  t.test('report their errors together, and none reverts the error of another', async (t) => {
     const refused = await api('POST', `${path}?dryRun=All`, gadgetWith({ size: 9, owner: 'nobody' }))
     t.equal(refused.status, 422)
     t.match(refused.body.message, /^admission webhook "mutate-gadget-v1\.handlers\.example\.com" denied the request: Gadget\./)
@@ -169,21 +169,21 @@ t.test('several handlers of one kind', async (t) => {
       { reason: 'FieldValueInvalid', message: 'Invalid value: 9: must be small', field: 'spec.size' },
     ])
   })
-  t.test('and together with the schema', async (t) => {
+  t.test('report their errors together with those of the schema', async (t) => {
     const refused = await api('POST', `${path}?dryRun=All`, gadgetWith({ size: 0, owner: 'nobody' }))
     t.strictSame(
       causesOf(refused).map(({ field }) => field),
       ['spec.owner', 'spec.size'],
     )
   })
-  t.test('each for its operations', async (t) => {
+  t.test('run for their own operations only', async (t) => {
     t.equal((await api('POST', path, gadgetWith({}, { name: 'grows' }))).status, 201)
     const grown = await api('PATCH', `${path}/grows`, { body: { spec: { size: 9, owner: 'nobody' } }, ...merge })
-    t.equal(grown.status, 200, 'nothing was said about updates')
+    t.equal(grown.status, 200, 'no handler refuses updates')
   })
 })
 
-t.test('the requester may need another permission', async (t) => {
+t.test('a handler can require another permission of the requester', async (t) => {
   const refused = await jane('POST', `${path}?dryRun=All`, gadgetWith({ owner: 'secrets' }))
   t.strictSame(causesOf(refused), [
     { reason: 'FieldValueForbidden', message: 'Forbidden: user "jane" cannot get secrets', field: 'spec.owner' },
@@ -191,14 +191,14 @@ t.test('the requester may need another permission', async (t) => {
   t.equal((await api('POST', `${path}?dryRun=All`, gadgetWith({ owner: 'secrets' }))).status, 201)
 })
 
-t.test('what the process follows can be read, though nothing reconciles', async (t) => {
+t.test('a handler reads watched types from the cache, even without controllers', async (t) => {
   const create = (): Promise<RawAnswer> => api('POST', `${path}?dryRun=All`, gadgetWith({ owner: 'cached' }, { name: 'cached' }))
   t.match(causesOf(await create()), [{ field: 'spec.owner', message: 'Forbidden: has no Secret' }])
   await controlPlane.client.create(secret, { metadata: { namespace, name: 'cached' } })
   await until('the Secret is seen', async () => (await create()).status === 201)
 })
 
-t.test('a deletion is refused, of one and of all', async (t) => {
+t.test('a handler refuses deletions of an object and of a collection', async (t) => {
   t.equal((await api('POST', path, gadgetWith({}, { name: 'kept', labels: { keep: 'yes' } }))).status, 201)
   for (const address of [`${path}/kept`, `${path}?labelSelector=keep%3Dyes`]) {
     const { status, body } = await api('DELETE', address)
@@ -209,16 +209,16 @@ t.test('a deletion is refused, of one and of all', async (t) => {
   t.equal((await api('DELETE', `${path}/kept`)).status, 200)
 })
 
-t.test('subresources', async (t) => {
+t.test('handlers of subresources', async (t) => {
   t.equal((await api('POST', path, gadgetWith({}, { name: 'sub' }))).status, 201)
-  t.test('the status', async (t) => {
+  t.test('validate the status', async (t) => {
     const refused = await api('PATCH', `${path}/sub/status`, { body: { status: { size: 2, color: 'mauve' } }, ...merge })
     t.equal(refused.status, 422)
     t.match(refused.body.message, /^admission webhook "validate-gadget-status-v1\.handlers\.example\.com" denied the request: /)
     t.match(causesOf(refused), [{ field: 'status.color', message: 'Invalid value: "mauve": is no color' }])
     t.equal((await api('PATCH', `${path}/sub/status`, { body: { status: { size: 2, color: 'red' } }, ...merge })).status, 200)
   })
-  t.test('the scale of anything', async (t) => {
+  t.test('validate the scale of any type', async (t) => {
     const labels = { app: 'd' }
     const spec = {
       replicas: 0,
@@ -240,7 +240,7 @@ t.test('subresources', async (t) => {
       )
     }
   })
-  t.test('an eviction', async (t) => {
+  t.test('validate an eviction', async (t) => {
     await until('Pods can be made', async () => (await api('POST', `${core}/pods`, podWith('x:1', 'stays'))).status === 201)
     const { status, body } = await api('POST', `${core}/pods/stays/eviction`, { body: { metadata: { name: 'stays' } } })
     t.equal(status, 429)
@@ -248,7 +248,7 @@ t.test('subresources', async (t) => {
   })
 })
 
-t.test('types that are not ours', async (t) => {
+t.test('a handler for a built-in type excludes the system namespaces', async (t) => {
   const created = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))
   t.match(created.body, { metadata: { annotations: { seen: 'yes' } } })
   const refused = await api('POST', `${core}/pods?dryRun=All`, podWith('x:latest'))
@@ -258,10 +258,10 @@ t.test('types that are not ours', async (t) => {
     'admission webhook "validate-pod-v1.core.test" denied the request: Pod "p" is invalid: spec.containers[0].image: Invalid value: "x:latest": must name a version',
   )
   const elsewhere = await api('POST', '/api/v1/namespaces/kube-system/pods?dryRun=All', podWith('x:latest'))
-  t.notMatch(elsewhere.text, /must name a version/, 'what the cluster itself needs is not asked about')
+  t.notMatch(elsewhere.text, /must name a version/, 'the webhook is not called for kube-system')
 })
 
-t.test('only what was asked for is sent', async (t) => {
+t.test('a webhook receives only requests that its selectors and match conditions allow', async (t) => {
   const create = (data: JsonObject, metadata: JsonObject): Promise<RawAnswer> =>
     api('POST', `${core}/configmaps?dryRun=All`, configMapWith(data, metadata))
   t.equal((await create({ mode: 'bad' }, {})).status, 422)
@@ -269,5 +269,9 @@ t.test('only what was asked for is sent', async (t) => {
   t.equal((await create({ mode: 'bad' }, { annotations: { exempt: 'x' } })).status, 201, 'the match conditions')
   const late = { metadata: { name: 'p', labels: { late: 'yes' } }, spec: { containers: [{ name: 'main', image: 'x:1' }] } }
   const both = await api('POST', `${core}/pods?dryRun=All`, { body: late })
-  t.match(both.body, { metadata: { annotations: { seen: 'yes', late: 'seen: yes' } } }, 'an entry of its own comes after the others')
+  t.match(
+    both.body,
+    { metadata: { annotations: { seen: 'yes', late: 'seen: yes' } } },
+    'a separate webhook entry is called after the others',
+  )
 })

@@ -1,8 +1,8 @@
-/** Match conditions of webhooks: what is wrong in one when it is written, and what each lets through when a write comes. */
+/** Match conditions of webhooks: validation of the configuration, and evaluation for a request. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
 import {
   admissionWorld,
   configMaps,
@@ -11,8 +11,8 @@ import {
   defineWidgets,
   patchResponse,
   webhookOf,
-} from '../support/conformance-admission.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+} from '../support/conformance/admission.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-match-conditions'
 const group = 'conditions.example.com'
@@ -21,7 +21,7 @@ const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 const path = `/api/v1/namespaces/${namespace}/configmaps`
 
-/** A ConfigMap that only the webhook with this label in its selector is asked about. */
+/** Creates a ConfigMap that only the webhook with this label in its selector matches. */
 function create(hook: string, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
   return api('POST', `${path}?dryRun=All`, { body: { metadata: { name: 'a', labels: { hook } }, data: { a: 'b' } }, headers })
 }
@@ -46,21 +46,21 @@ function forbidden(error: string): JsonObject {
 
 const at = 'webhooks[0].matchConditions'
 const one = (expression: string): JsonObject[] => [{ name: 'a', expression }]
-/** What is told of an expression: its text and what is wrong with it. */
-const told = (shown: string, problem: string): string =>
+/** Returns the error for an expression, with the expression and the problem. */
+const compileError = (shown: string, problem: string): string =>
   `FieldValueInvalid ${at}[0].expression: Invalid value: ${JSON.stringify(shown)}: ${problem}`
 const failed = (shown: string, problem: string): string => {
   const [, place = ''] = /:(\d+): /.exec(problem) ?? []
-  return told(shown, `compilation failed: ERROR: <input>:1${problem}\n | ${shown}\n | ${'.'.repeat(Number(place) - 1)}^`)
+  return compileError(shown, `compilation failed: ERROR: <input>:1${problem}\n | ${shown}\n | ${'.'.repeat(Number(place) - 1)}^`)
 }
 
 const refusals: Readonly<Record<string, { conditions: JsonObject[]; causes: string[] }>> = {
   syntax: { conditions: one('object.'), causes: [failed('object.', ":8: Syntax error: no viable alternative at input '.'")] },
-  'a number': { conditions: one('1'), causes: [told('1', 'must evaluate to bool but got int')] },
-  'anything at all': { conditions: one('object.x'), causes: [told('object.x', 'must evaluate to bool but got dyn')] },
+  'a number': { conditions: one('1'), causes: [compileError('1', 'must evaluate to bool but got int')] },
+  'anything at all': { conditions: one('object.x'), causes: [compileError('object.x', 'must evaluate to bool but got dyn')] },
   'a decision that is not asked for its outcome': {
     conditions: one('authorizer.requestResource.check("get")'),
-    causes: [told('authorizer.requestResource.check("get")', 'must evaluate to bool but got kubernetes.authorization.Decision')],
+    causes: [compileError('authorizer.requestResource.check("get")', 'must evaluate to bool but got kubernetes.authorization.Decision')],
   },
   'spaces around it': { conditions: one('  foo '), causes: [failed('foo', ":1: undeclared reference to 'foo' (in container '')")] },
   'variables of policies': {
@@ -114,7 +114,7 @@ const refusals: Readonly<Record<string, { conditions: JsonObject[]; causes: stri
   },
 }
 
-t.test('what is wrong with a condition is told when it is written', async (t) => {
+t.test('an invalid match condition is refused in the configuration', async (t) => {
   for (const type of ['mutating', 'validating'] as const) {
     for (const [what, { conditions, causes }] of Object.entries(refusals)) {
       const hook = webhookOf(server, 'wrong', configMaps, {
@@ -134,7 +134,7 @@ t.test('what is wrong with a condition is told when it is written', async (t) =>
   }
 })
 
-/** By expression: whether the webhook is called, or the error that refuses the write. */
+/** The result of each expression: true when the webhook is called, or the error that denies the request. */
 const verdicts: Readonly<Record<string, boolean | string>> = {
   true: true,
   false: false,
@@ -184,7 +184,7 @@ t.test('a webhook is called when its condition is true, and an error refuses the
   }
 })
 
-t.test('several conditions: a false one decides, then errors, and all have one budget', needsOwnControlPlane, async (t) => {
+t.test('several conditions: a false one takes precedence over errors, and all share a cost budget', needsOwnControlPlane, async (t) => {
   const wrong = (field: string): string => `object.${field} == 1`
   const problem = (field: string): string => `expression 'object.${field} == 1' resulted in error: no such key: ${field}`
   const dear = '[1, 2].all(x, authorizer.path("/healthz").check("get").allowed())'
@@ -229,7 +229,7 @@ t.test('no webhook is called when the conditions of one cannot be evaluated', ne
   t.strictSame(server.take(), [])
 })
 
-t.test('conditions of mutating webhooks see what those before have made', needsOwnControlPlane, async (t) => {
+t.test('conditions of mutating webhooks use the object as patched by earlier ones', needsOwnControlPlane, async (t) => {
   const more = { objectSelector: { matchLabels: { hook: 'all' } } }
   await configure(t, 'mutating', 'chain', [
     conditional('first', ['!has(object.data.c)'], { ...more, reinvocationPolicy: 'IfNeeded' }),
@@ -245,7 +245,7 @@ t.test('conditions of mutating webhooks see what those before have made', needsO
   )
 })
 
-t.test('the authorizer answers for the requester', needsOwnControlPlane, async (t) => {
+t.test('the authorizer decides for the requester', needsOwnControlPlane, async (t) => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }]
   await api('POST', `${rbac}/namespaces/${namespace}/roles`, { body: { metadata: { name: 'creator' }, rules } })
@@ -271,7 +271,7 @@ t.test('the authorizer answers for the requester', needsOwnControlPlane, async (
   t.strictSame([await calls('may'), await calls('may-not'), await calls('elsewhere')], [1, 0, 1])
 })
 
-t.test('conditions see the object in the version of the rules', needsOwnControlPlane, async (t) => {
+t.test('conditions use the object in the version of the rules', needsOwnControlPlane, async (t) => {
   await defineWidgets(t, api, group)
   const rules = [{ apiGroups: [group], apiVersions: ['v2'], operations: ['*'], resources: ['widgets'] }]
   const hook = (name: string, expression: string): JsonObject =>
@@ -292,7 +292,7 @@ t.test('conditions see the object in the version of the rules', needsOwnControlP
   )
 })
 
-t.test('conditions that do not change are not judged again', needsOwnControlPlane, async (t) => {
+t.test('unchanged conditions are not validated again', needsOwnControlPlane, async (t) => {
   await configure(t, 'validating', 'kept', [conditional('kept', ['object.data.a == "b"'])])
   const patch = (body: JsonObject[]): Promise<RawAnswer> =>
     api('PATCH', configurationPath('validating', 'kept'), { contentType: 'application/json-patch+json', body })

@@ -1,8 +1,8 @@
-/** Which webhooks a write concerns: rules, the match policy, selectors, and what no webhook is asked about. */
+/** Matching of requests to webhooks: rules, matchPolicy, selectors, and types for which no webhook is called. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
 import {
   admissionWorld,
   configurationOf,
@@ -10,8 +10,8 @@ import {
   defineWidgets,
   patchResponse,
   webhookOf,
-} from '../support/conformance-admission.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+} from '../support/conformance/admission.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-matching'
 const group = 'matching.example.com'
@@ -36,15 +36,18 @@ function patch(path: string, body: JsonObject, query = ''): Promise<RawAnswer> {
   return api('PATCH', `${path}${query}`, { contentType: 'application/merge-patch+json', body })
 }
 
-/** Each once: a kube-apiserver that began a write with an outdated object begins again, webhooks included (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate). */
+/**
+ * Returns the called webhooks, each once: kube-apiserver retries an update of a stale object, and calls the webhooks again
+ * (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
+ */
 function called(): string {
   return [...new Set(server.take().map(({ path }) => path))].toSorted().join(' ')
 }
 
-/** A rule about the test's own types; the parts that matter replace these. */
+/** Returns a rule that matches all of the test's types; `parts` replaces fields. */
 const rule = (parts: JsonObject): JsonObject => ({ apiGroups: [group], apiVersions: ['v1'], operations: ['*'], resources: ['*'], ...parts })
 
-t.test('rules choose by resource, subresource, scope and operation', needsOwnControlPlane, async (t) => {
+t.test('a rule matches by resource, subresource, scope and operation', needsOwnControlPlane, async (t) => {
   const rules: Record<string, JsonObject> = {
     all: { resources: ['*'] },
     'all-sub': { resources: ['*/*'] },
@@ -90,62 +93,66 @@ t.test('rules choose by resource, subresource, scope and operation', needsOwnCon
   }
 })
 
-t.test('an equivalent request is converted for a webhook that knows another version alone', needsOwnControlPlane, async (t) => {
-  const hook = (name: string, apiVersions: string[], matchPolicy?: string) =>
-    webhookOf(
-      server,
-      name,
-      [rule({ apiVersions, resources: ['widgets', 'widgets/scale'] })],
-      matchPolicy === undefined ? {} : { matchPolicy },
+t.test(
+  'with matchPolicy Equivalent, a request is converted for a webhook with a rule for another version',
+  needsOwnControlPlane,
+  async (t) => {
+    const hook = (name: string, apiVersions: string[], matchPolicy?: string) =>
+      webhookOf(
+        server,
+        name,
+        [rule({ apiVersions, resources: ['widgets', 'widgets/scale'] })],
+        matchPolicy === undefined ? {} : { matchPolicy },
+      )
+    await configure(t, 'mutating', 'policy', [
+      hook('exact', ['v1'], 'Exact'),
+      hook('equivalent', ['v1'], 'Equivalent'),
+      hook('default', ['v1']),
+      hook('both', ['v1', 'v2']),
+    ])
+    server.answer('equivalent', patchResponse({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }))
+    t.equal((await create('widgets', { name: 'a' }, '?dryRun=All')).status, 201)
+    t.equal(called(), 'both default equivalent exact')
+    const created = await create('widgets', { name: 'a' }, '', 'v2')
+    t.match(created.body, { apiVersion: `${group}/v2`, metadata: { labels: { a: 'b' } } })
+    const calls = server.take()
+    t.strictSame(
+      calls.map(({ path }) => path),
+      ['equivalent', 'default', 'both'],
     )
-  await configure(t, 'mutating', 'policy', [
-    hook('exact', ['v1'], 'Exact'),
-    hook('equivalent', ['v1'], 'Equivalent'),
-    hook('default', ['v1']),
-    hook('both', ['v1', 'v2']),
-  ])
-  server.answer('equivalent', patchResponse({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }))
-  t.equal((await create('widgets', { name: 'a' }, '?dryRun=All')).status, 201)
-  t.equal(called(), 'both default equivalent exact')
-  const created = await create('widgets', { name: 'a' }, '', 'v2')
-  t.match(created.body, { apiVersion: `${group}/v2`, metadata: { labels: { a: 'b' } } })
-  const calls = server.take()
-  t.strictSame(
-    calls.map(({ path }) => path),
-    ['equivalent', 'default', 'both'],
-  )
-  const versions = ({ request }: (typeof calls)[number]) => {
-    const { kind, resource, requestKind, requestResource, object } = request as Record<string, JsonObject>
-    return [kind, resource, requestKind, requestResource].map((type) => type!.version).concat(object!.apiVersion)
-  }
-  t.strictSame(calls.map(versions), [
-    ['v1', 'v1', 'v2', 'v2', `${group}/v1`],
-    ['v1', 'v1', 'v2', 'v2', `${group}/v1`],
-    ['v2', 'v2', 'v2', 'v2', `${group}/v2`],
-  ])
-  t.equal((await patch(`${pathOf('widgets', 'v2')}/a/scale`, { spec: { replicas: 4 } }, '?dryRun=All')).status, 200)
-  for (const { path, request } of server.take())
-    t.match(request, {
-      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
-      requestKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
-      resource: { version: path === 'both' ? 'v2' : 'v1' },
-      requestResource: { version: 'v2' },
-      subResource: 'scale',
-    })
-  server.reset()
-  t.equal((await api('DELETE', `${pathOf('widgets', 'v2')}/a`)).status, 200)
-  const deletions = server.take()
-  t.strictSame(
-    deletions.map(({ path }) => path),
-    ['equivalent', 'default', 'both'],
-  )
-  t.strictSame(
-    deletions.map(({ request }) => (request.oldObject as JsonObject).apiVersion),
-    [`${group}/v1`, `${group}/v1`, `${group}/v2`],
-  )
-})
+    const versions = ({ request }: (typeof calls)[number]) => {
+      const { kind, resource, requestKind, requestResource, object } = request as Record<string, JsonObject>
+      return [kind, resource, requestKind, requestResource].map((type) => type!.version).concat(object!.apiVersion)
+    }
+    t.strictSame(calls.map(versions), [
+      ['v1', 'v1', 'v2', 'v2', `${group}/v1`],
+      ['v1', 'v1', 'v2', 'v2', `${group}/v1`],
+      ['v2', 'v2', 'v2', 'v2', `${group}/v2`],
+    ])
+    t.equal((await patch(`${pathOf('widgets', 'v2')}/a/scale`, { spec: { replicas: 4 } }, '?dryRun=All')).status, 200)
+    for (const { path, request } of server.take())
+      t.match(request, {
+        kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+        requestKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+        resource: { version: path === 'both' ? 'v2' : 'v1' },
+        requestResource: { version: 'v2' },
+        subResource: 'scale',
+      })
+    server.reset()
+    t.equal((await api('DELETE', `${pathOf('widgets', 'v2')}/a`)).status, 200)
+    const deletions = server.take()
+    t.strictSame(
+      deletions.map(({ path }) => path),
+      ['equivalent', 'default', 'both'],
+    )
+    t.strictSame(
+      deletions.map(({ request }) => (request.oldObject as JsonObject).apiVersion),
+      [`${group}/v1`, `${group}/v1`, `${group}/v2`],
+    )
+  },
+)
 
-t.test('an object selector takes the new object or the old one', needsOwnControlPlane, async (t) => {
+t.test('an objectSelector matches the new or the old object', needsOwnControlPlane, async (t) => {
   const exists = { matchExpressions: [{ key: 'a', operator: 'Exists' }] }
   const missing = { matchExpressions: [{ key: 'a', operator: 'DoesNotExist' }] }
   const selectors: Record<string, JsonObject> = {
@@ -179,7 +186,7 @@ t.test('an object selector takes the new object or the old one', needsOwnControl
 })
 
 t.test(
-  'a namespace selector takes the namespace of the object, or the namespace itself, and not what is in none',
+  'a namespaceSelector matches the namespace of the object or the Namespace itself, and always cluster-scoped objects',
   needsOwnControlPlane,
   async (t) => {
     const own = 'conformance-admission-matching-labels'
@@ -208,7 +215,7 @@ t.test(
       t.ok(status < 300, `${what}: ${text}`)
       t.equal(called(), expected, what)
     }
-    // A namespace is named as its own namespace, and is in none for the scope of a rule.
+    // A request for a Namespace has the Namespace's name as its namespace, but rules match it as cluster-scoped.
     t.equal((await patch(ownPath, { metadata: { annotations: { a: 'b' } } })).status, 200)
     t.match(
       server.take().map(({ request }) => [request.name, request.namespace]),
@@ -225,7 +232,7 @@ t.test(
   },
 )
 
-t.test('no webhook is asked about webhook configurations; about other types they are', needsOwnControlPlane, async (t) => {
+t.test('webhooks are called for every type except webhook configurations', needsOwnControlPlane, async (t) => {
   const labels = { matching: 'exempt' }
   const everything = [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }]
   const more = { namespaceSelector: {}, objectSelector: { matchLabels: labels } }
@@ -244,7 +251,7 @@ t.test('no webhook is asked about webhook configurations; about other types they
   t.equal(called(), 'mutating validating')
 })
 
-t.test('webhooks are asked about the reviews of access', needsOwnControlPlane, async (t) => {
+t.test('webhooks are called for access reviews', needsOwnControlPlane, async (t) => {
   const rules = [rule({ apiGroups: ['authorization.k8s.io'] })]
   await configure(t, 'mutating', 'reviews', [webhookOf(server, 'mutating', rules, { namespaceSelector: {} })])
   await configure(t, 'validating', 'reviews', [webhookOf(server, 'validating', rules, { namespaceSelector: {} })])

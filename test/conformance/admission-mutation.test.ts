@@ -1,11 +1,11 @@
-/** In which order webhooks are called, how often, and what each of them sees; and dry runs. */
+/** Order, reinvocation and input of mutating webhooks, and dry runs. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { Answer } from '../support/conformance-admission.ts'
-import { admissionWorld, configMaps, defineWidgets, patchResponse, webhookOf } from '../support/conformance-admission.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { Answer } from '../support/conformance/admission.ts'
+import { admissionWorld, configMaps, defineWidgets, patchResponse, webhookOf } from '../support/conformance/admission.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-mutation'
 const group = 'mutation.example.com'
@@ -22,14 +22,14 @@ function widget(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
   return { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a', ...metadata }, spec }
 }
 
-/** Creates a widget, dry. */
+/** Creates a widget by dry run. */
 function create(spec: JsonObject, metadata: JsonObject = {}): Promise<RawAnswer> {
   return api('POST', `${widgetsPath}?dryRun=All`, { body: widget(spec, metadata) })
 }
 
 const tag = (value: string): JsonObject => patchResponse({ op: 'add', path: '/spec/tags/-', value })
 
-/** The calls since the last time: who saw which tags. */
+/** Returns the calls since the last time, each with the webhook and the tags of the object. */
 function seen(): string[] {
   return server.take().map(({ path, request }) => {
     const { spec } = request.object as { spec: { tags?: string[] } }
@@ -38,7 +38,7 @@ function seen(): string[] {
 }
 
 t.test(
-  'webhooks are called by the name of their configuration and their place in it, each after the one before',
+  'mutating webhooks are called one after another, in the order of their configuration names and their entries',
   needsOwnControlPlane,
   async (t) => {
     await configure(t, 'validating', 'conformance-a', [webhookOf(server, 'validate', widgets)])
@@ -52,13 +52,13 @@ t.test(
   },
 )
 
-t.test('validating webhooks are called all at once', needsOwnControlPlane, async (t) => {
+t.test('validating webhooks are called in parallel', needsOwnControlPlane, async (t) => {
   await configure(t, 'validating', 'one', [webhookOf(server, 'a', widgets), webhookOf(server, 'b', widgets)])
   await configure(t, 'validating', 'two', [webhookOf(server, 'c', widgets)])
   const waiting: (() => void)[] = []
   const together: Answer = (call, response) => {
     waiting.push(() => void response.end(JSON.stringify({ ...call.review, response: { uid: call.request.uid, allowed: true } })))
-    // Nobody gets an answer before all have asked.
+    // No call is answered before all of them have arrived.
     if (waiting.length === 3) for (const answer of waiting) answer()
     return undefined
   }
@@ -73,59 +73,60 @@ t.test('validating webhooks are called all at once', needsOwnControlPlane, async
   )
 })
 
-t.test(
-  'what webhooks make of an object is defaulted and pruned, then validated, then shown to validating webhooks',
-  needsOwnControlPlane,
-  async (t) => {
-    await configure(t, 'mutating', 'mutate', [webhookOf(server, 'one', widgets), webhookOf(server, 'two', widgets)])
-    await configure(t, 'validating', 'validate', [webhookOf(server, 'last', widgets)])
-    const specs = () => Object.fromEntries(server.take().map(({ path, request }) => [path, (request.object as JsonObject).spec]))
+t.test('a mutated object is defaulted, pruned and validated before validating webhooks are called', needsOwnControlPlane, async (t) => {
+  await configure(t, 'mutating', 'mutate', [webhookOf(server, 'one', widgets), webhookOf(server, 'two', widgets)])
+  await configure(t, 'validating', 'validate', [webhookOf(server, 'last', widgets)])
+  const specs = () => Object.fromEntries(server.take().map(({ path, request }) => [path, (request.object as JsonObject).spec]))
 
-    server.answer('one', patchResponse({ op: 'replace', path: '/spec', value: { size: 7, other: 1 } }))
-    const { body } = await create({ size: 0, color: 'blue', unknown: 1 })
-    t.strictSame(body.spec, { size: 7, color: 'red' })
-    // Pruned for the store and the answer alone.
-    t.strictSame(specs(), {
-      one: { size: 0, color: 'blue' },
-      two: { size: 7, other: 1, color: 'red' },
-      last: { size: 7, other: 1, color: 'red' },
-    })
+  server.answer('one', patchResponse({ op: 'replace', path: '/spec', value: { size: 7, other: 1 } }))
+  const { body } = await create({ size: 0, color: 'blue', unknown: 1 })
+  t.strictSame(body.spec, { size: 7, color: 'red' })
+  // Unknown fields are pruned only in the stored object and in the response.
+  t.strictSame(specs(), {
+    one: { size: 0, color: 'blue' },
+    two: { size: 7, other: 1, color: 'red' },
+    last: { size: 7, other: 1, color: 'red' },
+  })
 
-    server.answer('one', patchResponse({ op: 'add', path: '/spec/size', value: 0 }))
-    const refused = await create({ size: 1 })
-    const message = 'spec.size in body should be greater than or equal to 1'
-    t.match(refused.body, {
-      message: `Widget.${group} "a" is invalid: spec.size: Invalid value: 0: ${message}`,
-      reason: 'Invalid',
-      details: {
-        name: 'a',
-        group,
-        kind: 'Widget',
-        causes: [{ reason: 'FieldValueInvalid', message: `Invalid value: 0: ${message}`, field: 'spec.size' }],
-      },
-      code: 422,
-    })
-    t.strictSame(specs(), { one: { size: 1, color: 'red' }, two: { size: 0, color: 'red' } })
-  },
-)
+  server.answer('one', patchResponse({ op: 'add', path: '/spec/size', value: 0 }))
+  const refused = await create({ size: 1 })
+  const message = 'spec.size in body should be greater than or equal to 1'
+  t.match(refused.body, {
+    message: `Widget.${group} "a" is invalid: spec.size: Invalid value: 0: ${message}`,
+    reason: 'Invalid',
+    details: {
+      name: 'a',
+      group,
+      kind: 'Widget',
+      causes: [{ reason: 'FieldValueInvalid', message: `Invalid value: 0: ${message}`, field: 'spec.size' }],
+    },
+    code: 422,
+  })
+  t.strictSame(specs(), { one: { size: 1, color: 'red' }, two: { size: 0, color: 'red' } })
+})
 
-t.test('a webhook is called again where the policy wants it and somebody changed the object after it', needsOwnControlPlane, async (t) => {
+t.test('a webhook with reinvocationPolicy IfNeeded is called again after a later change', needsOwnControlPlane, async (t) => {
   const changes = (): JsonObject => tag('+')
   const nothing: JsonObject = { allowed: true }
   const same = patchResponse({ op: 'replace', path: '/spec/color', value: 'red' })
   const undefaulted = patchResponse({ op: 'remove', path: '/spec/color' })
   const cases: { what: string; again: string; answers: Record<string, Answer | JsonObject>; calls: string }[] = [
-    { what: 'nobody changes anything', again: 'abc', answers: {}, calls: 'abc' },
-    { what: 'its own change counts for those before alone', again: 'abc', answers: { b: changes() }, calls: 'abca' },
-    { what: 'the last one changes', again: 'abc', answers: { c: changes() }, calls: 'abcab' },
-    { what: 'nobody wants to', again: '', answers: { c: changes() }, calls: 'abc' },
-    { what: 'one wants to', again: 'b', answers: { c: changes() }, calls: 'abcb' },
-    { what: 'the first changes alone', again: 'abc', answers: { a: changes() }, calls: 'abc' },
-    { what: 'all change, each time', again: 'abc', answers: { a: changes(), b: changes(), c: changes() }, calls: 'abcabc' },
-    { what: 'two change, each time', again: 'ab', answers: { a: changes(), b: changes() }, calls: 'abcab' },
-    { what: 'a patch that changes nothing', again: 'abc', answers: { c: same }, calls: 'abc' },
-    { what: 'a patch that defaulting takes back', again: 'abc', answers: { c: undefaulted }, calls: 'abcab' },
-    { what: 'a change by an empty patch', again: 'abc', answers: { c: patchResponse() }, calls: 'abc' },
+    { what: 'no webhook changes anything', again: 'abc', answers: {}, calls: 'abc' },
+    { what: 'a change reinvokes earlier webhooks only', again: 'abc', answers: { b: changes() }, calls: 'abca' },
+    { what: 'the last webhook changes the object', again: 'abc', answers: { c: changes() }, calls: 'abcab' },
+    { what: 'no webhook has the policy IfNeeded', again: '', answers: { c: changes() }, calls: 'abc' },
+    { what: 'one webhook has the policy IfNeeded', again: 'b', answers: { c: changes() }, calls: 'abcb' },
+    { what: 'only the first webhook changes the object', again: 'abc', answers: { a: changes() }, calls: 'abc' },
+    {
+      what: 'all webhooks change the object, each time',
+      again: 'abc',
+      answers: { a: changes(), b: changes(), c: changes() },
+      calls: 'abcabc',
+    },
+    { what: 'two webhooks change the object, each time', again: 'ab', answers: { a: changes(), b: changes() }, calls: 'abcab' },
+    { what: 'a patch without effect', again: 'abc', answers: { c: same }, calls: 'abc' },
+    { what: 'a patch that defaulting reverts', again: 'abc', answers: { c: undefaulted }, calls: 'abcab' },
+    { what: 'an empty patch', again: 'abc', answers: { c: patchResponse() }, calls: 'abc' },
     {
       what: 'a call that failed and is ignored',
       again: 'ac',
@@ -152,7 +153,7 @@ t.test('a webhook is called again where the policy wants it and somebody changed
     })
 })
 
-t.test('a webhook that is not asked the first time is not asked again', needsOwnControlPlane, async (t) => {
+t.test('a webhook that did not match at first is not reinvoked', needsOwnControlPlane, async (t) => {
   const late = webhookOf(server, 'late', widgets, { reinvocationPolicy: 'IfNeeded', objectSelector: { matchLabels: { late: 'yes' } } })
   const gone = webhookOf(server, 'gone', widgets, {
     reinvocationPolicy: 'IfNeeded',
@@ -172,7 +173,7 @@ t.test('a webhook that is not asked the first time is not asked again', needsOwn
   )
 })
 
-t.test('a dry run asks the webhooks that say that they can, and keeps nothing', needsOwnControlPlane, async (t) => {
+t.test('a dry run calls webhooks without side effects and stores nothing', needsOwnControlPlane, async (t) => {
   const hooks = ['None', 'NoneOnDryRun'].map((sideEffects) => webhookOf(server, sideEffects.toLowerCase(), configMaps, { sideEffects }))
   await configure(t, 'mutating', 'dry', hooks)
   const body = { metadata: { name: 'dry' } }

@@ -1,10 +1,10 @@
-/** What becomes of the patches of mutating webhooks, and where the API server stops them. */
+/** Patches of mutating webhooks: results and rejections. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { admissionWorld, configMaps, defineWidgets, patchResponse, webhookOf } from '../support/conformance-admission.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { admissionWorld, configMaps, defineWidgets, patchResponse, webhookOf } from '../support/conformance/admission.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-patches'
 const group = 'patches.example.com'
@@ -17,11 +17,11 @@ const widgetsPath = `/apis/${group}/v1/namespaces/${namespace}/widgets`
 const configMapsPath = `/api/v1/namespaces/${namespace}/configmaps`
 const widgets = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['widgets'] }]
 
-/** What becomes of a new object, or of a live one, that a webhook patches. */
+/** A patch that a webhook returns for a new or an existing object, and the expected response. */
 interface PatchCase {
   readonly operations: readonly JsonObject[]
   readonly status: number
-  /** Of the whole answer. */
+  /** A part of the response body. */
   readonly expected: JsonObject
 }
 
@@ -45,7 +45,7 @@ const unregistered = (kind: string, version: string): JsonObject => ({
 const missing = (operation: string, path: string): JsonObject =>
   internal(`${operation} operation does not apply: doc is missing path: "${path}": missing value`)
 
-/** Of a new ConfigMap `a` with `data.a: b`. */
+/** Patches of a new ConfigMap `a` with `data.a: b`. */
 const newConfigMaps: Record<string, PatchCase> = {
   'another name': { operations: [replace('/metadata/name', 'b')], status: 201, expected: { metadata: { name: 'b' } } },
   'no name': {
@@ -116,7 +116,7 @@ const newConfigMaps: Record<string, PatchCase> = {
   'the whole object': { operations: [{ op: 'remove', path: '' }], status: 500, expected: missing('remove', '') },
 }
 
-/** Of a new widget `a`. */
+/** Patches of a new widget `a`. */
 const newWidgets: Record<string, PatchCase> = {
   'another name': { operations: [replace('/metadata/name', 'b')], status: 201, expected: { metadata: { name: 'b' } } },
   'another namespace': { operations: [replace('/metadata/namespace', 'other')], status: 400, expected: otherNamespace },
@@ -142,7 +142,7 @@ const newWidgets: Record<string, PatchCase> = {
   },
 }
 
-/** Of a live ConfigMap. */
+/** Patches of a live ConfigMap. */
 const liveConfigMaps: Record<string, PatchCase> = {
   'another name': { operations: [replace('/metadata/name', 'b')], status: 422, expected: { message: /field is immutable/ as never } },
   'another namespace': { operations: [replace('/metadata/namespace', 'other')], status: 400, expected: otherNamespace },
@@ -160,7 +160,7 @@ const liveConfigMaps: Record<string, PatchCase> = {
   labels: { operations: [add('/metadata/labels', { a: 'b' })], status: 200, expected: { metadata: { labels: { a: 'b' } } } },
 }
 
-t.test('a patch may name a new object, and may not move it or make it somebody else', needsOwnControlPlane, async (t) => {
+t.test('a webhook may name a new object, but not change the namespace or the identity of an object', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'patching', [webhookOf(server, 'patch', [...widgets, ...configMaps])])
   const newWidget = () =>
     api('POST', `${widgetsPath}?dryRun=All`, {
@@ -192,7 +192,7 @@ t.test('a patch may name a new object, and may not move it or make it somebody e
     }
 })
 
-t.test('nothing can be patched in a deletion', needsOwnControlPlane, async (t) => {
+t.test('a patch in a review of a DELETE is refused', needsOwnControlPlane, async (t) => {
   t.equal((await api('POST', configMapsPath, { body: { metadata: { name: 'gone' } } })).status, 201)
   await configure(t, 'mutating', 'patching', [webhookOf(server, 'patch', configMaps)])
   server.answer('patch', patchResponse(add('/metadata/labels', {})))

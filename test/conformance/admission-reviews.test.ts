@@ -1,11 +1,11 @@
-/** What webhooks are asked: the whole review for each kind of write, as mutating and as validating webhooks see it. */
+/** The whole AdmissionReview for each verb that writes, for mutating and for validating webhooks. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { Call } from '../support/conformance-admission.ts'
-import { admissionWorld, configMaps, defineWidgets, webhookOf } from '../support/conformance-admission.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { Call } from '../support/conformance/admission.ts'
+import { admissionWorld, configMaps, defineWidgets, webhookOf } from '../support/conformance/admission.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-reviews'
 const group = 'reviews.example.com'
@@ -32,19 +32,19 @@ function widget(content: JsonObject, metadata: JsonObject): JsonObject {
   return { apiVersion: `${group}/v1`, kind: 'Widget', metadata, ...content }
 }
 
-/** An object as the API server knows it: what differs each time is named. */
+/** Returns a stored object, with placeholders for values that differ each time. */
 function live(name: string, content: JsonObject, generation = 1, more: JsonObject = {}): JsonObject {
   return widget(content, { name, namespace, uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time', generation, ...more })
 }
 
-/** The same before it is stored. */
+/** Returns an object before it is stored. */
 function unstored(name: string, content: JsonObject, generation = 1): JsonObject {
   return widget(content, { name, namespace, uid: 'uid', creationTimestamp: 'time', generation })
 }
 
 const placeholders: Readonly<Record<string, string>> = { uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time' }
 
-/** An object of a review without what differs each time, and without managedFields. */
+/** Returns an object of a review with placeholders and without managedFields. */
 function normalized(object: JsonValue | undefined): JsonValue | undefined {
   if (!isObject(object) || !isObject(object.metadata)) return object
   const { managedFields: _managedFields, ...metadata } = object.metadata
@@ -65,8 +65,8 @@ function seen({ request }: Call): Seen {
   return { operation, name, object: normalized(object), oldObject: normalized(oldObject), options }
 }
 
-/** The calls since the last time, by the webhook that was asked. */
-function asked(): { mutating: Seen; validating: Seen } {
+/** Returns the calls of each webhook since the last time. */
+function reviewed(): { mutating: Seen; validating: Seen } {
   const calls = server.take()
   const of = (name: string): Seen => seen(calls.find((call) => call.path === name)!)
   return { mutating: of('mutating'), validating: of('validating') }
@@ -74,11 +74,11 @@ function asked(): { mutating: Seen; validating: Seen } {
 
 const options = (name: string, more: JsonObject = {}): JsonObject => ({ kind: name, apiVersion: 'meta.k8s.io/v1', ...more })
 
-t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
+t.test('reviews of writes of a custom resource', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'reviews', [webhookOf(server, 'mutating', rules)])
   await configure(t, 'validating', 'reviews', [webhookOf(server, 'validating', rules)])
 
-  await t.test('a creation, in whole', async (t) => {
+  await t.test('the whole review of a CREATE', async (t) => {
     const labels = { a: 'b' }
     const body = widget({ spec: { size: 2, unknown: 1 }, status: { phase: 'x' } }, { name: 'a', uid: 'mine', generation: 7, labels })
     t.equal((await jane('POST', `${path}?fieldManager=me&fieldValidation=Ignore`, { body })).status, 201)
@@ -119,11 +119,11 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
     server.take()
   })
 
-  await t.test('a name that is to be generated', async (t) => {
+  await t.test('the review of a CREATE with generateName has no name', async (t) => {
     const body = widget({ spec: { size: 2 } }, { generateName: 'gen-' })
     const created = await jane('POST', `${path}?dryRun=All`, { body })
     const { name } = created.body.metadata as { name: string }
-    const { mutating, validating } = asked()
+    const { mutating, validating } = reviewed()
     t.strictSame(mutating, {
       operation: 'CREATE',
       name: undefined,
@@ -135,7 +135,7 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
     t.match(validating.object, { metadata: { generateName: 'gen-', name } })
   })
 
-  await t.test('changes, each after the other', async (t) => {
+  await t.test('reviews of consecutive updates', async (t) => {
     t.equal((await api('POST', path, { body: widget({ spec: { size: 1 } }, { name: 'b' }) })).status, 201)
     server.take()
     const red = (size: number): JsonObject => ({ spec: { size, color: 'red' } })
@@ -145,14 +145,14 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
     const body = widget({ spec: { size: 2 } }, { name: 'b', resourceVersion: await version() })
     t.equal((await api('PUT', `${path}/b?fieldManager=me`, { body })).status, 200)
     const put = { ...update, oldObject: live('b', red(1)), options: options('UpdateOptions', { fieldManager: 'me' }) }
-    t.strictSame(asked(), {
+    t.strictSame(reviewed(), {
       mutating: { ...put, object: widget(red(2), { name: 'b', namespace, resourceVersion: 'version' }) },
       validating: { ...put, object: live('b', red(2), 2) },
     })
 
     t.equal((await api('PATCH', `${path}/b?fieldValidation=Strict`, { ...merge, body: { spec: { size: 3 } } })).status, 200)
     const patched = { ...update, oldObject: live('b', red(2), 2), options: options('UpdateOptions', { fieldValidation: 'Strict' }) }
-    t.strictSame(asked(), {
+    t.strictSame(reviewed(), {
       mutating: { ...patched, object: live('b', red(3), 2) },
       validating: { ...patched, object: live('b', red(3), 3) },
     })
@@ -160,7 +160,7 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
     const applied = widget({ spec: { size: 4 } }, { name: 'b' })
     t.equal((await api('PATCH', `${path}/b?fieldManager=me&force=true`, { ...apply, body: applied })).status, 200)
     const forced = { ...update, oldObject: live('b', red(3), 3), options: options('UpdateOptions', { fieldManager: 'me' }) }
-    t.strictSame(asked(), {
+    t.strictSame(reviewed(), {
       mutating: { ...forced, object: live('b', red(4), 3) },
       validating: { ...forced, object: live('b', red(4), 4) },
     })
@@ -197,18 +197,18 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
     t.strictSame(scaled.map(seen), [scaling, scaling])
   })
 
-  await t.test('what is applied and not there is created', async (t) => {
+  await t.test('an apply of a missing object is reviewed as CREATE', async (t) => {
     const body = widget({ spec: { size: 1 } }, { name: 'applied' })
     t.equal((await api('PATCH', `${path}/applied?fieldManager=me&force=true`, { ...apply, body })).status, 201)
     const created = { operation: 'CREATE', name: 'applied', oldObject: null, options: options('CreateOptions', { fieldManager: 'me' }) }
     const content = { spec: { size: 1, color: 'red' } }
-    t.strictSame(asked(), {
+    t.strictSame(reviewed(), {
       mutating: { ...created, object: widget(content, { name: 'applied', namespace }) },
       validating: { ...created, object: unstored('applied', content) },
     })
   })
 
-  await t.test('deletions', async (t) => {
+  await t.test('reviews of DELETEs', async (t) => {
     const make = async (name: string, labels?: JsonObject): Promise<void> => {
       const metadata = { name, ...(labels === undefined ? {} : { labels }) }
       t.equal((await api('POST', path, { body: widget({}, metadata) })).status, 201)
@@ -224,19 +224,19 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
     await make('c')
     t.equal((await api('DELETE', `${path}/c?propagationPolicy=Background`)).status, 200)
     const byQuery = deletion('c', live('c', {}), { propagationPolicy: 'Background' })
-    t.strictSame(asked(), { mutating: byQuery, validating: byQuery })
+    t.strictSame(reviewed(), { mutating: byQuery, validating: byQuery })
 
     await make('c')
     t.equal((await api('DELETE', `${path}/c`, { body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 3 } })).status, 200)
     const byBody = deletion('c', live('c', {}), { gracePeriodSeconds: 3 })
-    t.strictSame(asked(), { mutating: byBody, validating: byBody })
+    t.strictSame(reviewed(), { mutating: byBody, validating: byBody })
 
     for (const name of ['d', 'e']) await make(name, { group: 'two' })
     await make('f')
     t.equal((await api('DELETE', `${path}?labelSelector=group%3Dtwo`)).status, 200)
     const calls = server.take()
     t.strictSame(calls.map((call) => call.path).toSorted(), ['mutating', 'mutating', 'validating', 'validating'])
-    // One review for each of them, none of which is named on the URL.
+    // For a collection, the webhooks are called for each object; the requests have no name.
     const old = (name: string): JsonObject => live(name, {}, 1, { labels: { group: 'two' } })
     const validating = calls.filter((call) => call.path === 'validating').map(seen)
     t.strictSame(
@@ -246,7 +246,7 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
     t.equal((await api('GET', `${path}/f`)).status, 200)
   })
 
-  await t.test('an object with finalizers is reviewed when it is marked, and when they go', async (t) => {
+  await t.test('an object with finalizers is reviewed when it is marked and when they are removed', async (t) => {
     t.equal((await api('POST', path, { body: widget({}, { name: 'held', finalizers: ['example.com/a'] }) })).status, 201)
     server.take()
     t.equal((await api('DELETE', `${path}/held`)).status, 200)
@@ -259,7 +259,7 @@ t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
   })
 })
 
-t.test('the reviews of a built-in type', needsOwnControlPlane, async (t) => {
+t.test('reviews of writes of a built-in type', needsOwnControlPlane, async (t) => {
   await configure(t, 'mutating', 'builtin', [webhookOf(server, 'mutating', configMaps)])
   await configure(t, 'validating', 'builtin', [webhookOf(server, 'validating', configMaps)])
   const configMap = (metadata: JsonObject, data: JsonObject): JsonObject => ({
@@ -273,7 +273,7 @@ t.test('the reviews of a built-in type', needsOwnControlPlane, async (t) => {
     (await api('POST', `/api/v1/namespaces/${namespace}/configmaps`, { body: { metadata: { name: 'a' }, data: { a: 'b' } } })).status,
     201,
   )
-  t.strictSame(asked(), {
+  t.strictSame(reviewed(), {
     mutating: { ...created, object: configMap({}, { a: 'b' }) },
     validating: { ...created, object: configMap({ uid: 'uid', creationTimestamp: 'time' }, { a: 'b' }) },
   })

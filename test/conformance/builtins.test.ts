@@ -1,10 +1,10 @@
-/** Kubernetes' own types: what they get as defaults, what is refused, what cannot be changed, on whichever control plane. */
+/** Built-in types: defaults, validation and immutable fields. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { refusedBuiltins } from '../support/conformance-builtins.ts'
-import { conformanceControlPlane, needsQuiet } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { refusedBuiltins } from '../support/conformance/builtins.ts'
+import { conformanceControlPlane, needsQuiet } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-builtins'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -19,7 +19,7 @@ const template = { metadata: { labels: { app: 'a' } }, spec: { containers } }
 const selector = { matchLabels: { app: 'a' } }
 const once = { spec: { restartPolicy: 'Never', containers } }
 
-/** What is empty is not there. */
+/** The fields that an otherwise empty Pod spec gets. */
 const emptyPodSpec = {
   restartPolicy: '',
   dnsPolicy: '',
@@ -58,7 +58,7 @@ function dryRun(path: string, body: JsonObject): Promise<RawAnswer> {
   return api('POST', `${path}?dryRun=All`, { body: { metadata: { name: 'x' }, ...body } })
 }
 
-t.test('fills in what was left out', async (t) => {
+t.test('an object gets the defaults of its type', async (t) => {
   const cases: readonly (readonly [string, JsonObject, object])[] = [
     [
       `${core}/services`,
@@ -139,7 +139,7 @@ t.test('fills in what was left out', async (t) => {
   }
 })
 
-t.test('refuses what cannot be', async (t) => {
+t.test('an invalid object is refused', async (t) => {
   for (const { path, body, status, texts } of refusedBuiltins(namespace)) {
     const answer = await dryRun(path, body)
     t.equal(answer.status, status, `${path} ${JSON.stringify(body).slice(0, 120)}`)
@@ -147,7 +147,7 @@ t.test('refuses what cannot be', async (t) => {
   }
 })
 
-t.test('keeps what may not change', async (t) => {
+t.test('a change of an immutable field is refused', async (t) => {
   const create = async (path: string, name: string, body: JsonObject): Promise<void> => {
     t.equal((await api('POST', path, { body: { metadata: { name }, ...body } })).status, 201, path)
   }
@@ -171,7 +171,7 @@ t.test('keeps what may not change', async (t) => {
   }
 })
 
-t.test('a Service keeps what it was given, and loses what its type has no use for', async (t) => {
+t.test('a Service keeps its allocated values, and loses those that its new type does not use', async (t) => {
   const path = `${core}/services`
   const { body: created } = await api('POST', path, {
     body: { metadata: { name: 'moves' }, spec: { type: 'NodePort', ports: [{ port: 80 }] } },
@@ -192,7 +192,7 @@ t.test('a Service keeps what it was given, and loses what its type has no use fo
   t.equal(outside.externalName, 'example.com')
 })
 
-t.test('answers a DELETE as the type does', async (t) => {
+t.test('the response to a DELETE is the object or a Status, depending on the type', async (t) => {
   await api('POST', jobs, { body: { metadata: { name: 'leaves' }, spec: { template: once } } })
   const deleted = await api('DELETE', `${jobs}/leaves`)
   t.match(deleted.warnings, [/^child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them/])
@@ -200,13 +200,13 @@ t.test('answers a DELETE as the type does', async (t) => {
   await api('POST', `${core}/serviceaccounts`, { body: { metadata: { name: 'gone' } } })
   const { body } = await api('DELETE', `${core}/serviceaccounts/gone`)
   t.match(body, { kind: 'ServiceAccount', metadata: { name: 'gone' } })
-  t.equal((body.metadata as JsonObject).deletionTimestamp, undefined, 'what goes at once was never marked')
+  t.equal((body.metadata as JsonObject).deletionTimestamp, undefined, 'an object that is removed immediately has no deletionTimestamp')
 })
 
 t.test('a Pod is evicted by name', needsQuiet, async (t) => {
   const pod = `${core}/pods/leaves`
   await api('POST', `${core}/pods`, { body: { metadata: { name: 'leaves' }, spec: { containers } } })
-  t.equal((await api('GET', `${pod}/log`)).status, 204, 'it is nowhere yet')
+  t.equal((await api('GET', `${pod}/log`)).status, 204, 'the Pod is not scheduled yet')
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction' }
   t.match(await api('POST', `${pod}/eviction`, { body: { ...eviction, metadata: { name: 'other' } } }), {
     status: 400,
@@ -222,7 +222,7 @@ t.test('a Pod is evicted by name', needsQuiet, async (t) => {
   t.equal((await api('GET', pod)).status, 404)
 })
 
-t.test('warns of what is old or odd', async (t) => {
+t.test('deprecated and suspicious fields cause warnings', async (t) => {
   const endpoints = await dryRun(`${core}/endpoints`, { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 80 }] }] })
   t.strictSame(endpoints.warnings, ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'])
   const secret = await dryRun(`${core}/secrets`, { type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'a', 'tls.key': 'b' } })
@@ -230,7 +230,7 @@ t.test('warns of what is old or odd', async (t) => {
   t.strictSame(secret.warnings, ['tls: failed to find any PEM data in certificate input'])
 })
 
-t.test('events are the same in both of their groups', async (t) => {
+t.test('an Event is served in both of its groups', async (t) => {
   const events = own('events.k8s.io/v1', 'events')
   const time = '2026-01-01T00:00:00.000000Z'
   const fields = { reason: 'R', type: 'Normal', eventTime: time, action: 'A', reportingController: 'example.com/c', reportingInstance: 'i' }

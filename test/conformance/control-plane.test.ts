@@ -1,13 +1,13 @@
-/** What `startControlPlane` promises to tests, on whichever backend. */
+/** `startControlPlane` with every backend. */
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { configMap, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
 import { createClient } from '../../src/client/client.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
-t.test('two control planes at once know nothing of each other', needsOwnControlPlane, async (t) => {
+t.test('two control planes are independent', needsOwnControlPlane, async (t) => {
   const [one, two] = await Promise.all(
     ['conformance-one', 'conformance-two'].map((name) => conformanceControlPlane(t, { namespaces: [name] })),
   )
@@ -19,7 +19,7 @@ t.test('two control planes at once know nothing of each other', needsOwnControlP
   t.equal(await two!.client.raw('/readyz'), 'ok')
 })
 
-t.test('the kubeconfig is that of the administrator, and goes with the control plane', needsOwnControlPlane, async (t) => {
+t.test('the kubeconfig is that of the administrator and is removed with the control plane', needsOwnControlPlane, async (t) => {
   const { kubeconfig, client, stop } = await conformanceControlPlane(t, { controllers: false })
   const other = createClient(await loadConnection({ env: { KUBECONFIG: kubeconfig } }))
   t.teardown(() => other.close())
@@ -29,7 +29,7 @@ t.test('the kubeconfig is that of the administrator, and goes with the control p
   t.notOk(existsSync(kubeconfig))
 })
 
-t.test('without controllers Pods can be created, and nothing runs them', needsOwnControlPlane, async (t) => {
+t.test('without controllers, Pods can be created and stay Pending', needsOwnControlPlane, async (t) => {
   const { client } = await conformanceControlPlane(t, { controllers: false })
   await client.create(pod, { metadata: { namespace: 'default', name: 'a' }, spec: { containers: [{ name: 'main', image: 'x' }] } })
   const { status, spec } = await client.get(pod, { namespace: 'default', name: 'a' })
@@ -37,7 +37,7 @@ t.test('without controllers Pods can be created, and nothing runs them', needsOw
   t.equal(spec?.nodeName, undefined)
 })
 
-t.test('users may do what their rules say, everywhere or in a namespace, and their requests are told', needsOwnControlPlane, async (t) => {
+t.test('users have the rights of their rules, and their requests are recorded', needsOwnControlPlane, async (t) => {
   const configMaps = (...verbs: string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }]
   const controlPlane = await conformanceControlPlane(t, {
     namespaces: ['conformance-users'],

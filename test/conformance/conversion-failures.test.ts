@@ -1,15 +1,15 @@
-/** What becomes of conversions that fail: what is checked in the webhook's answer, and which requests do without it. */
+/** Failed conversions: validation of the webhook's response, and requests that need no conversion. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { ConversionAnswer } from '../support/conformance-conversion.ts'
-import { conversionServer, converted, convertThing, defineThings } from '../support/conformance-conversion.ts'
-import { raw, respondReview } from '../support/conformance-reviews.ts'
-import { listMetadataOf, metadataOf } from '../support/conformance-objects.ts'
-import { until } from '../support/process.ts'
-import { watchesOf } from '../support/watch-events.ts'
-import { conformanceControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { ConversionAnswer } from '../support/conformance/conversion.ts'
+import { conversionServer, converted, convertThing, defineThings } from '../support/conformance/conversion.ts'
+import { raw, respondReview } from '../support/conformance/reviews.ts'
+import { listMetadataOf, metadataOf } from '../support/conformance/objects.ts'
+import { until } from '../../src/testing/until.ts'
+import { watchesOf } from '../support/conformance/watch-events.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-conversion-failures'
 const group = 'failing.example.com'
@@ -39,7 +39,7 @@ function failure(message: string): JsonObject {
 
 const of = (version: string): string => `conversion webhook for ${group}/${version}, Kind=Thing`
 
-/** Converts as it should be, and changes what came of it. */
+/** Returns an answer that converts correctly and then changes each object. */
 function each(change: (object: JsonObject) => JsonObject): ConversionAnswer {
   return ({ objects, desiredAPIVersion }) => converted(objects.map((object) => change(convertThing(object, desiredAPIVersion))))
 }
@@ -50,7 +50,7 @@ function metadata(change: JsonObject): ConversionAnswer {
     return { ...object, metadata: Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== absent)) }
   })
 }
-/** A field that is taken away. */
+/** The placeholder for a removed field. */
 const absent = '(absent)'
 const without = (field: string): ConversionAnswer => each(({ [field]: _gone, ...object }) => object)
 
@@ -70,7 +70,7 @@ const qualified =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** By what the webhook answers: what is said after the webhook's name, or all of it. */
+/** Responses of the webhook, each with the part of the error message after the webhook's name, or a pattern of the whole message. */
 const refusals: Readonly<Record<string, { answer: ConversionAnswer; says: string | RegExp }>> = {
   'a failure with words': { answer: () => ({ result: { status: 'Failure', message: 'own words' } }), says: 'failed: own words' },
   'a failure without words': {
@@ -166,7 +166,7 @@ const refusals: Readonly<Record<string, { answer: ConversionAnswer; says: string
   },
 }
 
-/** What is wrong with the object itself is said without the webhook's name. */
+/** Responses with unreadable objects, for which the error message does not contain the webhook's name. */
 const unreadable: Readonly<Record<string, { answer: ConversionAnswer; says: string | RegExp }>> = {
   'text for an object': {
     answer: () => converted(['x' as never]),
@@ -176,7 +176,7 @@ const unreadable: Readonly<Record<string, { answer: ConversionAnswer; says: stri
   'no kind': { answer: without('kind'), says: /^Object 'Kind' is missing in '\{.*\}'$/ },
 }
 
-t.test('what a webhook answers is checked', async (t) => {
+t.test('an invalid response of the conversion webhook is refused', async (t) => {
   await create('v1', 'a', { size: 3 })
   for (const [what, { answer, says }] of Object.entries({ ...refusals, ...unreadable })) {
     server.answer(answer)
@@ -191,7 +191,7 @@ t.test('what a webhook answers is checked', async (t) => {
   }
 })
 
-t.test('of metadata a webhook changes labels and annotations alone, and of the rest what the schema knows', async (t) => {
+t.test('a conversion webhook can change labels, annotations and fields of the schema only', async (t) => {
   const before = metadataOf((await api('GET', pathOf('v1', 'a'))).body)
   server.answer(
     metadata({ generation: 77, finalizers: ['example.com/x'], creationTimestamp: absent, labels: { a: 'b' }, annotations: { c: 'd' } }),
@@ -211,7 +211,7 @@ t.test('of metadata a webhook changes labels and annotations alone, and of the r
   server.reset()
 })
 
-t.test('writes fail with the conversion and leave everything as it is', async (t) => {
+t.test('a write with a failed conversion is refused and changes nothing', async (t) => {
   await create('v1', 'kept', { size: 3 })
   await until('it is listed', async () => ((await api('GET', pathOf('v2'))).body.items as JsonObject[]).length > 1)
   const before = (await api('GET', pathOf('v1', 'kept'))).body
@@ -229,13 +229,13 @@ t.test('writes fail with the conversion and leave everything as it is', async (t
   ]
   server.answer(() => ({ result: { status: 'Failure', message: 'own words' } }))
   for (const [what, request, version] of requests) t.strictSame((await request()).body, failure(`${of(version)} failed: own words`), what)
-  t.strictSame((await api('GET', pathOf('v1', 'kept'))).body, before, 'the stored version needs no webhook')
+  t.strictSame((await api('GET', pathOf('v1', 'kept'))).body, before, 'the stored version needs no conversion')
   t.equal((await api('GET', pathOf('v1', 'new'))).status, 404)
   t.equal((await create('v1', 'stored', { size: 1 })).status, 201)
   server.reset()
 })
 
-t.test('one object that cannot be converted fails the list, and holds up watches', async (t) => {
+t.test('one object that cannot be converted fails a list and blocks watches', async (t) => {
   const names = (body: JsonObject): string[] => ((body.items ?? []) as JsonObject[]).map((item) => String(metadataOf(item).name))
   const since = String(listMetadataOf(await api('GET', pathOf('v2'))).resourceVersion)
   const watching = await watch(`${pathOf('v2')}?resourceVersion=${since}`)
@@ -251,7 +251,7 @@ t.test('one object that cannot be converted fails the list, and holds up watches
   t.strictSame((await api('GET', pathOf('v2', 'broken'))).body, failure(message))
   t.match((await api('GET', pathOf('v2', 'whole'))).body, { spec: { replicas: 2 } })
   t.ok(names((await api('GET', pathOf('v1'))).body).includes('broken'))
-  t.strictSame(watching.events, [], 'what comes after it does not overtake it')
+  t.strictSame(watching.events, [], 'later events wait')
   server.reset()
   await until('all are listed', async () => {
     const found = names((await api('GET', pathOf('v2'))).body)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { customResourceDefinition } from '../../src/api/builtin.ts'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -9,13 +9,13 @@ import { defineConversion } from '../../src/conversion/definition.ts'
 import { invalid } from '../../src/api/field-error.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { installKinds, installWebhooks } from '../../src/manifests/install.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { applyPatch, itemsOf, jsonPatch, mergePatch, metadataOf } from '../support/conformance-objects.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { applyPatch, itemsOf, jsonPatch, mergePatch, metadataOf } from '../support/conformance/objects.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const group = 'conversion.example.com'
 const namespace = 'conversion'
@@ -104,13 +104,13 @@ t.test('objects of a kind with a conversion', async (t) => {
     return body.spec as JsonObject
   }
   const schedule = { minute: '0', hour: '4' }
-  // The API server takes some moments to call a webhook that it has just been told of.
+  // The API server calls a new conversion webhook only after some moments.
   await until('the other version is converted', async () => {
     const probe = await api('POST', `${path('v1beta1')}?dryRun=All`, { body: bodyOf('v1beta1', 'probe', { cron: '1 2 3' }) })
     return probe.text.includes('has not two parts')
   })
 
-  t.test('written in one version, they are read in the other, and nothing is lost', async (t) => {
+  t.test('are written in one version and read in the other without loss', async (t) => {
     const spec = { schedule, steps: [{ name: 'a', run: 'x', retries: 7 }], priority: 1 }
     t.strictSame(specOf(await api('POST', path('v1'), { body: bodyOf('v1', 'one', spec) })), spec)
     const shown = await api('GET', path('v1beta1', 'one'))
@@ -127,7 +127,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.equal(metadataOf(stored.body).uid, metadataOf(shown.body).uid)
   })
 
-  t.test('integers beyond 2^53 stay what they are, shown in the other version or kept for this one', async (t) => {
+  t.test('keep integers beyond 2^53 in both versions', async (t) => {
     const step = (name: string, build: string, retries: string): string =>
       `{"name":"${name}","run":"x","build":${build},"retries":${retries}}`
     const steps = [step('a', '9007199254740992', '-9007199254740993'), step('b', '9007199254740993', '9223372036854775807')]
@@ -149,7 +149,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     await api('DELETE', path('v1', 'large'))
   })
 
-  t.test('they are patched in either version', async (t) => {
+  t.test('are patched in either version', async (t) => {
     await api('POST', path('v1beta1'), { body: bodyOf('v1beta1', 'patched', { cron: '1 2', team: 'red' }) })
     const merged = await api('PATCH', path('v1', 'patched'), { body: { spec: { priority: 9 } }, contentType: mergePatch })
     t.strictSame(specOf(merged), { schedule: { minute: '1', hour: '2' }, priority: 9 })
@@ -159,7 +159,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.strictSame(specOf(await api('GET', path('v1', 'patched'))), { schedule: { minute: '3', hour: '4' }, priority: 9 })
   })
 
-  t.test('they are applied in either version, by managers who see each other', async (t) => {
+  t.test('are applied in either version, with conflicts between managers', async (t) => {
     const apply = (version: string, manager: string, spec: JsonObject) =>
       api('PATCH', `${path(version, 'applied')}?fieldManager=${manager}`, {
         body: bodyOf(version, 'applied', spec),
@@ -171,14 +171,14 @@ t.test('objects of a kind with a conversion', async (t) => {
     const conflict = await apply('v1', 'third', { schedule: { minute: '1', hour: '2' }, priority: 3 })
     t.equal(conflict.status, 409, conflict.text)
     t.match(specOf(await apply('v1beta1', 'old', { cron: '1 2', team: 'blue' })), { team: 'blue', steps: [{ name: 'b', run: 'y' }] })
-    // The same manager goes on in the new version.
+    // The same field manager applies in the new version.
     t.match(specOf(await apply('v1', 'old', { schedule: { minute: '1', hour: '2' }, priority: 2 })), {
       steps: [{ name: 'b' }],
       priority: 2,
     })
   })
 
-  t.test('the status is written in either version', async (t) => {
+  t.test('have a status that is written in either version', async (t) => {
     await api('POST', path('v1'), { body: bodyOf('v1', 'with-status', { schedule, priority: 3 }) })
     const answer = await api('PATCH', `${path('v1beta1', 'with-status')}/status`, {
       body: { status: { state: 'done' } },
@@ -188,7 +188,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.match((await api('GET', path('v1', 'with-status'))).body, { status: { phase: 'DONE' }, spec: { schedule, priority: 3 } })
   })
 
-  t.test('they are listed and watched in either version', async (t) => {
+  t.test('are listed and watched in either version', async (t) => {
     const old = resourceType<KubernetesObject & { spec: { cron: string } }>({ group, version: 'v1beta1', kind: 'Plan', plural: 'plans' })
     const stop = new AbortController()
     t.teardown(() => stop.abort())
@@ -218,13 +218,13 @@ t.test('objects of a kind with a conversion', async (t) => {
     await watching
   })
 
-  t.test('the webhooks of the stored version see what is written in the other one', async (t) => {
+  t.test('are sent to the webhooks of the stored version when they are written in the other one', async (t) => {
     const answer = await api('POST', path('v1beta1'), { body: bodyOf('v1beta1', 'unlucky', { cron: '1 13' }) })
     t.equal(answer.status, 422, answer.text)
     t.match(answer.body.message, /spec\.schedule\.hour: Invalid value: "13": brings bad luck/)
   })
 
-  t.test('an object that cannot be converted is not written, with the reason', async (t) => {
+  t.test('are refused with the reason when they cannot be converted', async (t) => {
     const answer = await api('POST', path('v1beta1'), { body: bodyOf('v1beta1', 'wrong', { cron: 'daily' }) })
     t.equal(answer.status, 500, answer.text)
     t.match(
@@ -235,7 +235,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.equal((await api('GET', path('v1beta1'))).status, 200)
   })
 
-  t.test('installed again, the conversion stays; without a converter it goes', async (t) => {
+  t.test('keep the conversion after another installation, and lose it when that has no converter', async (t) => {
     const name = { name: `plans.${group}` }
     const { spec } = await client.get(customResourceDefinition, name)
     t.match(spec.conversion, { strategy: 'Webhook', webhook: { clientConfig: { url: /\/convert$/, caBundle: /./ } } })
@@ -253,7 +253,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     await until('it is called again', async () => (await api('GET', path('v1beta1'))).status === 200)
   })
 
-  t.test('an annotation that somebody has made up gets nothing past the schema', async (t) => {
+  t.test('get no value past the schema from a forged conversion annotation', async (t) => {
     await api('POST', path('v1'), { body: bodyOf('v1', 'hostile', { schedule, priority: 1 }) })
     const { body } = await api('GET', path('v1beta1', 'hostile'))
     const annotation = (metadataOf(body).annotations as Record<string, string>)[`conversion.${group}/v1`]!

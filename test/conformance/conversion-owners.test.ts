@@ -1,7 +1,7 @@
-/** Who converts where several installations bring the same kind, and how that is changed. */
+/** The owner of a conversion when several installations contain the same kind. */
 import t from 'tap'
 import { customResourceDefinition } from '../../src/api/builtin.ts'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { defineConversion, defineKind, defineOperator, Type } from '../../src/index.ts'
 import { installKinds, installWebhooks } from '../../src/manifests/install.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
@@ -30,18 +30,18 @@ async function converter(): Promise<unknown> {
   return url ?? service?.namespace
 }
 
-t.test('the first installation converts for all, until another is told to', async (t) => {
+t.test('the first installation converts until another takes over explicitly', async (t) => {
   for (const installation of ['team-a', 'team-b']) await installKinds(client, [operator], systemClock, { name: installation })
   await installWebhooks(client, [operator], service('a'), { name: 'team-a' })
   t.equal(await converter(), 'a')
   await installWebhooks(client, [operator], service('b'), { name: 'team-b' })
-  t.equal(await converter(), 'a', 'the second leaves it to the first')
+  t.equal(await converter(), 'a', 'the second installation does not take over')
   await installWebhooks(client, [operator], service('a'), { name: 'team-a' })
   await installWebhooks(client, [operator], service('b'), { name: 'team-b', forceConflicts: true })
   t.equal(await converter(), 'b')
 })
 
-t.test('a Service gives way to a URL, and a URL to a Service', async (t) => {
+t.test('a Service reference can be replaced by a URL, and a URL by a Service reference', async (t) => {
   const forced = { name: 'team-b', forceConflicts: true }
   await installWebhooks(client, [operator], url, forced)
   t.match(await converter(), /^https:\/\/127\.0\.0\.1:9443\/convert$/)

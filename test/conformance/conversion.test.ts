@@ -1,14 +1,14 @@
-/** Custom resources whose versions a webhook converts: every way to read and write them, and whom a manager's fields belong to. */
+/** Custom resources with a conversion webhook: reads, writes and managed fields in every version. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { admissionWorld, patchResponse, webhookOf } from '../support/conformance-admission.ts'
-import { conversionServer, convertThing, defineThings } from '../support/conformance-conversion.ts'
-import { listMetadataOf, metadataOf } from '../support/conformance-objects.ts'
-import { until } from '../support/process.ts'
-import { brief, watchesOf } from '../support/watch-events.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { admissionWorld, patchResponse, webhookOf } from '../support/conformance/admission.ts'
+import { conversionServer, convertThing, defineThings } from '../support/conformance/conversion.ts'
+import { listMetadataOf, metadataOf } from '../support/conformance/objects.ts'
+import { until } from '../../src/testing/until.ts'
+import { brief, watchesOf } from '../support/conformance/watch-events.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-conversion'
 const group = 'conversion.example.com'
@@ -46,7 +46,7 @@ async function specOf(version: Version, name: string): Promise<unknown> {
   return (await api('GET', pathOf(version, name))).body.spec
 }
 
-/** Who owns what, in a line for each. */
+/** Returns one line for each manager. */
 function managersOf({ body }: RawAnswer): string[] {
   const entries = metadataOf(body).managedFields as { manager: string; operation: string; apiVersion: string; fieldsV1: JsonObject }[]
   const names = (fields: JsonObject): string => Object.keys((fields['f:spec'] ?? fields['f:status'] ?? {}) as JsonObject).join(' ')
@@ -57,7 +57,7 @@ function managersOf({ body }: RawAnswer): string[] {
 
 const red = { 'example.com/color': 'red' }
 
-t.test('each version shows an object as it is there', async (t) => {
+t.test('an object is read in each version', async (t) => {
   t.match(await create('v2', 'shown', { replicas: 3, color: 'blue' }), { status: 201, body: { spec: { replicas: 3, color: 'blue' } } })
   t.match((await api('GET', pathOf('v1', 'shown'))).body, {
     apiVersion: `${group}/v1`,
@@ -68,13 +68,13 @@ t.test('each version shows an object as it is there', async (t) => {
   t.match(shown, { apiVersion: `${group}/v2`, metadata: { name: 'shown' }, spec: { replicas: 3, color: 'blue' } })
   t.notOk(metadataOf(shown).annotations)
   await create('v1', 'plain', { size: 2 })
-  t.strictSame(await specOf('v2', 'plain'), { replicas: 2 }, 'a conversion fills in no defaults')
+  t.strictSame(await specOf('v2', 'plain'), { replicas: 2 }, 'a converted object is not defaulted')
   t.match((await api('POST', `${pathOf('v2')}?dryRun=All`, { body: thing('v2', 'dry', { replicas: 1 }) })).body, {
     spec: { replicas: 1, color: 'red' },
   })
 })
 
-t.test('the webhook is asked with a review', async (t) => {
+t.test('the webhook receives a ConversionReview', async (t) => {
   await create('v1', 'asked', { size: 2 })
   server.take()
   await api('GET', pathOf('v2', 'asked'))
@@ -82,28 +82,36 @@ t.test('the webhook is asked with a review', async (t) => {
   t.match(call, { path: 'convert', query: 'timeout=30s', desiredAPIVersion: `${group}/v2` })
   const { request: _request, ...envelope } = call.review
   const response = { uid: '', convertedObjects: null, result: { metadata: {} } }
-  t.strictSame(envelope, { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response }, 'Go knows no absent response')
+  t.strictSame(
+    envelope,
+    { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response },
+    'the response is encoded even when it is empty',
+  )
   t.strictSame(Object.keys(call.review.request as JsonObject).toSorted(), ['desiredAPIVersion', 'objects', 'uid'])
   t.match(call.uid, /^[0-9a-f]{8}-/)
   t.equal(call.objects.length, 1)
   t.match(call.objects[0], { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'asked', generation: 1 }, spec: { size: 2 } })
 })
 
-t.test('an object is judged in the version of the request, and in no other', async (t) => {
+t.test('an object is validated in the version of the request only', async (t) => {
   server.take()
   t.match((await create('v2', 'refused', { replicas: 101 })).body, { code: 422, reason: 'Invalid' })
   t.match((await api('POST', `${pathOf('v2')}?fieldValidation=Strict`, { body: thing('v2', 'refused', { size: 1 }) })).body, { code: 400 })
   t.notOk(
     server.take().find(({ objects }) => metadataOf(objects[0]!).name === 'refused'),
-    'nobody is asked about what is refused',
+    'a refused object is not converted',
   )
   t.equal((await create('v2', 'zero', { replicas: 0 })).status, 201)
   t.strictSame(await specOf('v1', 'zero'), { size: 0 })
   const patched = await patch(pathOf('v1', 'zero'), { spec: { note: 'x' } })
-  t.match(patched, { status: 200, body: { metadata: { annotations: red }, spec: { note: 'x', size: 0 } } }, 'as it was before')
+  t.match(
+    patched,
+    { status: 200, body: { metadata: { annotations: red }, spec: { note: 'x', size: 0 } } },
+    'the unchanged value is accepted',
+  )
 })
 
-t.test('updates through either version', async (t) => {
+t.test('an object is updated through either version', async (t) => {
   await create('v2', 'changed', { replicas: 3, color: 'blue' })
   const inV2 = pathOf('v2', 'changed')
   const steps: [string, () => Promise<RawAnswer>, JsonObject, JsonObject][] = [
@@ -151,12 +159,12 @@ t.test('updates through either version', async (t) => {
     })
   const before = metadataOf((await api('GET', inV2)).body)
   const same = await patch(inV2, { spec: { replicas: 8 } })
-  t.equal(metadataOf(same.body).resourceVersion, before.resourceVersion, 'what changes nothing writes nothing')
+  t.equal(metadataOf(same.body).resourceVersion, before.resourceVersion, 'an update without a change writes nothing')
   t.match(await api('DELETE', inV2), { status: 200, body: { kind: 'Status', details: { name: 'changed' } } })
   t.equal((await api('GET', pathOf('v1', 'changed'))).status, 404)
 })
 
-t.test('each manager owns fields of its own version', async (t) => {
+t.test('each manager owns fields in its own version', async (t) => {
   await create('v2', 'owned', { replicas: 3, color: 'blue' })
   t.strictSame(managersOf(await patch(pathOf('v1', 'owned'), { spec: { note: 'x' } })), [
     'conformance Update v1: f:note',
@@ -165,11 +173,11 @@ t.test('each manager owns fields of its own version', async (t) => {
   t.strictSame(
     managersOf(await patch(pathOf('v1', 'owned'), { spec: { size: 5 } })),
     ['conformance Update v1: f:note f:size', 'conformance Update v2: . f:color'],
-    'what is changed in v1 is no longer owned in v2',
+    'a field that is changed in v1 is no longer owned in v2',
   )
 })
 
-t.test('server-side apply across versions', async (t) => {
+t.test('server-side apply detects conflicts and removes fields across versions', async (t) => {
   const conflict = (manager: string, field: string): JsonObject => ({
     code: 409,
     message: `Apply failed with 1 conflict: conflict with "${manager}": ${field}`,
@@ -188,11 +196,11 @@ t.test('server-side apply across versions', async (t) => {
   t.match((await apply('v2', 'applied', 'm1', { replicas: 3, color: 'blue' })).body, conflict('m2', '.spec.size'))
   t.match(await apply('v2', 'applied', 'm1', { color: 'blue' }), { status: 200, body: { spec: { color: 'blue', note: 'n', replicas: 4 } } })
   const moved = await apply('v1', 'applied', 'm1', { size: 9 }, '&force=true')
-  t.strictSame(managersOf(moved), ['m1 Apply v1: f:size', 'm2 Apply v1: f:note'], 'who applies has one entry, whatever the version')
-  t.notOk(metadataOf(moved.body).annotations, 'what was applied in v2 and is no longer goes')
+  t.strictSame(managersOf(moved), ['m1 Apply v1: f:size', 'm2 Apply v1: f:note'], 'an applier has one entry for all versions')
+  t.notOk(metadataOf(moved.body).annotations, 'a field that was applied in v2 and is no longer applied is removed')
 })
 
-t.test('lists and watches', async (t) => {
+t.test('lists and watches are converted', async (t) => {
   const labels = { set: 'list' }
   const selector = 'labelSelector=set%3Dlist'
   const since = String(listMetadataOf(await api('GET', pathOf('v1'))).resourceVersion)
@@ -235,7 +243,7 @@ t.test('lists and watches', async (t) => {
   )
 })
 
-t.test('webhooks see a write in the version of their rules, and change it there', needsOwnControlPlane, async (t) => {
+t.test('admission webhooks receive and patch a write in the version of their rules', needsOwnControlPlane, async (t) => {
   const { server: hooks, configure } = await admissionWorld(t, api, namespace)
   const rules = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['things'] }]
   const sees = (expression: string): JsonObject => ({ matchConditions: [{ name: 'a', expression }] })
@@ -260,7 +268,7 @@ t.test('webhooks see a write in the version of their rules, and change it there'
   server.reset()
 })
 
-t.test('a definition can begin to convert, and call a Service', async (t) => {
+t.test('a definition can be changed to webhook conversion, with a Service reference', async (t) => {
   const other = 'begun.example.com'
   await defineThings(t, api, other, { strategy: 'None' })
   const definition = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${other}`

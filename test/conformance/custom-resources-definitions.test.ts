@@ -1,7 +1,7 @@
-/** CustomResourceDefinitions: how they live and end, and what the API shows of their kinds. */
+/** CustomResourceDefinitions: life cycle, and their kinds in the API. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
 import {
   create,
   custom,
@@ -17,9 +17,9 @@ import {
   objects,
   string,
   table,
-} from '../support/conformance-definitions.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+} from '../support/conformance/definitions.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const sound = object({ spec: object({ a: string }) })
 t.test('CustomResourceDefinitions', async (t) => {
@@ -32,7 +32,7 @@ t.test('CustomResourceDefinitions', async (t) => {
   }
   const change = (plural: string, contentType: string, body: unknown) => api('PATCH', definitionPath(plural), { contentType, body })
 
-  t.test('get names, conditions and stored versions, and keep what they are known by', async (t) => {
+  t.test('get names, conditions and stored versions, and keep their group, names and scope', async (t) => {
     const { body } = await api('POST', definitions, { body: definition('lives', 'Life', sound) })
     t.teardown(() => api('DELETE', definitionPath('lives')))
     t.strictSame((body.spec as JsonObject).names, { plural: 'lives', singular: 'life', kind: 'Life', listKind: 'LifeList' })
@@ -55,7 +55,7 @@ t.test('CustomResourceDefinitions', async (t) => {
     )
   })
 
-  t.test('do not take names that others have', async (t) => {
+  t.test('are not accepted with the names of others', async (t) => {
     await define(t, api, definition('firsts', 'First', sound, {}, { names: { plural: 'firsts', kind: 'First', shortNames: ['fst'] } }))
     const body = definition('seconds', 'First', sound, {}, { names: { plural: 'seconds', kind: 'First', shortNames: ['fst'] } })
     t.equal((await api('POST', definitions, { body })).status, 201)
@@ -80,7 +80,7 @@ t.test('CustomResourceDefinitions', async (t) => {
     await until('what was established is served on', async () => (await api('GET', objects('seconds'))).status === 200)
   })
 
-  t.test('with several versions store one and show all, and change nothing but the apiVersion', async (t) => {
+  t.test('with several versions store one, serve all and convert the apiVersion only', async (t) => {
     const version = (name: string, rest: JsonObject = {}, schema = sound): JsonObject => ({
       name,
       served: true,
@@ -98,13 +98,13 @@ t.test('CustomResourceDefinitions', async (t) => {
     await define(t, api, definition('manies', 'Many', sound, {}, { names: { plural: 'manies', kind: 'Many' }, versions }))
     const { body: stored } = await create(api, 'manies', custom('Many', 'a', { spec: { a: 'x' } }))
     const second = await api('GET', objects('manies', 'a', 'v2'))
-    t.strictSame(second.body, { ...stored, apiVersion: `${group}/v2` }, 'read with the defaults of the version in which it is stored')
+    t.strictSame(second.body, { ...stored, apiVersion: `${group}/v2` }, 'the object has the defaults of the stored version')
     t.strictSame(second.warnings, [`${group}/v2 Many is deprecated`])
     t.strictSame((await api('GET', objects('manies', 'a', 'v1alpha1'))).warnings, ['do not use it'])
     t.equal((await api('GET', objects('manies', 'a', 'v3'))).status, 404)
     t.equal((await api('GET', objects('manies', 'a', 'v9'))).status, 404)
     const written = await api('POST', objects('manies', '', 'v2'), { body: custom('Many', 'b', { spec: { a: 'x', b: 'y' } }, {}, 'v2') })
-    t.match(written.body, { apiVersion: `${group}/v2`, spec: { a: 'x', b: undefined } }, 'what the stored version does not know is gone')
+    t.match(written.body, { apiVersion: `${group}/v2`, spec: { a: 'x', b: undefined } }, 'a field that the stored version lacks is pruned')
     const flip = ['v1', 'v2'].map((name, index) => ({ op: 'replace', path: `/spec/versions/${index}/storage`, value: name === 'v2' }))
     t.strictSame(((await change('manies', jsonPatch, flip)).body.status as JsonObject).storedVersions, ['v1', 'v2'])
     const { body: refused } = await change('manies', jsonPatch, [{ op: 'remove', path: '/spec/versions/0' }])
@@ -120,7 +120,7 @@ t.test('CustomResourceDefinitions', async (t) => {
     t.equal((await api('GET', objects('manies', 'a', 'v2'))).status, 200)
   })
 
-  t.test('give their kinds columns and selectable fields', async (t) => {
+  t.test('add columns and selectable fields to their kinds', async (t) => {
     const column = (name: string, type: string, jsonPath: string, rest: JsonObject = {}): JsonObject => ({ name, type, jsonPath, ...rest })
     const columns = [
       column('Size', 'integer', '.spec.size', { description: 'How big' }),
@@ -191,7 +191,7 @@ t.test('CustomResourceDefinitions', async (t) => {
     )
   })
 
-  t.test('are told in discovery and OpenAPI', async (t) => {
+  t.test('appear in discovery and OpenAPI', async (t) => {
     const subresources = { status: {}, scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } }
     const schema = object({ spec: object({ n: { type: 'integer', minimum: 1 } }), status: { type: 'object' } }, { description: 'Told.' })
     const names = { plural: 'tolds', kind: 'Told', shortNames: ['tl'], categories: ['all'] }
@@ -222,7 +222,7 @@ t.test('CustomResourceDefinitions', async (t) => {
     t.match(properties, { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }] } }) // prettier-ignore
   })
 
-  t.test('take their objects with them, after the finalizers of these', async (t) => {
+  t.test('are deleted with their objects, after the finalizers of these', async (t) => {
     await define(t, api, definition('ends', 'End', sound))
     await create(api, 'ends', custom('End', 'a'))
     await create(api, 'ends', custom('End', 'held', {}, { finalizers: ['conformance.example.com/hold'] }))

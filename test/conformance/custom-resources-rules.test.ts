@@ -1,8 +1,8 @@
-/** CEL rules of custom resources: when they are evaluated, what a broken one says, and which a definition may have. */
+/** CEL rules of custom resources: evaluation, messages, and validation in CRDs. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { Api, RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
+import type { Api, RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
 import {
   custom,
   define,
@@ -13,9 +13,9 @@ import {
   object,
   objects,
   string,
-} from '../support/conformance-definitions.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+} from '../support/conformance/definitions.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const integer: JsonObject = { type: 'integer' }
 const rules = (...list: JsonObject[]): JsonObject => ({ 'x-kubernetes-validations': list })
@@ -53,7 +53,7 @@ const spec = object(
   },
 )
 
-/** The causes of a refusal, as `field: message`. */
+/** Returns the causes of a rejection, each as `field: message`. */
 function causesOf({ body }: RawAnswer): string[] {
   const { causes = [] } = (body['details'] ?? {}) as { causes?: { field: string; message: string }[] }
   return causes.map(({ field, message }) => `${field}: ${message}`).sort()
@@ -103,7 +103,7 @@ t.test('rules of custom resources', async (t) => {
     })
   }
 
-  t.test('rules about what was before', async (t) => {
+  t.test('transition rules use the old value', async (t) => {
     const first = { size: 2, most: 3, name: 'a', kept: 'a', parts: [{ name: 'a', weight: 3 }] }
     t.equal((await api('POST', objects('ruleds'), { body: custom('Ruled', 'changed', { spec: first }) })).status, 201)
     const patch = (api: Api, change: JsonObject, subresource = ''): Promise<RawAnswer> =>
@@ -134,7 +134,7 @@ t.test('rules of custom resources', async (t) => {
     ])
   })
 
-  t.test('an update need not mend what it does not touch', async (t) => {
+  t.test('an update need not correct an unchanged invalid value', async (t) => {
     const lax = definition('ratcheteds', 'Ratcheted', object({ spec: object({ size: integer, other: string }) }))
     await define(t, api, lax)
     const key = objects('ratcheteds', 'a')
@@ -153,7 +153,7 @@ t.test('rules of custom resources', async (t) => {
     const merge = (body: JsonObject): Promise<RawAnswer> => api('PATCH', key, { body, contentType: mergePatch })
     const elsewhere = await merge({ spec: { other: 'b' } })
     t.equal(elsewhere.status, 200)
-    t.strictSame(elsewhere.warnings, ['spec.size: Invalid value: 1: must be large'], 'but is told of it')
+    t.strictSame(elsewhere.warnings, ['spec.size: Invalid value: 1: must be large'], 'the unchanged value causes a warning')
     t.strictSame(causesOf(await merge({ spec: { size: 2 } })), ['spec.size: Invalid value: 2: must be large'])
   })
 

@@ -1,8 +1,8 @@
-/** Custom resources against their schemas: validation, defaults, pruning, nulls, lists, embedded resources. */
+/** Schemas of custom resources: validation, defaults, pruning, nulls, lists, embedded resources. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { RawAnswer } from '../support/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
 import {
   applyPatch,
   create,
@@ -17,9 +17,9 @@ import {
   objects,
   ordered,
   string,
-} from '../support/conformance-definitions.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+} from '../support/conformance/definitions.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const junctor = (keyword: string, of: JsonValue): JsonObject => object({ x: string, y: string }, { [keyword]: of })
 const either: JsonValue = [{ required: ['x'] }, { required: ['y'] }]
@@ -64,7 +64,7 @@ const inBody = (field: string, value: string, text: string): string => `${field}
 const type = (field: string, found: string, wanted: string): string =>
   inBody(field, JSON.stringify(found), `must be of type ${wanted}: ${JSON.stringify(found)}`)
 const junctors = (text: string): string => `<nil>: Invalid value: "": ${text}`
-/** Values, and what is wrong with them. */
+/** Invalid values and their errors. */
 const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   [{ text: 'a' }, inBody('spec.text', '"a"', 'should be at least 2 chars long')],
   [{ text: 'abcde' }, 'spec.text: Too long: may not be more than 4 bytes'],
@@ -74,7 +74,7 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   ),
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
-  // Each listed value is compared with what Go's conversion to its type makes of the given one: 97 is "a", and 2.9 is 2.
+  // An enum value is compared with the field's value after Go has converted it to the type of the field: 97 becomes "a", and 2.9 becomes 2.
   [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
   [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
   [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],
@@ -145,7 +145,7 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
 const defaults = { defaulted: 'd', nullableDefault: 'x' }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
-/** Values, what of them is stored besides the defaults, and warnings. */
+/** Valid values, the stored values without defaults, and warnings. */
 const accepted: readonly (readonly [JsonObject, JsonObject, ...string[]])[] = [
   ...[{ numberEnum: 2.9 }, { numberEnum: -0.5 }, { anyEnum: 65 }, { anyEnum: 1.5 }].map((value): readonly [JsonObject, JsonObject] => [
     value,
@@ -194,30 +194,30 @@ t.test('custom resources and their schemas', async (t) => {
   const dryRun = (value: JsonValue): Promise<RawAnswer> =>
     api('POST', `${objects('things')}?dryRun=All`, { body: custom('Thing', 'a', { spec: value }) })
 
-  t.test('refuse values that do not fit, cause by cause', async (t) => {
+  t.test('refuse invalid values with a cause for each error', async (t) => {
     for (const [value, ...causes] of refused) {
       t.strictSame(ordered(await dryRun(value)), invalid('Thing', 'a', causes), JSON.stringify(value))
     }
   })
 
-  t.test('keep, drop and fill in fields, and warn of those that are dropped', async (t) => {
+  t.test('keep, prune and default fields, and warn about pruned ones', async (t) => {
     for (const [value, expected, ...unknown] of accepted) {
       const { status, body, warnings } = await dryRun(value)
       t.equal(status, 201, JSON.stringify(value))
       t.strictSame(body.spec, { ...defaults, ...expected })
       t.strictSame([...warnings].sort(), unknown.map((path) => `unknown field "${path}"`).sort())
     }
-    t.notOk('spec' in (await dryRun(null)).body, 'null is nothing where nothing is to be filled in')
+    t.notOk('spec' in (await dryRun(null)).body, 'null is dropped for a field without a default')
   })
 
-  t.test('with parts that cannot be decoded are bad requests', async (t) => {
+  t.test('refuse undecodable parts with 400', async (t) => {
     for (const [embedded, problem] of undecodable) {
       const { body } = await dryRun({ embedded })
       t.match(body, { code: 400, reason: 'BadRequest', message: `Thing in version "v1" cannot be handled as a Thing: ${problem}` })
     }
   })
 
-  t.test('stored before their schema changed are shown by the new one, in reads, lists and watches', async (t) => {
+  t.test('apply a changed schema to stored objects in reads, lists and watches', async (t) => {
     await define(t, api, definition('olds', 'Old', object({ spec: object({ keep: string, drop: string }) })))
     const { body } = await create(api, 'olds', custom('Old', 'a', { spec: { keep: 'k', drop: 'd' } }))
     const schema = object({ spec: object({ keep: string, added: { type: 'string', default: 'new' } }) })
@@ -228,17 +228,17 @@ t.test('custom resources and their schemas', async (t) => {
       const { body } = await api('GET', objects('olds', 'a'))
       return (body.spec as JsonObject).added !== undefined && body
     })
-    t.strictSame(shown, { ...body, spec: expected }, 'without a write: resourceVersion and generation are those of the create')
+    t.strictSame(shown, { ...body, spec: expected }, 'resourceVersion and generation are those of the create')
     t.strictSame((await api('GET', objects('olds'))).body.items, [shown])
     const { text } = await api('GET', `${objects('olds')}?watch=1&timeoutSeconds=1&resourceVersion=0`)
     t.strictSame(JSON.parse(text.split('\n')[0]!), { type: 'ADDED', object: shown })
     const { body: written } = await api('PUT', objects('olds', 'a'), {
       body: { ...shown, metadata: { ...(shown.metadata as JsonObject), labels: { a: 'b' } } },
     })
-    t.match(written, { spec: expected, metadata: { generation: 1 } }, 'what a schema drops and adds is no change of its own')
+    t.match(written, { spec: expected, metadata: { generation: 1 } }, 'pruning and defaulting do not increase the generation')
   })
 
-  t.test('merge lists as their types say when they are applied', async (t) => {
+  t.test('merge applied lists by their list types', async (t) => {
     const apply = (manager: string, name: string, value: JsonObject): Promise<RawAnswer> =>
       api('PATCH', `${objects('things', name)}?fieldManager=${manager}`, {
         contentType: applyPatch,
@@ -252,6 +252,10 @@ t.test('custom resources and their schemas', async (t) => {
       message: 'Apply failed with 1 conflict: conflict with "one": .spec.atomic',
     })
     const left = await apply('one', 'lists', { set: ['a'] })
-    t.strictSame(left.body.spec, { ...defaults, set: ['a', 'c', 'b'], ports: [{ name: 'y', port: 80 }] }, 'what nobody applies is gone')
+    t.strictSame(
+      left.body.spec,
+      { ...defaults, set: ['a', 'c', 'b'], ports: [{ name: 'y', port: 80 }] },
+      'items that are no longer applied are removed',
+    )
   })
 })

@@ -1,7 +1,7 @@
-/** Writes of custom resources: status and scale subresources, unknown and duplicate fields, and who may own what. */
+/** Writes of custom resources: status and scale subresources, unknown and duplicate fields, and field ownership. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
 import {
   applyPatch,
   create,
@@ -18,8 +18,8 @@ import {
   ordered,
   string,
   table,
-} from '../support/conformance-definitions.ts'
-import { conformanceControlPlane } from './backends.ts'
+} from '../support/conformance/definitions.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const integer = { type: 'integer' }
 const schema = object({
@@ -44,7 +44,7 @@ t.test('writes of custom resources', async (t) => {
   await define(t, api, definition('gears', 'Gear', schema, { subresources }))
   const merge = (path: string, body: JsonObject) => api('PATCH', path, { contentType: mergePatch, body })
 
-  t.test('the object and its status are written apart, and only the object counts generations', async (t) => {
+  t.test('the object and its status are written separately, and only the object increases the generation', async (t) => {
     const { body: created } = await create(api, 'gears', custom('Gear', 'parts', { spec: { size: 1 }, status: { phase: 'given' } }))
     t.notOk('status' in created)
     const status = { phase: 'P', replicas: 2 }
@@ -62,7 +62,7 @@ t.test('writes of custom resources', async (t) => {
     t.strictSame(entries.sort(), [['status', ['f:status']], [undefined, ['f:metadata', 'f:spec']]].sort()) // prettier-ignore
   })
 
-  t.test('a status is judged alone, and its fields are named from itself', async (t) => {
+  t.test('a status is validated alone, and its error paths begin at status', async (t) => {
     await create(api, 'gears', custom('Gear', 'judged', { spec: { size: 1 } }))
     const table: [JsonObject, ...string[]][] = [
       [{ phase: 1 }, 'status.phase: Invalid value: "integer": phase in body must be of type string: "integer"'],
@@ -78,7 +78,7 @@ t.test('writes of custom resources', async (t) => {
     t.strictSame((await merge(gear('judged'), { spec: { replicas: -1 } })).body, invalid('Gear', 'judged', causes))
   })
 
-  t.test('a Scale shows and sets replicas', async (t) => {
+  t.test('a Scale reads and writes replicas', async (t) => {
     await create(api, 'gears', custom('Gear', 'scaled', { spec: { size: 1 } }))
     const scale = `${gear('scaled')}/scale`
     t.match((await api('GET', scale)).body, {
@@ -120,7 +120,7 @@ t.test('writes of custom resources', async (t) => {
     t.match((await api('GET', `${gear('nobody')}/scale`)).body, { code: 404, message: `gears.${group} "nobody" not found` })
   })
 
-  t.test('a status or spec that may be null, and one that is no object, is written and judged by its own schema', async (t) => {
+  t.test('a status or spec that is nullable or not an object is validated by its schema', async (t) => {
     const size = { type: 'integer', minimum: 0 }
     const nullable = { nullable: true }
     const replicas = { type: 'integer', ...nullable }
@@ -180,7 +180,7 @@ t.test('writes of custom resources', async (t) => {
     }
   })
 
-  t.test('unknown and duplicate fields are refused, warned of or dropped, as the request says', async (t) => {
+  t.test('unknown and duplicate fields are refused, warned about or dropped by fieldValidation', async (t) => {
     await create(api, 'gears', custom('Gear', 'fields', { spec: { size: 1 } }))
     const { resourceVersion } = (await api('GET', gear('fields'))).body.metadata as { resourceVersion: string }
     const head = `"apiVersion":"${group}/v1","kind":"Gear"`
@@ -278,7 +278,7 @@ t.test('writes of custom resources', async (t) => {
     }
   })
 
-  t.test('what is applied must fit the schema, and takes nothing from others unless forced', async (t) => {
+  t.test('an applied object must match the schema, and takes ownership from others only by force', async (t) => {
     const apply = (manager: string, name: string, body: JsonObject, force = false) =>
       api('PATCH', `${gear(name)}?fieldManager=${manager}${force ? '&force=true' : ''}`, {
         contentType: applyPatch,

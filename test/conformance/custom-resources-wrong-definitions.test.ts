@@ -1,9 +1,9 @@
-/** CustomResourceDefinitions that the API server refuses, or warns of. */
+/** CustomResourceDefinitions that the API server rejects or warns about. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { definition, definitions, group, invalid, namespace, object, ordered, string } from '../support/conformance-definitions.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { definition, definitions, group, invalid, namespace, object, ordered, string } from '../support/conformance/definitions.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const sound = object({ spec: object({ a: string }) })
 const inSpec = (schema: JsonValue): JsonObject => object({ spec: schema as JsonObject })
@@ -12,7 +12,7 @@ const label = `a DNS-1035 label must consist of lower case alphanumeric characte
 const items = { type: 'array', items: object({ a: string }) }
 const types = 'must be one of boolean,date,integer,number,string'
 
-/** Schemas that no definition may have. */
+/** Invalid schemas and their errors. */
 const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
   [{}, `${at}.type: Required value: must not be empty at the root`],
   [{ type: 'string' }, `${at}.type: Invalid value: "string": must be object at the root`],
@@ -27,7 +27,7 @@ const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
     object({ metadata: object({ labels: { type: 'object' } }) }),
     `${at}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
   ],
-  // An empty list says something, too.
+  // An empty list counts as a keyword that is set.
   ...[{ required: [] }, { 'x-kubernetes-list-map-keys': [] }, { 'x-kubernetes-validations': [] }].map(
     (empty): readonly [JsonObject, string] => [
       object({ metadata: { type: 'object', ...empty } }),
@@ -64,7 +64,7 @@ const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
   ],
 ]
 
-/** What else a version may not say. */
+/** Other invalid fields of versions. */
 const wrongVersions: readonly (readonly [JsonObject, ...string[]])[] = [
   [{ name: 'V1' }, `spec.version: Invalid value: "V1": ${label}`, `spec.versions[0].name: Invalid value: "V1": ${label}`],
   [{ deprecationWarning: 'x' }, 'spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions'],
@@ -102,7 +102,7 @@ const wrongVersions: readonly (readonly [JsonObject, ...string[]])[] = [
   ],
 ]
 
-/** What a definition may not say besides. */
+/** Other invalid fields of CRDs. */
 const wrongSpecs: readonly (readonly [JsonObject, ...string[]])[] = [
   [{ scope: 'Planet' }, 'spec.scope: Unsupported value: "Planet": supported values: "Cluster", "Namespaced"'],
   [
@@ -139,7 +139,7 @@ t.test('wrong CustomResourceDefinitions', async (t) => {
   const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
   const api = apiOf(t, controlPlane.connection)
 
-  t.test('are refused for what is wrong with them', async (t) => {
+  t.test('are refused with their errors', async (t) => {
     const bodies = [
       ...wrongSchemas.map(([schema, ...causes]) => ({ body: definition('wrongs', 'Wrong', schema), causes })),
       ...wrongVersions.map(([version, ...causes]) => ({ body: definition('wrongs', 'Wrong', sound, version), causes })),
@@ -151,19 +151,19 @@ t.test('wrong CustomResourceDefinitions', async (t) => {
     }
   })
 
-  t.test('warn of unknown formats and fields', async (t) => {
-    const ask = (schema: JsonObject, query = '') => api('POST', `${definitions}?dryRun=All${query}`, { body: definition('warns', 'Warn', inSpec(schema)) }) // prettier-ignore
-    t.strictSame((await ask({ type: 'string', format: 'nonsense' })).warnings, ['unrecognized format "nonsense"'])
+  t.test('cause warnings for unknown formats and fields', async (t) => {
+    const create = (schema: JsonObject, query = '') => api('POST', `${definitions}?dryRun=All${query}`, { body: definition('warns', 'Warn', inSpec(schema)) }) // prettier-ignore
+    t.strictSame((await create({ type: 'string', format: 'nonsense' })).warnings, ['unrecognized format "nonsense"'])
     const path = 'spec.versions[0].schema.openAPIV3Schema.properties.spec.nonsense'
-    const { warnings, body } = await ask({ type: 'string', nonsense: 1 })
+    const { warnings, body } = await create({ type: 'string', nonsense: 1 })
     t.strictSame(warnings, [`unknown field "${path}"`])
     t.notMatch(JSON.stringify(body), '"nonsense"')
     t.equal(
-      (await ask({ type: 'string', nonsense: 1 }, '&fieldValidation=Strict')).body.message,
+      (await create({ type: 'string', nonsense: 1 }, '&fieldValidation=Strict')).body.message,
       `CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: strict decoding error: unknown field "${path}"`,
     )
     t.equal(
-      (await ask({ type: 'number', minimum: 'x' })).body.message,
+      (await create({ type: 'number', minimum: 'x' })).body.message,
       'CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.minimum of type float64',
     )
   })

@@ -1,11 +1,11 @@
-/** Deleting: finalizers, preconditions, options, grace periods of Pods, collections. */
+/** Deletion: finalizers, preconditions, options, grace periods of Pods, collections. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { listMetadataOf, mergePatch, metadataOf, namesOf, serveFoos } from '../support/conformance-objects.ts'
-import { brief, watchesOf } from '../support/watch-events.ts'
-import { conformanceControlPlane, needsQuiet } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { listMetadataOf, mergePatch, metadataOf, namesOf, serveFoos } from '../support/conformance/objects.ts'
+import { brief, watchesOf } from '../support/conformance/watch-events.ts'
+import { conformanceControlPlane, needsQuiet } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-deletion'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -30,7 +30,7 @@ const version = (object: JsonObject): string => String(metadataOf(object).resour
 for (const { path, kind, resource, group, bodyOf } of collections) {
   const ofGroup = group === '' ? {} : { group }
 
-  t.test(`${kind}: without finalizers it goes at once, and a Status says which`, async (t) => {
+  t.test(`${kind}: without finalizers it is removed immediately, and the response is a Status with its uid`, async (t) => {
     const { uid } = metadataOf(await created(path, bodyOf({ name: 'a' })))
     t.strictSame((await api('DELETE', `${path}/a`)).body, {
       kind: 'Status',
@@ -45,7 +45,7 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
     })
   })
 
-  t.test(`${kind}: finalizers keep it, marked, until the last one is gone`, async (t) => {
+  t.test(`${kind}: with finalizers it is marked for deletion and removed with the last finalizer`, async (t) => {
     const object = await created(path, bodyOf({ name: 'held', finalizers: ['example.com/x', 'example.com/y'] }))
     const watcher = await watch(`${path}?fieldSelector=metadata.name%3Dheld&resourceVersion=${version(object)}`)
     const marked = await api('DELETE', `${path}/held`)
@@ -53,8 +53,8 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
       status: 200,
       body: { kind, metadata: { uid: metadataOf(object).uid, deletionTimestamp: /Z$/, deletionGracePeriodSeconds: 0 } },
     })
-    if (group !== '') t.equal(metadataOf(marked.body).generation, 2, 'a deletion is a change of what is wanted')
-    t.equal(version((await api('DELETE', `${path}/held`)).body), version(marked.body), 'to delete it again changes nothing')
+    if (group !== '') t.equal(metadataOf(marked.body).generation, 2, 'a deletion increases the generation')
+    t.equal(version((await api('DELETE', `${path}/held`)).body), version(marked.body), 'a second DELETE changes nothing')
     const message =
       /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/z"\}$/
     t.match(await patch(`${path}/held`, { metadata: { finalizers: ['example.com/x', 'example.com/z'] } }), {
@@ -66,7 +66,11 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
       body: { message: /field is immutable$/ },
     })
     const unmarked = await patch(`${path}/held`, { metadata: { deletionTimestamp: null } })
-    t.equal(metadataOf(unmarked.body).deletionTimestamp, metadataOf(marked.body).deletionTimestamp, 'nobody takes the mark away')
+    t.equal(
+      metadataOf(unmarked.body).deletionTimestamp,
+      metadataOf(marked.body).deletionTimestamp,
+      'an update cannot remove the deletionTimestamp',
+    )
     t.match(await patch(`${path}/held`, { metadata: { labels: { a: 'b' }, finalizers: ['example.com/x'] } }), { status: 200 })
     t.match(await api('PATCH', `${path}/held?dryRun=All`, { body: { metadata: { finalizers: null } }, contentType: mergePatch }), {
       status: 200,
@@ -78,7 +82,7 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
     t.strictSame((await watcher.take(3)).map(brief), ['MODIFIED held', 'MODIFIED held', 'DELETED held'])
   })
 
-  t.test(`${kind}: preconditions`, async (t) => {
+  t.test(`${kind}: a failed precondition is refused`, async (t) => {
     const object = await created(path, bodyOf({ name: 'pre' }))
     const subject = group === '' ? kind : `${kind}.${group}`
     const conflict = (detail: RegExp): object => ({
@@ -97,7 +101,7 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
     t.match(await api('DELETE', `${path}/pre`, { body: { preconditions } }), { status: 200, body: { status: 'Success' } })
   })
 
-  t.test(`${kind}: a propagation policy leaves its finalizer for the garbage collector`, needsQuiet, async (t) => {
+  t.test(`${kind}: a propagation policy adds the finalizer of the garbage collector`, needsQuiet, async (t) => {
     const cases: [string, JsonObject | undefined, string, string[] | undefined][] = [
       ['foreground', { propagationPolicy: 'Foreground' }, '', ['foregroundDeletion']],
       ['orphan', { propagationPolicy: 'Orphan' }, '', ['orphan']],
@@ -115,7 +119,7 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
     }
   })
 
-  t.test(`${kind}: a collection, by its selectors`, async (t) => {
+  t.test(`${kind}: a collection is deleted by selectors`, async (t) => {
     for (const [name, set] of [
       ['c1', 'yes'],
       ['c2', 'yes'],
@@ -126,7 +130,7 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
     t.match(deleted, { status: 200, body: { kind: `${kind}List`, metadata: { resourceVersion: /./ } } })
     t.strictSame(namesOf(deleted), ['c1'])
     t.match((deleted.body.items as JsonObject[])[0], { metadata: { labels: { set: 'yes' } } })
-    t.notOk('deletionTimestamp' in metadataOf((deleted.body.items as JsonObject[])[0]), 'as it was before')
+    t.notOk('deletionTimestamp' in metadataOf((deleted.body.items as JsonObject[])[0]), 'the returned items are in their state before')
     t.ok(listMetadataOf(deleted).continue)
     t.strictSame(namesOf(await api('DELETE', `${path}?labelSelector=set%3Dyes`)), ['c2'])
     t.strictSame(namesOf(await api('DELETE', `${path}?labelSelector=nobody`)), [])
@@ -137,7 +141,7 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
   })
 }
 
-t.test('options of a deletion that are refused', async (t) => {
+t.test('invalid DeleteOptions are refused', async (t) => {
   await created(configMaps, { metadata: { name: 'stays' } })
   const invalid = (message: string): object => ({ status: 422, body: { message: `DeleteOptions.meta.k8s.io "" is invalid: ${message}` } })
   const policy = (value: string): object =>
@@ -164,10 +168,10 @@ t.test('options of a deletion that are refused', async (t) => {
   t.match(await api('DELETE', `${configMaps}/stays`, { body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 30 } }), {
     status: 200,
   })
-  t.match(await api('GET', `${configMaps}/stays`), { status: 404 }, 'what stops nothing has no grace period')
+  t.match(await api('GET', `${configMaps}/stays`), { status: 404 }, 'a type without processes has no grace period')
 })
 
-t.test('a Pod on a node gets its time, which a later deletion can only shorten', async (t) => {
+t.test('a scheduled Pod has a grace period, which a later DELETE can only shorten', async (t) => {
   const cases: [string, JsonObject, [unknown, number | undefined][]][] = [
     [
       'default',
@@ -215,7 +219,7 @@ t.test('a Pod on a node gets its time, which a later deletion can only shorten',
   }
 })
 
-t.test('a Pod with finalizers stays after its time', async (t) => {
+t.test('a Pod with finalizers stays after its grace period', async (t) => {
   await created(pods, {
     metadata: { name: 'held', finalizers: ['example.com/x'] },
     spec: { nodeName: 'nowhere', containers: [{ name: 'main', image: 'x' }] },
@@ -229,7 +233,7 @@ t.test('a Pod with finalizers stays after its time', async (t) => {
   t.match(await api('GET', `${pods}/held`), { status: 404 })
 })
 
-t.test('the namespaces that a cluster is made of stay', async (t) => {
+t.test('the deletion of a system namespace is refused', async (t) => {
   for (const name of ['default', 'kube-system', 'kube-public']) {
     t.match(await api('DELETE', `/api/v1/namespaces/${name}?dryRun=All`), {
       status: 403,

@@ -1,8 +1,8 @@
-/** What a client asks first: which groups, versions and types there are, and where there is nothing. */
+/** Discovery of groups, versions and types, and responses for missing paths. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const v2beta1 = v2.replace('v=v2', 'v=v2beta1')
@@ -11,7 +11,7 @@ t.test('discovery', async (t) => {
   const { connection } = await conformanceControlPlane(t, { controllers: false })
   const api = apiOf(t, connection)
 
-  t.test('aggregated for whoever takes it so, with an entity tag', async (t) => {
+  t.test('aggregated discovery is served with an ETag when the client accepts it', async (t) => {
     for (const accept of [`${v2},${v2beta1},application/json`, `application/json,${v2}`, `application/yaml,${v2}`]) {
       const { status, headers, body } = await api('GET', '/apis', { accept })
       t.match({ status, body }, { status: 200, body: { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' } }, accept)
@@ -22,7 +22,7 @@ t.test('discovery', async (t) => {
     t.match(again, { status: 304, text: '' })
   })
 
-  t.test('groups come in an order by which clients decide between types of one name', async (t) => {
+  t.test('groups are in an order by which clients choose between types with the same name', async (t) => {
     const { body } = await api('GET', '/apis')
     t.equal(body.kind, 'APIGroupList')
     const wanted = [
@@ -39,12 +39,12 @@ t.test('discovery', async (t) => {
     t.strictSame(names, wanted)
   })
 
-  t.test('types of a version', async (t) => {
+  t.test('a version lists its types', async (t) => {
     const { headers, body } = await api('GET', '/apis/apps/v1')
     t.match(headers, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
     const names = (body.resources as { name: string }[]).map(({ name }) => name).filter((name) => name.startsWith('deployments'))
     t.strictSame(names, ['deployments', 'deployments/scale', 'deployments/status'])
-    t.equal((await api('GET', '/api/v1')).body.apiVersion, undefined, 'the oldest document has no version of its own')
+    t.equal((await api('GET', '/api/v1')).body.apiVersion, undefined, 'the document of the core group has no apiVersion')
     t.match((await api('GET', '/api/v1', { accept: 'application/yaml' })).headers, { 'content-type': 'application/yaml' })
     const aggregated = await api('GET', '/apis', { accept: v2 })
     const apps = (aggregated.body.items as JsonObject[]).find(({ metadata }) => (metadata as JsonObject).name === 'apps')
@@ -63,7 +63,7 @@ t.test('discovery', async (t) => {
     )
   })
 
-  t.test('what is not there', async (t) => {
+  t.test('a missing path gets 404', async (t) => {
     const status = { reason: 'NotFound', message: 'the server could not find the requested resource', details: {} }
     for (const path of ['/api/v9', '/api/v9/pods', '/apis/apps/v9', '/apis/apps/v9/x', '/apis/apps/v1/nothings'])
       t.match(await api('GET', path), { status: 404, body: status }, path)
@@ -79,7 +79,7 @@ t.test('discovery', async (t) => {
     t.match(await api('GET', '/openapi/v3/apis/nothing.example.com/v1'), { status: 404, text: '' })
   })
 
-  t.test('forms that there are not', async (t) => {
+  t.test('an unsupported media type gets 406', async (t) => {
     const produced = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
     const only = `only the following media types are accepted: ${produced}`
     const routed = `406: Not Acceptable\n\nAvailable representations: ${produced}`
@@ -93,13 +93,13 @@ t.test('discovery', async (t) => {
     t.match(await api('GET', '/apis', { accept: v2beta1 }), { status: 406, body: { message: only } })
   })
 
-  t.test('methods', async (t) => {
+  t.test('an unsupported method is refused', async (t) => {
     for (const path of ['/version', '/api', '/api/v1', '/apis/apps/v1']) t.equal((await api('POST', path, { body: {} })).status, 405, path)
     for (const path of ['/apis', '/apis/apps', '/openapi/v3', '/healthz'])
       t.equal((await api('POST', path, { body: {} })).status, 200, path)
   })
 
-  t.test('OpenAPI: an index of documents that can be kept for good', async (t) => {
+  t.test('the OpenAPI index has documents that can be cached for good', async (t) => {
     const index = await api('GET', '/openapi/v3')
     t.match(index.headers, { 'content-type': 'text/plain; charset=utf-8' })
     const url = (index.body.paths as Record<string, { serverRelativeURL: string }>)['apis/apps/v1']!.serverRelativeURL

@@ -1,4 +1,4 @@
-/** What a fault proxy promises before whichever API server. */
+/** The fault proxy in front of every control plane. */
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -7,10 +7,11 @@ import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
-import { apiOf } from '../support/api-request.ts'
-import { kubectlAs } from '../support/devcluster-kubectl.ts'
-import { needsKubectl, until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-faults'
 const configMaps = { apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }
@@ -27,8 +28,8 @@ function clientOf(t: Test, connection: Connection, options: { timeoutMs?: number
   return made
 }
 
-/** Collects the names of what a watch tells, and what it ends with. */
-function follow(t: Test, watching: Client) {
+/** Collects the names in the events of a watch, and the error with which it ends. */
+function record(t: Test, watching: Client) {
   const stop = new AbortController()
   const seen: string[] = []
   const state = { seen, error: undefined as unknown, ended: false }
@@ -54,7 +55,7 @@ function follow(t: Test, watching: Client) {
 
 const create = (name: string): Promise<unknown> => client.create(configMap, { metadata: { namespace, name } })
 
-t.test('carries requests and watches as they are', async (t) => {
+t.test('the proxy forwards requests and watches unchanged', async (t) => {
   const proxy = await controlPlane.faultProxy()
   t.not(proxy.connection.server, controlPlane.connection.server)
   const [direct, through] = [apiOf(t, controlPlane.connection), apiOf(t, proxy.connection)]
@@ -76,15 +77,15 @@ t.test('carries requests and watches as they are', async (t) => {
   await proxied.create(configMap, { metadata: { namespace, name: 'big' }, data: { big } })
   t.equal((await proxied.get(configMap, { namespace, name: 'big' })).data?.['big'], big)
 
-  const watch = follow(t, proxied)
-  await until('it follows', () => watch.seen.length === 1)
+  const watch = record(t, proxied)
+  await until('the watch is open', () => watch.seen.length === 1)
   for (const name of ['one', 'two', 'three']) {
     await create(name)
     await until(`${name} comes at once`, () => watch.seen.at(-1) === name)
   }
 })
 
-t.test('requests are those of the user whose connection goes through it', async (t) => {
+t.test('requests keep the user of the proxied connection', async (t) => {
   const proxy = await controlPlane.faultProxy()
   const reader = clientOf(t, proxy.through(controlPlane.connectionFor('reader')))
   await until('the rules hold', () => reader.list(configMap, { namespace }))
@@ -95,11 +96,11 @@ t.test('requests are those of the user whose connection goes through it', async 
   const stranger = clientOf(t, { ...proxy.connection, authorization: () => Promise.resolve('Bearer unknown') })
   await t.rejects(stranger.list(configMap, { namespace }), { message: 'Unauthorized' })
   const nobody = clientOf(t, { server: proxy.connection.server, ca: proxy.connection.ca!, describe: 'nobody' })
-  await t.rejects(nobody.list(configMap, { namespace }), { name: 'ApiError' }, 'the proxy lends nobody its credentials')
+  await t.rejects(nobody.list(configMap, { namespace }), { name: 'ApiError' }, 'the proxy does not add its credentials')
   t.throws(() => proxy.through({ server: 'https://127.0.0.1:1', describe: 'x' }), { code: 'PRO_INPUT' })
 })
 
-t.test('answers 429, 500 and 503 with a Status, so often and to those requests as it is told', async (t) => {
+t.test('the proxy answers a given number of matching requests with 429, 500 or 503 and a Status', async (t) => {
   const proxy = await controlPlane.faultProxy()
   const api = apiOf(t, proxy.connection)
   const path = `/api/v1/namespaces/${namespace}/configmaps`
@@ -133,21 +134,21 @@ t.test('answers 429, 500 and 503 with a Status, so often and to those requests a
   proxy.answer(503)
   t.match(await api('POST', path, { body: { metadata: { name: 'refused' } } }), { status: 503, body: { reason: 'ServiceUnavailable' } })
   proxy.heal()
-  t.equal((await api('GET', `${path}/refused`)).status, 404, 'it did not reach the API server')
+  t.equal((await api('GET', `${path}/refused`)).status, 404, 'the request did not reach the API server')
 })
 
-t.test('a client comes through answers that ask it to wait', async (t) => {
+t.test('a client retries after 429 with Retry-After', async (t) => {
   const proxy = await controlPlane.faultProxy()
   const busy = proxy.answer(429, { retryAfterSeconds: 1, count: 1 })
   await clientOf(t, proxy.connection).raw('/version')
   t.equal(busy.answered, 1)
 })
 
-t.test('what is cut is lost at once; the next request gets through', async (t) => {
+t.test('a cut connection fails immediately, and the next request succeeds', async (t) => {
   const proxy = await controlPlane.faultProxy()
   const proxied = clientOf(t, proxy.connection)
-  const watch = follow(t, proxied)
-  await until('it follows', () => watch.seen.length === 1)
+  const watch = record(t, proxied)
+  await until('the watch is open', () => watch.seen.length === 1)
   await create('before-cut')
   await until('it hears', () => watch.seen.includes('before-cut'))
   proxy.cut()
@@ -161,16 +162,16 @@ t.test('what is cut is lost at once; the next request gets through', async (t) =
   await proxied.raw('/readyz')
 })
 
-t.test('a half-open watch says nothing and goes on where it was', async (t) => {
+t.test('a half-open watch is silent and continues where it stopped', async (t) => {
   const proxy = await controlPlane.faultProxy()
-  const watch = follow(t, clientOf(t, proxy.connection))
-  await until('it follows', () => watch.seen.length === 1)
+  const watch = record(t, clientOf(t, proxy.connection))
+  await until('the watch is open', () => watch.seen.length === 1)
   await create('before')
   await until('it hears', () => watch.seen.includes('before'))
   const dead = proxy.halfOpen({ alsoNew: true })
   await create('meanwhile')
   const impatient = clientOf(t, proxy.connection, { timeoutMs: 300 })
-  await t.rejects(impatient.raw('/readyz'), { code: 'PRO_API_UNREACHABLE' }, 'new connections get no answer')
+  await t.rejects(impatient.raw('/readyz'), { code: 'PRO_API_UNREACHABLE' }, 'new connections get no response')
   t.notOk(watch.seen.includes('meanwhile'))
   t.notOk(watch.ended)
   dead.end()
@@ -178,10 +179,10 @@ t.test('a half-open watch says nothing and goes on where it was', async (t) => {
   proxy.delay(100)
   const started = performance.now()
   await clientOf(t, proxy.connection).raw('/readyz')
-  t.ok(performance.now() - started >= 198, 'there and back')
+  t.ok(performance.now() - started >= 198, 'both directions are delayed')
 })
 
-t.test('its kubeconfig is that of the administrator through it', needsKubectl, async (t) => {
+t.test('the kubeconfig of the proxy is that of the administrator', needsKubectl, async (t) => {
   const proxy = await controlPlane.faultProxy()
   const kubectl = kubectlAs(t, proxy.kubeconfig)
   t.match(await kubectl.ok(`get configmaps -n ${namespace} -o name`), 'configmap/')
@@ -189,11 +190,11 @@ t.test('its kubeconfig is that of the administrator through it', needsKubectl, a
   t.match(await kubectl(`get configmaps -n ${namespace}`), { code: 1, stderr: /the server is away|unable to handle the request/ })
 })
 
-t.test('nothing is left of it when it has stopped', async (t) => {
+t.test('a stopped proxy leaves neither connections nor files', async (t) => {
   const proxy = await controlPlane.faultProxy()
   const proxied = clientOf(t, await loadConnection({ env: { KUBECONFIG: proxy.kubeconfig } }))
-  const watch = follow(t, proxied)
-  await until('it follows', () => watch.seen.length === 1)
+  const watch = record(t, proxied)
+  await until('the watch is open', () => watch.seen.length === 1)
   proxy.halfOpen()
   await Promise.all([proxy.stop(), proxy.stop()])
   await until('the watch has ended', () => watch.ended)

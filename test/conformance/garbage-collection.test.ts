@@ -1,10 +1,10 @@
-/** What becomes of objects whose owners go, or never were there. */
+/** Objects whose owners are deleted or missing. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { itemsOf, mergePatch, metadataOf } from '../support/conformance-objects.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { itemsOf, mergePatch, metadataOf } from '../support/conformance/objects.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const [namespace, other] = ['conformance-gc', 'conformance-gc-other']
 const controlPlane = await conformanceControlPlane(t, { nodes: [], namespaces: [namespace, other] })
@@ -40,13 +40,13 @@ const becomes = (name: string, what: (metadata: JsonObject) => boolean): Promise
   })
 const isMarked = ({ deletionTimestamp }: JsonObject): boolean => deletionTimestamp !== undefined
 const ownersOf = ({ ownerReferences = [] }: JsonObject): unknown[] => (ownerReferences as JsonObject[]).map(({ name }) => name)
-/** Something that the collector has to delete: when it is gone, the collector has seen all that came before. */
+/** Creates an object with a missing owner, and waits until it is deleted: the collector has then processed all earlier changes. */
 async function seen(name: string): Promise<void> {
   await created(name, [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }])
   await gone(name)
 }
 
-t.test('what an object owned goes after it, through all generations', async () => {
+t.test('dependents are deleted after their owner, recursively', async () => {
   const owner = await created('bg')
   const child = await created('bg-child', [ownedBy(owner)])
   await created('bg-grandchild', [ownedBy(child)])
@@ -54,7 +54,7 @@ t.test('what an object owned goes after it, through all generations', async () =
   await gone('bg', 'bg-child', 'bg-grandchild')
 })
 
-t.test('in the background an owner that is held keeps what it owns', async (t) => {
+t.test('background deletion keeps the dependents of an owner with finalizers', async (t) => {
   const owner = await created('held', [], { finalizers: ['example.com/x'] })
   await created('held-child', [ownedBy(owner)])
   await deleted('held', 'Background')
@@ -64,7 +64,7 @@ t.test('in the background an owner that is held keeps what it owns', async (t) =
   await gone('held', 'held-child')
 })
 
-t.test('in the foreground an owner waits for those that block it, and for them alone', async (t) => {
+t.test('foreground deletion of an owner waits for blocking dependents only', async (t) => {
   const owner = await created('fg')
   await created('fg-blocks', [ownedBy(owner, blocking)], { finalizers: ['example.com/x'] })
   await created('fg-not', [ownedBy(owner)], { finalizers: ['example.com/x'] })
@@ -78,7 +78,7 @@ t.test('in the foreground an owner waits for those that block it, and for them a
   await gone('fg-not')
 })
 
-t.test('in the foreground all generations wait for the last', async (t) => {
+t.test('foreground deletion waits recursively', async (t) => {
   const first = await created('chain-1')
   const second = await created('chain-2', [ownedBy(first, blocking)])
   await created('chain-3', [ownedBy(second, blocking)], { finalizers: ['example.com/x'] })
@@ -90,7 +90,7 @@ t.test('in the foreground all generations wait for the last', async (t) => {
   await gone('chain-1', 'chain-2', 'chain-3')
 })
 
-t.test('orphans stay, without the reference', async (t) => {
+t.test('orphaned dependents are kept without the owner reference', async (t) => {
   const owner = await created('orphaning')
   await created('orphan', [ownedBy(owner)])
   await deleted('orphaning', 'Orphan')
@@ -99,7 +99,7 @@ t.test('orphans stay, without the reference', async (t) => {
   t.notOk(isMarked(left))
 })
 
-t.test('an object lives as long as one of its owners, and loses the references to the others', async (t) => {
+t.test('an object is kept while one of its owners exists, and loses the references to missing ones', async (t) => {
   const [one, two] = [await created('one'), await created('two')]
   await created('shared', [ownedBy(one), ownedBy(two)])
   await deleted('one', 'Background')
@@ -113,14 +113,14 @@ t.test('an object lives as long as one of its owners, and loses the references t
   await gone('shared', 'waited')
 })
 
-t.test('an owner that is not there, or that is another object by now, is none', async () => {
+t.test('an owner that is missing or has another uid does not count', async () => {
   await created('reborn')
   await created('of-nobody', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }])
   await created('of-the-former', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'reborn', uid: 'former' }])
   await gone('of-nobody', 'of-the-former')
 })
 
-t.test('an owner in another namespace is none, and an event says so', async (t) => {
+t.test('an owner in another namespace does not count and causes an Event', async (t) => {
   const foreign = await created('foreign', [], {}, `/api/v1/namespaces/${other}/configmaps`)
   await created('far', [ownedBy(foreign)])
   await gone('far')
@@ -136,7 +136,7 @@ t.test('an owner in another namespace is none, and an event says so', async (t) 
   })
 })
 
-t.test('a cluster-scoped object owns namespaced ones; the other way round nothing happens', async (t) => {
+t.test('a cluster-scoped object can own namespaced ones; the reverse has no effect', async (t) => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
   const of = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' }
   const owner = (await api('POST', roles, { body: { metadata: { name: 'conformance-gc-owner' }, rules: [] } })).body
@@ -151,13 +151,13 @@ t.test('a cluster-scoped object owns namespaced ones; the other way round nothin
   t.match(await api('GET', `${roles}/conformance-gc-owned`), { status: 200 })
 })
 
-t.test('an owner of a kind that is not served keeps what it owns', async (t) => {
+t.test('an owner of a kind that is not served keeps its dependents', async (t) => {
   await created('of-unknown', [{ apiVersion: 'nothing.example.com/v1', kind: 'Nothing', name: 'x', uid: 'x' }])
   await seen('unknown-marker')
   t.notOk(isMarked((await found('of-unknown'))!))
 })
 
-t.test('circles go', async () => {
+t.test('circular dependents are deleted', async () => {
   for (const policy of ['Background', 'Foreground']) {
     const [first, second] = [`${policy.toLowerCase()}-1`, `${policy.toLowerCase()}-2`]
     const one = await created(first)

@@ -1,4 +1,4 @@
-/** The installation in a cluster: `config/default` with kubectl, and its Deployment's process with the rights that it grants. */
+/** The installation of `config/default` with kubectl, and the process of its Deployment with the granted permissions. */
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,8 +20,8 @@ import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { mypod } from '../../src/operators/mypod/kind.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { find } from '../support/devcluster-client.ts'
-import { kubectlAs } from '../support/devcluster-kubectl.ts'
+import { find } from '../support/devcluster/client.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
 import {
   installation,
   mountServiceAccount,
@@ -31,11 +31,12 @@ import {
   serviceAccountUser,
   startOperatorPod,
   type OperatorPod,
-} from '../support/installation.ts'
-import { identityOf, mypodNamed, whenCollected } from '../support/mypod-world.ts'
-import { needsPodNetwork } from '../support/pod-network.ts'
-import { needsKubectl, until } from '../support/process.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+} from '../support/conformance/installation.ts'
+import { identityOf, mypodNamed, whenCollected } from '../support/mypod/world.ts'
+import { needsPodNetwork } from '../support/conformance/pod-network.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
 const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
@@ -72,18 +73,18 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   const controlPlane = await conformanceControlPlane(t, { namespaces: [sample.namespace] })
   const { client } = controlPlane
   const kubectl = kubectlAs(t, controlPlane.kubeconfig)
-  // Not tap's folder, which two runs of this file at once would share.
+  // Two concurrent runs of this file would share tap's folder.
   const home = mkdtempSync(join(tmpdir(), 'proreus-installation-'))
   t.teardown(() => rmSync(home, { recursive: true, force: true }))
   const directory = (name: string): string => join(home, name)
   await kubectl.ok(`apply -k ${installation}`)
   const stored = await client.get(deployment, { namespace: operatorNamespace, name: 'proreus' })
-  // The processes that are started here are its Pods.
+  // The test starts processes in place of the Deployment's Pods.
   await client.patch(deployment, { namespace: operatorNamespace, name: 'proreus' }, { spec: { replicas: 0 } })
   const serviceAccountDir = directory('serviceaccount')
   await mountServiceAccount(client, serviceAccountDir)
 
-  /** Starts a replica, which gets the requests of the Service from when it is ready, as of all older ones none. */
+  /** Starts a replica, which gets all requests of the Service as soon as it is ready. */
   async function startReplica(name: string): Promise<OperatorPod> {
     const replica = await startOperatorPod(t, { controlPlane, deployment: stored, serviceAccountDir, directory: directory(name) })
     await until(`${name} is ready`, async () => (await fetch(`${replica.probes}/readyz`)).ok)
@@ -93,7 +94,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   const caOf = ({ data }: Secret): string => Buffer.from(data!['ca.crt']!, 'base64').toString()
 
-  /** What the API server trusts for each webhook. */
+  /** Returns the caBundle of each webhook. */
   async function bundles(): Promise<string[]> {
     const configurations = [
       await client.get(mutatingWebhookConfiguration, { name: 'proreus-mutating' }),
@@ -104,7 +105,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     )
   }
 
-  /** Waits until the API server trusts this authority for each webhook. */
+  /** Waits until the API server trusts this CA for each webhook. */
   async function untilTrusted(authority: Secret, pass: () => unknown = () => undefined): Promise<void> {
     await until('the authority of the Secret is trusted', async () => {
       await pass()
@@ -112,7 +113,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     })
   }
 
-  /** A MyPod goes through the webhooks, and an invalid one does not; some moments after a change of what leads there. */
+  /** Waits until the webhooks accept a valid MyPod and deny an invalid one, which takes some moments after a change of the endpoints. */
   async function expectWebhooks(t: Test, name: string): Promise<void> {
     const refusal = await until('the webhooks are called', () =>
       client.create(mypod, mypodNamed(`${name}-bad`, { podLabels: { creator: 'me' } })).then(
@@ -141,10 +142,10 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   t.test('makes the API server trust it', async (t) => {
     await untilTrusted(ca)
-    t.strictSame(new Set((await bundles()).map((bundle) => bundle.trim())), new Set([caOf(ca).trim()]), 'and nobody else')
+    t.strictSame(new Set((await bundles()).map((bundle) => bundle.trim())), new Set([caOf(ca).trim()]), 'no other CA is trusted')
   })
 
-  t.test('is asked through its Service about what kubectl creates', async (t) => {
+  t.test('is called through its Service for objects that kubectl creates', async (t) => {
     await expectWebhooks(t, 'first')
     t.equal(await kubectl.ok('create -f config/samples/mypod.yaml'), 'mypod.harryyann.github.io/mypod-sample created\n')
     await kubectl.ok('wait mypod/mypod-sample -n test-mypod --for=condition=Ready --timeout=20s')
@@ -162,7 +163,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     }
   })
 
-  t.test('keeps the Pod as the MyPod says', async (t) => {
+  t.test('reconciles the Pod with the MyPod', async (t) => {
     const image = 'example.com/pause:2'
     await client.patch(mypod, sample, {
       spec: { podLabels: { tier: 'one' }, podSpec: { containers: [{ name: 'main', image }] } },
@@ -191,7 +192,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     })
   })
 
-  t.test('started again after a crash, it changes nothing', async (t) => {
+  t.test('changes nothing after a crash and a restart', async (t) => {
     live = await client.get(pod, sample)
     await replica.stop('SIGKILL')
     const before = await bundles()
@@ -205,7 +206,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     t.strictSame(identityOf(after), identityOf(live))
   })
 
-  t.test('in a rollout the next one takes over with the same authority', async (t) => {
+  t.test('hands over to the next replica in a rollout, with the same CA', async (t) => {
     const next = await startReplica('pod-3')
     const ended = replica.stop('SIGTERM')
     await until('the old one is no longer ready', async () => !(await fetch(`${replica.probes}/readyz`)).ok)
@@ -225,7 +226,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     )
   })
 
-  t.test('may do no more than that', async (t) => {
+  t.test('has no other permissions', async (t) => {
     const may = async (verb: string, group: string, resource: string, name = ''): Promise<boolean> => {
       const resourceAttributes = { verb, group, resource, name, namespace: operatorNamespace }
       const { status } = await client.create(subjectAccessReview, { metadata: {}, spec: { user: serviceAccountUser, resourceAttributes } })
@@ -243,7 +244,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
       t.notOk(await may(verb, group, resource, name), `${verb} ${resource} ${name ?? ''}`)
   })
 
-  t.test('a new start without the Secret makes a new authority, and the API server trusts it', async (t) => {
+  t.test('creates a new CA after a start without the Secret, which the API server then trusts', async (t) => {
     await replica.stop('SIGKILL')
     await client.delete(secret, caSecret)
     replica = await startReplica('pod-4')
@@ -254,9 +255,9 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     ca = made
   })
 
-  t.test('a Secret or caBundle that is lost while it runs is put back', async (t) => {
+  t.test('restores a Secret or caBundle that is deleted while it runs', async (t) => {
     await replica.stop('SIGKILL')
-    // In this process, where a minute passes when the test says so; its webhooks are not called.
+    // This operator runs in the test's process with a fake clock; its webhooks are not called.
     const clock = new FakeClock(Date.now())
     const stop = new AbortController()
     const ready = Promise.withResolvers<void>()
@@ -289,7 +290,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
       await clock.advance(60_000)
       return find(client, secret, caSecret)
     })
-    t.equal(caOf(back), caOf(ca), 'with the authority that is trusted already')
+    t.equal(caOf(back), caOf(ca), 'the CA that is already trusted is kept')
 
     const lost = [{ op: 'remove' as const, path: '/webhooks/0/clientConfig/caBundle' }]
     await client.patch(validatingWebhookConfiguration, { name: 'proreus-validating' }, lost, { type: 'json' })
@@ -299,7 +300,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     await expectWebhooks(t, 'put-back')
   })
 
-  t.test('deleted again, the installation takes the MyPods and their Pods along', async (t) => {
+  t.test('is deleted with its MyPods and their Pods', async (t) => {
     await whenCollected(client)
     await kubectl.ok(`delete -k ${installation} --timeout=60s`)
     const left = async (): Promise<Pod[]> => [...(await client.list(pod, { namespace: sample.namespace })).items]
@@ -310,6 +311,6 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
       ),
     )
     t.equal((await kubectl(`get -k ${installation} -o name`)).stdout, '')
-    t.ok((await fetch(`${replica.probes}/healthz`)).ok, 'the process waits for them to come back')
+    t.ok((await fetch(`${replica.probes}/healthz`)).ok, 'the process keeps running and waits for the definitions')
   })
 })

@@ -1,4 +1,4 @@
-/** Several installations in one cluster: of operators that know nothing of each other, and of one operator under two names. */
+/** Several installations in one cluster: of independent operators, and of the same operator under two names. */
 import t from 'tap'
 import {
   configMap,
@@ -7,17 +7,17 @@ import {
   mutatingWebhookConfiguration,
   validatingWebhookConfiguration,
 } from '../../src/api/builtin.ts'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { invalid } from '../../src/api/field-error.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
 import { installKinds } from '../../src/manifests/install.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import { find } from '../support/devcluster-client.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane, needsRequests } from './backends.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { find } from '../support/devcluster/client.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane, needsRequests } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-installations'
 const group = 'installations.example.com'
@@ -27,7 +27,10 @@ function kindOf(name: string, maxLength = 20) {
   return defineKind({ group, kind: name, versions: [{ name: 'v1', spec: Type.Object({ text: Type.String({ maxLength }) }) }] })
 }
 
-/** Applies a key of its own to one ConfigMap, whenever that changes; refuses the text `bad`, and notes in the cluster whom it has asked. */
+/**
+ * Returns an operator that applies a key of its own to one ConfigMap after every change. Its webhook denies objects with the text `bad` and
+ * records its calls in ConfigMaps.
+ */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({
     name,
@@ -63,7 +66,7 @@ const object = (name: string, text: string) => ({ metadata: { namespace, name },
 const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
 const { client } = controlPlane
 
-/** Waits until this name is among those that refuse an object. */
+/** Waits until a webhook with this name denies an object. */
 async function untilRefusedBy(webhook: RegExp, kind = left): Promise<void> {
   await until(`${webhook} refuses`, () =>
     client.create(kind, object('refused', 'bad'), { dryRun: true }).then(
@@ -86,7 +89,7 @@ t.test('two operators', async (t) => {
     }
   })
 
-  t.test('own what they apply to one object, and do not fight over it', needsRequests, async (t) => {
+  t.test('own the fields that they apply to one object, without conflicts', needsRequests, async (t) => {
     const start = Date.now()
     for (const kind of [left, right]) await client.create(kind, object('one', 'hello'))
     const both = await until('both have applied', async () => {
@@ -97,7 +100,7 @@ t.test('two operators', async (t) => {
       ({ manager, operation }) => `${manager} ${operation}`,
     )
     t.strictSame(managers.sort(), ['left Apply', 'right Apply'])
-    // Whoever fought would have answered this change, and the other that answer.
+    // Operators in conflict would react to this change, and then to each other.
     await client.patch(left, { namespace, name: 'one' }, { spec: { text: 'later' } })
     await until('the change has arrived', async () => (await client.get(configMap, shared)).data?.['left'] === 'later')
     const applies = (await controlPlane.requests()).filter(
@@ -116,7 +119,7 @@ t.test('two operators', async (t) => {
     t.strictSame([...sources].sort(), ['Left left', 'Right right'])
   })
 
-  t.test('write under their own names in webhooks, too', async (t) => {
+  t.test('write from webhooks with their own field managers', async (t) => {
     for (const kind of [left, right]) await client.create(kind, object('noted', 'hello'))
     const { data, metadata } = await client.get(configMap, { namespace, name: 'noted' })
     t.strictSame(data, { left: 'asked', right: 'asked' })
@@ -136,7 +139,7 @@ t.test('two installations of one operator', async (t) => {
   await untilRefusedBy(/is refused by left/)
   t.ok(await client.create(left, object('allowed', 'good'), { dryRun: true }))
 
-  t.test('each of them refuses without the other', async (t) => {
+  t.test('each denies independently of the other', async (t) => {
     await started[1]!.stop()
     for (const [type, phase] of [
       [mutatingWebhookConfiguration, 'mutating'],

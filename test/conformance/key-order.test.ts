@@ -1,17 +1,17 @@
-/** In which order the fields of an answer come, on whichever control plane: people read them, and so do programs that compare texts. */
+/** The order of fields in responses, on which people and programs rely that compare responses as strings. */
 import t from 'tap'
 import { parse } from 'yaml'
 import type { JsonObject } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { create, custom, define, definition, jsonPatch, mergePatch, namespace, objects, table } from '../support/conformance-definitions.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { create, custom, define, definition, jsonPatch, mergePatch, namespace, objects, table } from '../support/conformance/definitions.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
 const api = apiOf(t, controlPlane.connection)
 const core = `/api/v1/namespaces/${namespace}`
 
-/** The keys of an object and of all below it, in the order of the text: `path: a,b`. What somebody owns is left out. */
+/** Returns the keys of an object and its children in their order, as `path: a,b`, without those of fieldsV1. */
 function keysOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => keysOf(item, `${path}[${index}]`))
   if (!isObject(value)) return []
@@ -19,7 +19,7 @@ function keysOf(value: unknown, path = ''): string[] {
   return [`${path}: ${Object.keys(value).join(',')}`, ...below]
 }
 
-/** The same with all keys sorted. */
+/** Returns the same as `keysOf`, with the keys of each object sorted. */
 function sortedKeysOf(value: unknown): string[] {
   return keysOf(value).map((line) => {
     const [path, keys = ''] = line.split(': ')
@@ -32,7 +32,7 @@ const finalizers = ['a.example.com/b']
 const labels = { z: '1', b: '2' }
 const removeFinalizers = { contentType: jsonPatch, body: [{ op: 'remove', path: '/metadata/finalizers' }] }
 
-t.test('an object of a built-in kind has the order of the structs in Go, also when it was deleted', async (t) => {
+t.test('an object of a built-in kind has the field order of its Go structs, also after a DELETE', async (t) => {
   const env = [{ value: 'x', name: 'A' }]
   const container = { image: 'nginx', env, resources: { requests: { memory: '1Gi', cpu: '1' } }, name: 'main' }
   const body = { spec: { containers: [container], nodeSelector: labels }, metadata: { labels, finalizers, name: 'a' } }
@@ -66,7 +66,7 @@ t.test('an object of a built-in kind has the order of the structs in Go, also wh
   t.ok(keysOf(reviewed.body).includes('.spec: resourceAttributes,user'))
 })
 
-t.test('the keys of a custom resource come sorted, and those of a list of them', async (t) => {
+t.test('the keys of a custom resource and of a list of them are sorted', async (t) => {
   const schema = { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } }
   await define(t, api, definition('sorts', 'Sort', schema))
   const body = { kind: 'Sort', spec: { z: 1, a: { d: [{ y: 1, x: 2 }], b: 2 } }, ...custom('Sort', 'a', {}, { labels, finalizers }) }
@@ -88,7 +88,7 @@ t.test('the keys of a custom resource come sorted, and those of a list of them',
   for (const [what, answer] of Object.entries(answers)) t.strictSame(keysOf(answer), sortedKeysOf(answer), what)
 })
 
-t.test('metadata alone is a struct, of whatever kind', async (t) => {
+t.test('PartialObjectMetadata of every kind has the field order of its Go struct', async (t) => {
   await define(t, api, definition('metas', 'Meta', { type: 'object' }))
   await create(api, 'metas', custom('Meta', 'a', {}, { labels, finalizers }))
   const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
@@ -99,7 +99,7 @@ t.test('metadata alone is a struct, of whatever kind', async (t) => {
   t.equal((await api('PATCH', objects('metas', 'a'), removeFinalizers)).status, 200)
 })
 
-t.test('YAML has all keys sorted', async (t) => {
+t.test('YAML has sorted keys', async (t) => {
   const accept = 'application/yaml'
   for (const path of [core, '/api/v1/namespaces/nowhere-at-all']) {
     const { text } = await api('GET', path, { accept })
@@ -111,10 +111,10 @@ t.test('YAML has all keys sorted', async (t) => {
   const data = Object.fromEntries(texts.map((value, index) => [`k${index}`, value]))
   t.equal((await api('POST', `${core}/configmaps`, { body: { metadata: { name: 'texts' }, data } })).status, 201)
   const { text } = await api('GET', `${core}/configmaps/texts`, { accept })
-  t.strictSame(parse(text, { version: '1.1' }).data, data, 'and a text is a text for a reader of YAML 1.1')
+  t.strictSame(parse(text, { version: '1.1' }).data, data, 'a string is a string in YAML 1.1')
 })
 
-t.test('an answer to somebody at a terminal or in a browser is indented, and to whoever says so', async (t) => {
+t.test('a response to curl, wget, a browser or a request with pretty=true is indented', async (t) => {
   const paths = [core, '/api/v1/namespaces/nowhere-at-all', '/apis', '/api/v1', `${core}/configmaps`]
   const agents: Record<string, boolean> = {
     'curl/8.5.0': true,

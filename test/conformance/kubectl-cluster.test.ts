@@ -1,9 +1,10 @@
-/** What kubectl shows of Pods, nodes and namespaces where something runs them. */
+/** kubectl's output for Pods, nodes and namespaces in a cluster with controllers. */
 import t from 'tap'
-import { steady } from '../support/conformance-kubectl.ts'
-import { kubectlAs } from '../support/devcluster-kubectl.ts'
-import { needsKubectl, until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { steady } from '../support/conformance/kubectl.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-kubectl-cluster'
 const ns = `-n ${namespace}`
@@ -16,12 +17,12 @@ spec: { containers: [{ name: main, image: 'example.com/app:1' }] }
 `
 }
 
-t.test('kubectl and what runs', needsKubectl, async (t) => {
+t.test('kubectl with running Pods', needsKubectl, async (t) => {
   const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
   const kubectl = kubectlAs(t, controlPlane.kubeconfig)
   const { ok } = kubectl
 
-  t.test('Pods are waited for, shown and described', async (t) => {
+  t.test('kubectl waits for, gets and describes Pods', async (t) => {
     t.equal(await ok('create -f -', pod('runs')), 'pod/runs created\n')
     t.equal(await ok(`wait --for=condition=Ready pod/runs ${ns} --timeout=20s`), 'pod/runs condition met\n')
     t.equal(steady(await ok(`get pods ${ns}`)), 'NAME  READY  STATUS  RESTARTS  AGE\nruns  1/1  Running  0  AGE\n')
@@ -41,7 +42,7 @@ t.test('kubectl and what runs', needsKubectl, async (t) => {
     )
   })
 
-  t.test('Pods go at once, after a while, or with their owner', async (t) => {
+  t.test('Pods are deleted by force, gracefully, or with their owner', async (t) => {
     for (const name of ['forced', 'graceful']) await ok('create -f -', pod(name))
     await ok(`wait --for=condition=Ready pod/forced pod/graceful ${ns} --timeout=20s`)
     const { stdout, stderr } = await kubectl(`delete pod forced ${ns} --grace-period=0 --force`)
@@ -55,7 +56,7 @@ t.test('kubectl and what runs', needsKubectl, async (t) => {
     await until('the Pod has gone with its owner', async () => (await ok(`get pods ${ns} -o name`)) === 'pod/runs\n')
   })
 
-  t.test('a namespace takes its content with it', async (t) => {
+  t.test('a namespace is deleted with its content', async (t) => {
     t.equal(await ok(`delete ns ${namespace} --timeout=30s`), `namespace "${namespace}" deleted\n`)
     t.equal(await ok(`get pods ${ns} -o name --ignore-not-found`), '')
     t.equal((await kubectl(`get ns ${namespace}`)).stderr, `Error from server (NotFound): namespaces "${namespace}" not found\n`)

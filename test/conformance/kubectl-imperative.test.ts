@@ -1,18 +1,19 @@
-/** kubectl's commands that make an object from their arguments: unlike those with files, they send protobuf. */
+/** kubectl commands that create an object from their arguments: unlike those with files, they send protobuf. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { steady } from '../support/conformance-kubectl.ts'
-import type { Kubectl } from '../support/devcluster-kubectl.ts'
-import { kubectlAs } from '../support/devcluster-kubectl.ts'
-import { needsKubectl, until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { steady } from '../support/conformance/kubectl.ts'
+import type { Kubectl } from '../support/devcluster/kubectl.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-imperative'
 const rbac = 'rbac.authorization.k8s.io'
-/** Names of what belongs to no namespace. */
+/** The prefix of cluster-scoped names. */
 const unique = 'conformance-imperative'
 
-/** What is in the specification of every Pod that says nothing about it. */
+/** The defaults in the spec of every Pod. */
 const usualPod = { dnsPolicy: 'ClusterFirst', schedulerName: 'default-scheduler', securityContext: {}, terminationGracePeriodSeconds: 30 }
 const container = (name: string, image: string, imagePullPolicy: string, more: JsonObject = {}): JsonObject => ({
   name,
@@ -24,7 +25,7 @@ const container = (name: string, image: string, imagePullPolicy: string, more: J
   ...more,
 })
 
-/** A command, what it makes, and the fields of that in full. */
+/** Commands, the objects that they create, and their fields. */
 const created: readonly (readonly [string, string, JsonObject])[] = [
   [`namespace ${unique}-new`, `namespace/${unique}-new`, {}],
   ["configmap settings --from-literal=a=1 --from-literal=b= --from-literal=text='two words'", 'configmap/settings', { data: { a: '1', b: '', text: 'two words' } }], // prettier-ignore
@@ -222,7 +223,7 @@ t.test('imperative commands', needsKubectl, async (t) => {
     })
   })
 
-  t.test('what is refused, and what is only tried', async (t) => {
+  t.test('refused commands and dry runs', async (t) => {
     const label = `must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`
     const table = [
       [`create namespace ${namespace}`, `Error from server (AlreadyExists): namespaces "${namespace}" already exists\n`],
@@ -241,7 +242,7 @@ t.test('imperative commands', needsKubectl, async (t) => {
     }
   })
 
-  t.test('tokens, who one is and what one may', async (t) => {
+  t.test('create token, auth whoami and auth can-i', async (t) => {
     const token = (await kubectl.ok('create token robot --duration=20m')).trim()
     const robot = ((args) => kubectl(`${args} --token=${token}`)) as Kubectl
     const user = `system:serviceaccount:${namespace}:robot`

@@ -1,8 +1,9 @@
-/** MyPods as people meet them with kubectl: what a running operator prints, and what objects that are refused are told. */
+/** MyPods with kubectl: output with a running operator, and messages for rejected objects. */
 import t from 'tap'
-import { kubectlAs } from '../support/devcluster-kubectl.ts'
-import { namespace, startMyPodWorld } from '../support/mypod-world.ts'
-import { needsKubectl, until } from '../support/process.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
+import { namespace, startMyPodWorld } from '../support/mypod/world.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
 
 const labelValueRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
@@ -50,11 +51,11 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
   collected.catch(() => undefined) // the test that waits for it fails
   await startOperator()
 
-  t.test('are made, shown and watched', async (t) => {
+  t.test('are created, listed and watched', async (t) => {
     const watch = kubectl.start(`get mypods ${ns} --watch --output-watch-events`)
     t.equal(await ok('create -f -', valid('shown')), `${kind}/shown created\n`)
     t.equal(await ok(`wait mypod/shown ${ns} --for=condition=Ready --timeout=20s`), `${kind}/shown condition met\n`)
-    // Not every node has an address; where it has one, it may come a moment after the rest.
+    // The address of a node is optional and may be set later than the rest.
     const columns = async (): Promise<string> => {
       const { podIP = '', hostIP = '' } = (await podOf('shown'))?.status ?? {}
       return `NAME +PHASE +PODIP +NODEIP +AGE\\nshown +Running +${podIP || '-'} +${hostIP} *\\d+s`
@@ -65,7 +66,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     )
     t.match(await ok(`get pod shown ${ns}`), /^NAME +READY +STATUS +RESTARTS +AGE\nshown +1\/1 +Running +0 +\d+s\n$/)
     t.match(await ok(`get mypod shown ${ns} -o yaml`), /^apiVersion: harryyann\.github\.io\/v1\nkind: MyPod\n/)
-    await until('the watch has told', async () => /ADDED +shown [^]*MODIFIED +shown +Running/.test(watch.output()))
+    await until('the watch has printed the changes', async () => /ADDED +shown [^]*MODIFIED +shown +Running/.test(watch.output()))
   })
 
   t.test('are described with their events', async (t) => {
@@ -93,7 +94,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     t.match(diff.stdout, /^\+ +(?:- )?image: example.com\/pause:3/m)
   })
 
-  t.test('are explained and listed among the kinds', async (t) => {
+  t.test('are explained and listed by api-resources', async (t) => {
     const explained = await ok('explain mypod.spec --recursive')
     t.match(explained, /^GROUP: +harryyann\.github\.io\nKIND: +MyPod\nVERSION: +v1\n/)
     t.match(explained, /podAnnotations\t<map\[string\]string>/)
@@ -108,7 +109,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     })
   }
 
-  t.test('a huge annotation', async (t) => {
+  t.test('are refused with an annotation that is too large', async (t) => {
     const manifest = mypod('mypod-huge', `,"annotations":{"note":"${'x'.repeat(256 * 1024)}"}`, `{"containers":[${main}]}`)
     t.strictSame(await kubectl('create -f -', manifest), {
       code: 1,
@@ -117,7 +118,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     })
   })
 
-  t.test('a Pod that the API server itself would refuse, told about the fields of the MyPod', async (t) => {
+  t.test('are refused for an invalid Pod, with the fields of the MyPod', async (t) => {
     const podSpec = `{"containers":[{"name":"Main","image":"x","ports":[{"containerPort":70000}]}],"activeDeadlineSeconds":0}`
     const { code, stderr } = await kubectl('create -f -', mypod('mypod-bad-pod', '', podSpec))
     t.equal(code, 1)
@@ -130,7 +131,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     t.match(stderr, /\* spec\.podSpec\.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive/)
   })
 
-  t.test("the schema's errors and the kind's own come together", async (t) => {
+  t.test("are refused with the errors of the schema and of the kind's validation together", async (t) => {
     const manifest = mypod('mypod-both', '', '{"containers":[]}').replace('"spec":{', '"spec":{"podLabels":{"creator":"me"},')
     t.strictSame(
       (await kubectl('create -f -', manifest)).stderr,
@@ -141,13 +142,13 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     )
   })
 
-  t.test('warnings do not refuse', async (t) => {
+  t.test('are accepted with warnings', async (t) => {
     const { code, stdout, stderr } = await kubectl('create -f -', mypod('mypod-warned', '', `{"hostNetwork":true,"containers":[${main}]}`))
     t.strictSame({ code, stdout }, { code: 0, stdout: 'mypod.harryyann.github.io/mypod-warned created\n' })
     t.equal(stderr, "Warning: spec.podSpec.hostNetwork: shares the node's namespace with the Pod\n")
   })
 
-  t.test('an update is judged like a create, and what is refused changes nothing', async (t) => {
+  t.test('are validated on update like on create, and a refused update changes nothing', async (t) => {
     await ok('create -f -', mypod('mypod-kept', '', `{"containers":[${main}]}`))
     const { code, stderr } = await kubectl(`patch mypod mypod-kept -n test-mypod --type merge -p {"spec":{"podSpec":{"containers":[]}}}`)
     t.equal(code, 1)
@@ -158,7 +159,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     t.equal(await ok('get mypod mypod-kept -n test-mypod -o jsonpath={.spec.podSpec.containers[0].name}'), 'main')
   })
 
-  t.test('leave with their Pods, or without them', async (t) => {
+  t.test('are deleted with their Pods, or without them', async (t) => {
     await collected
     for (const name of ['gone', 'orphaned']) await ok('create -f -', valid(name))
     await until('their Pods are there', async () => (await kubectl(`get pod gone orphaned ${ns}`)).code === 0)

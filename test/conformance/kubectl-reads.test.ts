@@ -1,10 +1,11 @@
-/** What kubectl prints when it looks: get in every form, watches, describe, explain, diff. */
+/** kubectl's output for reads: get in every form, watches, describe, explain, diff. */
 import t from 'tap'
-import { crd, group, namespace, startWithWidgets, steady, type, widget } from '../support/conformance-kubectl.ts'
-import { needsKubectl, until } from '../support/process.ts'
-import type { Running } from '../support/process.ts'
+import { crd, group, namespace, startWithWidgets, steady, type, widget } from '../support/conformance/kubectl.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import type { Running } from '../support/process/process.ts'
 
-t.test('kubectl looks at things', needsKubectl, async (t) => {
+t.test('kubectl reads', needsKubectl, async (t) => {
   const { kubectl, prints } = await startWithWidgets(t)
   await kubectl.ok('create -f -', widget('a', { size: 2 }))
   await kubectl.ok('create -f -', widget('b', { size: 1, color: 'blue' }))
@@ -53,7 +54,7 @@ t.test('kubectl looks at things', needsKubectl, async (t) => {
     )
   })
 
-  t.test('get --watch shows what happens', async (t) => {
+  t.test('get --watch prints changes', async (t) => {
     const all = kubectl.start('get wd --watch --output-watch-events')
     const only = kubectl.start('get wd --watch-only -o name')
     let marks = 0

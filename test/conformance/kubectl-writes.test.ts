@@ -1,16 +1,16 @@
-/** What kubectl prints when it writes: create, replace, patch, edit, apply on either side, wait, delete. */
+/** kubectl's output for writes: create, replace, patch, edit, client-side and server-side apply, wait, delete. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { configMap, crd, group, namespace, startWithWidgets, type, widget } from '../support/conformance-kubectl.ts'
-import type { Finished } from '../support/process.ts'
-import { needsKubectl } from '../support/process.ts'
+import { configMap, crd, group, namespace, startWithWidgets, type, widget } from '../support/conformance/kubectl.ts'
+import type { Finished } from '../support/process/process.ts'
+import { needsKubectl } from '../support/process/process.ts'
 
-/** kubectl is started with the environment of this process: its editor is a script that each case writes. */
+/** The editor of kubectl, a script that each case writes; kubectl inherits the environment of this process. */
 const editor = join(t.testdir(), 'editor')
 process.env.KUBE_EDITOR = editor
 
-t.test('kubectl changes things', needsKubectl, async (t) => {
+t.test('kubectl writes', needsKubectl, async (t) => {
   const { kubectl, prints } = await startWithWidgets(t)
 
   t.test('create', async (t) => {
@@ -97,7 +97,7 @@ t.test('kubectl changes things', needsKubectl, async (t) => {
     t.match(await deleted, { code: 0 })
   })
 
-  t.test('apply, on either side, and from one to the other', async (t) => {
+  t.test('client-side and server-side apply, and the migration between them', async (t) => {
     const lastApplied = `get wd ap -o jsonpath={.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration}`
     const applied = (size: number): string =>
       `{"apiVersion":"${group}/v1","kind":"Widget","metadata":{"annotations":{},"name":"ap","namespace":"${namespace}"},"spec":{"size":${size}}}\n`

@@ -1,11 +1,11 @@
-/** What an API server makes of integers that no float can hold: they are kept, judged and told with all their digits. */
+/** Integers beyond the precision of a float, which are stored, validated and reported with all their digits. */
 import t from 'tap'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import type { Status } from '../../src/api/status.ts'
 import { until } from '../../src/testing/until.ts'
-import { apiOf } from '../support/api-request.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const definition = `{
   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "bigs.large.example.com"},
@@ -33,7 +33,7 @@ const definition = `{
 
 const path = '/apis/large.example.com/v1/namespaces/large/bigs'
 
-/** The spec, and what stands of it in the answer. */
+/** Accepted specs, each with the text that the response must contain. */
 const accepted: readonly (readonly [string, string])[] = [
   ['{"any":9007199254740993}', '"any":9007199254740993'],
   ['{"any":-9007199254740993}', '"any":-9007199254740993'],
@@ -56,7 +56,7 @@ const accepted: readonly (readonly [string, string])[] = [
   ['{"defaulted":{}}', '"defaulted":{"value":9007199254740993}'],
 ]
 
-/** The spec, and what is said about it, sorted. */
+/** Specs and their sorted errors. */
 const refused: readonly (readonly [string, ...string[]])[] = [
   [
     '{"any":9223372036854775808}',
@@ -135,9 +135,13 @@ t.test('integers beyond 2^53', async (t) => {
   const { resourceVersion, generation } = (await client.get(type, key)).metadata
   const [item] = (await client.list(type, { namespace: 'large', fieldSelector: 'metadata.name=ours' })).items
   const same = await client.update(type, item!)
-  t.strictSame([same.metadata.resourceVersion, same.metadata.generation], [resourceVersion, generation], 'what is written as it was read')
+  t.strictSame(
+    [same.metadata.resourceVersion, same.metadata.generation],
+    [resourceVersion, generation],
+    'an unchanged object is not written',
+  )
   const kept = await api('GET', `${path}/ours`)
-  t.match(kept.text, preserved, 'what our client has written again')
+  t.match(kept.text, preserved, 'our client preserves the digits')
   t.match(kept.text, '"int64":9223372036854775807')
   const patched = await api('PATCH', `${path}/a0`, {
     body: '{"spec":{"any":9007199254740995}}',
@@ -151,5 +155,5 @@ t.test('integers beyond 2^53', async (t) => {
   const applied = `{"apiVersion":"large.example.com/v1","kind":"Big","metadata":{"name":"applied"},"spec":{"set":[9007199254740993]}}`
   const apply = await api('PATCH', `${path}/applied?fieldManager=one`, { body: applied, contentType: 'application/apply-patch+yaml' })
   t.match({ status: apply.status, text: apply.text }, { status: 201, text: '"set":[9007199254740993]' }, 'server-side apply')
-  t.match(apply.text, '"v:9007199254740993":{}', 'and its field set')
+  t.match(apply.text, '"v:9007199254740993":{}', 'the field set contains the digits')
 })

@@ -1,11 +1,11 @@
-/** Reading collections: pages, versions, selectors, and what is refused. */
+/** Lists: pages, versions, selectors and rejected options. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { Api } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { continueToken, itemsOf, listMetadataOf, namesOf, serveFoos } from '../support/conformance-objects.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import type { Api } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { continueToken, itemsOf, listMetadataOf, namesOf, serveFoos } from '../support/conformance/objects.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-list'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -13,7 +13,7 @@ const api = apiOf(t, controlPlane.connection)
 const foos = await serveFoos(t, api, namespace)
 const secrets = `/api/v1/namespaces/${namespace}/secrets`
 
-/** Two kinds of collections, one built in and one custom; each begins with five objects. */
+/** A built-in and a custom collection, each with five objects. */
 const collections = [
   { path: secrets, kind: 'Secret', bodyOf: (metadata: JsonObject): JsonObject => ({ metadata, type: 'Opaque' }) },
   { path: foos.path, kind: 'Foo', bodyOf: foos.bodyOf },
@@ -32,11 +32,11 @@ async function created(path: string, body: JsonObject): Promise<JsonObject> {
 const five = 'labelSelector=set%3Dfive'
 
 for (const { path, kind, bodyOf } of collections) {
-  t.test(`pages of ${kind}s show what there was when the first one was asked for`, async (t) => {
+  t.test(`every page of ${kind}s has the revision of the first`, async (t) => {
     const first = await api('GET', `${path}?${five}&limit=2`)
     t.strictSame(namesOf(first), ['a', 'b'])
     t.equal(first.body.kind, `${kind}List`)
-    t.notOk('remainingItemCount' in listMetadataOf(first), 'with a selector nobody knows how many are left')
+    t.notOk('remainingItemCount' in listMetadataOf(first), 'a list with a selector has no remainingItemCount')
     await created(path, bodyOf({ name: 'cc', labels: { set: 'five' } }))
     await api('DELETE', `${path}/d`)
     const second = await api('GET', `${path}?${five}&limit=2&continue=${continueToken(first)}`)
@@ -50,7 +50,7 @@ for (const { path, kind, bodyOf } of collections) {
     await created(path, bodyOf({ name: 'd', labels: { set: 'five', name: 'd' } }))
   })
 
-  t.test(`a page of ${kind}s tells how many are left where no selector hides some`, async (t) => {
+  t.test(`a page of ${kind}s has the remainingItemCount unless a selector is used`, async (t) => {
     const all = itemsOf(await api('GET', path)).length
     const first = await api('GET', `${path}?limit=2`)
     t.equal(listMetadataOf(first).remainingItemCount, all - 2)
@@ -64,7 +64,7 @@ for (const { path, kind, bodyOf } of collections) {
     }
   })
 
-  t.test(`${kind}s at a version: not older, exactly, from the cache`, async (t) => {
+  t.test(`${kind}s can be listed at a version that is not older, exact, or from the cache`, async (t) => {
     const before = String(listMetadataOf(await api('GET', path)).resourceVersion)
     await created(path, bodyOf({ name: 'late', labels: { set: 'five' } }))
     const at = async (query: string): Promise<string> => namesOf(await api('GET', `${path}?${five}&${query}`)).join()
@@ -72,8 +72,8 @@ for (const { path, kind, bodyOf } of collections) {
     t.equal(await at(''), now)
     t.equal(await at('resourceVersion='), now)
     t.equal(await at(`resourceVersion=${before}&resourceVersionMatch=Exact`), then)
-    t.equal(await at(`resourceVersion=${before}&limit=10`), then, 'a limit without a match has always meant the exact version')
-    t.equal(await at('resourceVersion=0&limit=2'), now, 'from the cache a list comes whole')
+    t.equal(await at(`resourceVersion=${before}&limit=10`), then, 'a limit without resourceVersionMatch lists the exact version')
+    t.equal(await at('resourceVersion=0&limit=2'), now, 'a list from the cache is complete')
     for (const query of [`resourceVersion=${before}`, `resourceVersion=${before}&resourceVersionMatch=NotOlderThan`])
       t.match(await at(query), /^a,b,c,d,e(,late)?$/, query)
     const exact = await api('GET', `${path}?resourceVersion=${before}&resourceVersionMatch=Exact&limit=2`)
@@ -84,7 +84,7 @@ for (const { path, kind, bodyOf } of collections) {
   })
 }
 
-t.test('an empty list is a list', async (t) => {
+t.test('an empty collection is an empty list', async (t) => {
   for (const [path, kind] of [
     [`${secrets}?labelSelector=nobody`, 'SecretList'],
     [`${foos.path}?labelSelector=nobody`, 'FooList'],
@@ -96,7 +96,7 @@ t.test('an empty list is a list', async (t) => {
   }
 })
 
-t.test('selects by labels', async (t) => {
+t.test('a list is limited by a label selector', async (t) => {
   const cases: [string, string][] = [
     ['name in (a,b)', 'a,b'],
     ['name notin (a,b),set', 'c,d,e'],
@@ -112,7 +112,7 @@ t.test('selects by labels', async (t) => {
   }
 })
 
-t.test('selects by fields', async (t) => {
+t.test('a list is limited by a field selector', async (t) => {
   for (const { path } of collections) {
     t.strictSame(namesOf(await api('GET', `${path}?fieldSelector=metadata.name=c`)), ['c'])
     t.strictSame(namesOf(await api('GET', `${path}?fieldSelector=metadata.name%3D%3Dc&limit=1`)), ['c'])
@@ -126,7 +126,7 @@ t.test('selects by fields', async (t) => {
   }
 })
 
-t.test('lists of metadata alone, and tables', async (t) => {
+t.test('a list can be read as PartialObjectMetadataList and as Table', async (t) => {
   const partial = await api('GET', `${secrets}?${five}&limit=1`, {
     accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
   })
@@ -157,7 +157,7 @@ const matchForbidden = (detail: string): { field: string; message: string; reaso
 const badRequest = (message: string | RegExp): object => ({ status: 400, body: { kind: 'Status', reason: 'BadRequest', message } })
 const token = (text: object): string => Buffer.from(JSON.stringify(text)).toString('base64url')
 
-t.test('refuses what it cannot list by', async (t) => {
+t.test('invalid list options are refused', async (t) => {
   const cases: [string, object][] = [
     ['limit=x', badRequest('strconv.ParseInt: parsing "x": invalid syntax')],
     ['timeoutSeconds=x', badRequest('strconv.ParseInt: parsing "x": invalid syntax')],
@@ -212,7 +212,7 @@ t.test('refuses what it cannot list by', async (t) => {
   t.match(await api('GET', `${foos.path}?fieldSelector=spec.size=1`), badRequest('field label not supported: spec.size'))
 })
 
-t.test('a continue token goes with no version', async (t) => {
+t.test('a continue token with a resourceVersion is refused', async (t) => {
   const page = await api('GET', `${secrets}?limit=1`)
   const goOn = `${secrets}?continue=${continueToken(page)}`
   t.match(await api('GET', `${goOn}&resourceVersion=5`), badRequest('specifying resource version is not allowed when using continue'))
@@ -225,7 +225,7 @@ t.test('a continue token goes with no version', async (t) => {
   )
 })
 
-t.test('a version that is yet to come is waited for, and then refused', async (t) => {
+t.test('a list at a future version waits and is then refused', async (t) => {
   const current = async (): Promise<number> => Number(listMetadataOf(await api('GET', secrets)).resourceVersion)
   const tooLarge = {
     status: 504,
@@ -249,14 +249,14 @@ t.test('a version that is yet to come is waited for, and then refused', async (t
   t.match(await waiting, { status: 200 })
 })
 
-t.test('a version of a single object is the oldest that will do', async (t) => {
+t.test('a get with a resourceVersion returns that or a newer version', async (t) => {
   t.match(await api('GET', `${secrets}/a?resourceVersion=0`), { status: 200, body: { metadata: { name: 'a' } } })
   t.match(await api('GET', `${secrets}/nobody?resourceVersion=0`), { status: 404 })
   const message = 'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax'
   for (const { path } of collections) t.match(await api('GET', `${path}/a?resourceVersion=abc`), { status: 500, body: { message } })
 })
 
-t.test('what was compacted is gone, but a list in pages can be brought to an end', needsOwnControlPlane, async (t) => {
+t.test('a compacted version gets 410, with a token that completes a paged list', needsOwnControlPlane, async (t) => {
   for (const { path, bodyOf } of collections) {
     const first = await api('GET', `${path}?${five}&limit=2`)
     const version = String(listMetadataOf(first).resourceVersion)
@@ -278,7 +278,7 @@ t.test('what was compacted is gone, but a list in pages can be brought to an end
         'the first chunk was returned and now may show up in the list.',
     })
     const rest = await api('GET', `${path}?${five}&continue=${continueToken(expired)}`)
-    t.strictSame(namesOf(rest), ['bb', 'c', 'cc', 'd', 'e'], 'from where the first page ended, as it is now')
+    t.strictSame(namesOf(rest), ['bb', 'c', 'cc', 'd', 'e'], 'the rest of the list in its current state')
     t.not(listMetadataOf(rest).resourceVersion, version)
     for (const query of [`resourceVersion=${version}&resourceVersionMatch=Exact`, `resourceVersion=${version}&limit=1`]) {
       t.match(await api('GET', `${path}?${query}`), {

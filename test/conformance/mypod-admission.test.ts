@@ -1,13 +1,13 @@
-/** Which MyPods are refused or warned about, by whom, and with which words. */
+/** MyPods that webhooks and the API server reject or warn about, with the messages. */
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
 import { createClient } from '../../src/client/client.ts'
 import { mypod, type MyPod } from '../../src/operators/mypod/kind.ts'
-import { clientFor, untilGone } from '../support/devcluster-client.ts'
-import { mypodNamed, namespace, startMyPodWorld } from '../support/mypod-world.ts'
-import { until } from '../support/process.ts'
-import { needsRequests } from './backends.ts'
+import { clientFor, untilGone } from '../support/devcluster/client.ts'
+import { mypodNamed, namespace, startMyPodWorld } from '../support/mypod/world.ts'
+import { until } from '../../src/testing/until.ts'
+import { needsRequests } from '../support/conformance/backends.ts'
 
 const mypodRules = { apiGroups: ['harryyann.github.io'], resources: ['mypods'], verbs: ['create', 'get', 'list', 'update', 'patch'] }
 
@@ -16,7 +16,7 @@ t.test('admission of MyPods', async (t) => {
     { name: 'only-mypods', rules: [mypodRules] },
     { name: 'both', rules: [mypodRules, { apiGroups: [''], resources: ['pods'], verbs: ['create'] }] },
   ])
-  // From before the webhooks: only they refuse this label.
+  // This object is created before the webhooks are installed, because only the webhooks reject this label.
   await client.create(mypod, mypodNamed('legacy', { podLabels: { creator: 'somebody' } }, { finalizers: ['example.com/hold'] }))
   const operator = await startOperator()
 
@@ -110,7 +110,7 @@ t.test('admission of MyPods', async (t) => {
     },
   }
   for (const [what, { by, spec, causes }] of Object.entries(invalid))
-    t.test(`refused, and all that is wrong is told: ${what}`, async (t) => {
+    t.test(`refused with every error: ${what}`, async (t) => {
       const refusal: unknown = await client
         .create(mypod, { metadata: { namespace, name: 'invalid' }, spec } as ObjectInput<MyPod>)
         .catch((error: unknown) => error)
@@ -134,7 +134,7 @@ t.test('admission of MyPods', async (t) => {
       t.equal(await mypodOf('invalid'), undefined)
     })
 
-  t.test('who may create MyPods but no Pods is refused; who may both is not', async (t) => {
+  t.test('a requester needs the right to create Pods in order to create MyPods', async (t) => {
     const user = clientFor(t, controlPlane.connectionFor('only-mypods'))
     await t.rejects(user.create(mypod, mypodNamed('by-only-mypods')), {
       statusCode: 422,
@@ -150,23 +150,23 @@ t.test('admission of MyPods', async (t) => {
     })
   })
 
-  t.test('a dry run is judged and creates nothing', async (t) => {
+  t.test('a dry run is validated and creates nothing', async (t) => {
     t.match(await client.create(mypod, mypodNamed('dry'), { dryRun: true }), { metadata: { name: 'dry' } })
     await t.rejects(client.create(mypod, mypodNamed('dry', { podLabels: { creator: 'me' } }), { dryRun: true }), {
       message: /spec\.podLabels\[creator\]: Forbidden: the label is set by the operator/,
     })
-    // Whatever came of the dry run came before this.
+    // If the dry run had an effect, it would be visible before this Pod runs.
     await running('after-dry')
     t.equal(await mypodOf('dry'), undefined)
     const { items } = await client.list(pod, { namespace })
     t.strictSame(
       items.map(({ metadata }) => metadata.name).filter((name) => name === 'dry' || name.startsWith('mypod-check-')),
       [],
-      'nor does the question what the API server thinks of the Pod',
+      'the dry run of the Pod creates nothing',
     )
   })
 
-  t.test('who may not create Pods cannot change what the Pod is, but the rest of the object', async (t) => {
+  t.test('a requester without the right to create Pods can change only fields that do not affect the Pod', async (t) => {
     const user = clientFor(t, controlPlane.connectionFor('only-mypods'))
     const key = { namespace, name: 'by-admin' }
     await running('by-admin')
@@ -177,25 +177,25 @@ t.test('admission of MyPods', async (t) => {
     t.match(await user.patch(mypod, key, { metadata: { labels: { team: 'a' } } }), { metadata: { labels: { team: 'a' } } })
   })
 
-  t.test('an object that is being deleted can lose its finalizer, though it would be refused now', async (t) => {
+  t.test('the finalizer of a terminating object can be removed even when the object is invalid', async (t) => {
     const key = { namespace, name: 'legacy' }
     await untilPod('legacy', 'is there')
     await t.rejects(client.patch(mypod, key, { spec: { podAnnotations: { a: 'b' } } }), {
       message: /spec\.podLabels\[creator\]: Forbidden/,
     })
     await client.delete(mypod, key)
-    t.ok((await mypodOf('legacy'))?.metadata.deletionTimestamp, 'the finalizer holds it')
+    t.ok((await mypodOf('legacy'))?.metadata.deletionTimestamp, 'the finalizer keeps it')
     await client.delete(pod, key)
     await untilGone(client, pod, key)
     const before = await operator.reconciles()
     await client.patchStatus(mypod, key, { status: { podPhase: 'Touched' } })
     await until('it was reconciled', async () => (await operator.reconciles()) > before)
-    t.equal(await podOf('legacy'), undefined, 'nothing is created for what goes away')
+    t.equal(await podOf('legacy'), undefined, 'no Pod is created for a terminating object')
     await client.patch(mypod, key, { metadata: { finalizers: null } })
     await untilGone(client, mypod, key)
   })
 
-  t.test('a name that is too long for a host name, and access to the node, are warned about', async (t) => {
+  t.test('a name that is too long for a host name, or access to the node, causes a warning', async (t) => {
     const warnings: string[] = []
     const warned = createClient(controlPlane.connection, { onWarning: (text) => warnings.push(text) })
     t.teardown(() => warned.close())
@@ -214,7 +214,7 @@ t.test('admission of MyPods', async (t) => {
     await untilPod('n'.repeat(64), 'is there')
   })
 
-  t.test('a field that no Pod has is warned about', async (t) => {
+  t.test('an unknown field of the Pod causes a warning', async (t) => {
     const warnings: string[] = []
     const warned = createClient(controlPlane.connection, { onWarning: (text) => warnings.push(text) })
     t.teardown(() => warned.close())
@@ -224,7 +224,7 @@ t.test('admission of MyPods', async (t) => {
     await untilPod('misspelled', 'is there')
   })
 
-  t.test('the operator was allowed everything that it did', needsRequests, async (t) => {
+  t.test('no request of the operator was forbidden', needsRequests, async (t) => {
     t.strictSame(await refusals(), [])
   })
 })

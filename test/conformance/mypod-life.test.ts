@@ -1,14 +1,14 @@
-/** What becomes of MyPods when they are deleted, their namespace refuses Pods or goes away, or the operator starts again. */
+/** MyPods that are deleted, whose namespace denies Pods or is deleted, or whose operator restarts. */
 import t from 'tap'
 import { event, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
 import { createClient } from '../../src/client/client.ts'
 import { mypod } from '../../src/operators/mypod/kind.ts'
-import { untilGone } from '../support/devcluster-client.ts'
-import { conditionOf, mypodNamed, namespace, seconds, startMyPodWorld } from '../support/mypod-world.ts'
-import { until } from '../support/process.ts'
-import { needsRequests } from './backends.ts'
+import { untilGone } from '../support/devcluster/client.ts'
+import { conditionOf, mypodNamed, namespace, seconds, startMyPodWorld } from '../support/mypod/world.ts'
+import { until } from '../../src/testing/until.ts'
+import { needsRequests } from '../support/conformance/backends.ts'
 
-/** These go with the test also where the cluster stays. */
+/** A namespace that is deleted at the end of the test, also in an existing cluster. */
 const leaving = 'mypods-leaving'
 const restricted = 'mypods-restricted'
 
@@ -19,7 +19,7 @@ t.test('the life of MyPods', async (t) => {
   collected.catch(() => undefined) // the tests that wait for it fail
   let operator = await world.startOperator()
 
-  t.test('where Pods must be restricted, its status says why there is none, and nothing is tried again and again', async (t) => {
+  t.test('in a namespace with level restricted the status reports the missing Pod, without a retry loop', async (t) => {
     await client.create(namespaceType, { metadata: { name: restricted, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } })
     t.teardown(() => client.delete(namespaceType, { name: restricted }).catch(() => undefined))
     const violation = [
@@ -51,12 +51,12 @@ t.test('the life of MyPods', async (t) => {
         ({ reason, type }) => reason === 'PodCreateFailed' && type === 'Warning',
       ),
     )
-    // Whatever the operator tries without a pause comes before this.
+    // If the operator retried immediately, that would be visible before this Pod runs.
     await running('elsewhere')
     t.ok(operator.isAlive())
     t.test('the requests', needsRequests, async (t) => {
       const tries = (await world.writesSince(start)).filter((request) => request === `create /api/v1/namespaces/${restricted}/pods`)
-      // The status that it wrote makes it look again.
+      // The operator's own update of the status triggers one more reconcile.
       t.ok(tries.length >= 1 && tries.length <= 2, `it tried ${tries.length} times`)
     })
 
@@ -75,7 +75,7 @@ t.test('the life of MyPods', async (t) => {
     t.equal(conditionOf(healed, 'Degraded')?.status, 'False')
   })
 
-  t.test('reconciles that find everything right write nothing', needsRequests, async (t) => {
+  t.test('a reconcile without a difference writes nothing', needsRequests, async (t) => {
     const key = { namespace, name: 'steady' }
     await running('steady')
     await until('the event is written', async () =>
@@ -110,7 +110,7 @@ t.test('the life of MyPods', async (t) => {
     t.test('the requests', needsRequests, async (t) => t.strictSame(await world.writesSince(start), []))
   })
 
-  t.test('a namespace that is deleted takes all along, and nothing is created in it any more', async (t) => {
+  t.test('a deleted namespace is emptied, and the operator creates nothing in it', async (t) => {
     await client.create(namespaceType, { metadata: { name: leaving } })
     await until('MyPods can be created in it', () => client.create(mypod, mypodNamed('inside', {}, { namespace: leaving })))
     await until('its Pod runs', async () => (await podOf('inside', leaving))?.status?.phase === 'Running')
@@ -125,7 +125,7 @@ t.test('the life of MyPods', async (t) => {
     t.ok(operator.isAlive())
   })
 
-  t.test('a deleted MyPod takes its Pod along', async () => {
+  t.test('a MyPod is deleted with its Pod', async () => {
     await running('deleted')
     await collected
     await client.delete(mypod, { namespace, name: 'deleted' })
@@ -133,7 +133,7 @@ t.test('the life of MyPods', async (t) => {
     await until('the Pod is gone', async () => (await podOf('deleted')) === undefined, 40 * seconds)
   })
 
-  t.test('with the propagation policy Orphan the Pod stays', async (t) => {
+  t.test('the propagation policy Orphan keeps the Pod', async (t) => {
     await collected
     const { live } = await running('orphaned')
     await client.delete(mypod, { namespace, name: 'orphaned' }, { propagationPolicy: 'Orphan' })
@@ -144,7 +144,7 @@ t.test('the life of MyPods', async (t) => {
     t.equal(after.metadata.deletionTimestamp, undefined)
   })
 
-  t.test('the operator was allowed everything that it did', needsRequests, async (t) => {
+  t.test('no request of the operator was forbidden', needsRequests, async (t) => {
     const isRefusedToAll = (request: string): boolean => [leaving, restricted].some((name) => request.includes(`/namespaces/${name}/`))
     t.strictSame(
       (await world.refusals()).filter((request) => !isRefusedToAll(request)),

@@ -1,4 +1,4 @@
-/** What MyPods promise their users, on whichever control plane is chosen: the Pod that they stand for. */
+/** The Pod of a MyPod, on every control plane. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,10 +6,11 @@ import { parse } from 'yaml'
 import { event, pod } from '../../src/api/builtin.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
 import { mypod, type MyPod } from '../../src/operators/mypod/kind.ts'
-import { kubectlAs } from '../support/devcluster-kubectl.ts'
-import { conditionOf, grace, identityOf, mypodNamed, namespace, seconds, startMyPodWorld } from '../support/mypod-world.ts'
-import { needsKubectl, repository, until } from '../support/process.ts'
-import { needsRequests } from './backends.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
+import { conditionOf, grace, identityOf, mypodNamed, namespace, seconds, startMyPodWorld } from '../support/mypod/world.ts'
+import { needsKubectl, repository } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import { needsRequests } from '../support/conformance/backends.ts'
 
 t.test('MyPods', async (t) => {
   const { controlPlane, client, startOperator, running, refusals, podOf, untilPod, untilMyPod } = await startMyPodWorld(t)
@@ -34,7 +35,7 @@ t.test('MyPods', async (t) => {
     t.match(live.spec, sample.spec.podSpec)
   })
 
-  t.test('the status is that of the Pod, and a table shows it', async (t) => {
+  t.test('the status and the table row have the state of the Pod', async (t) => {
     const live = await untilPod('mypod-sample', 'runs', ({ status }) => status?.phase === 'Running')
     const { status } = await untilMyPod('mypod-sample', 'runs', (found) => found.status?.podPhase === 'Running', 5 * seconds)
     t.match(status, {
@@ -60,7 +61,7 @@ t.test('MyPods', async (t) => {
     t.match(table.rows[0]!.cells, ['mypod-sample', 'Running', live.status!.podIP, live.status!.hostIP, /^\d+s$/])
   })
 
-  t.test('kubectl shows it', needsKubectl, async (t) => {
+  t.test('kubectl get prints the state', needsKubectl, async (t) => {
     const { status } = (await untilMyPod('mypod-sample', 'runs', (found) => found.status?.podPhase === 'Running'))!
     const kubectl = kubectlAs(t, controlPlane.kubeconfig)
     const [podIp, nodeIp] = [status!.podIp!, status!.nodeIp!].map((address) => address.replaceAll('.', '\\.'))
@@ -74,7 +75,7 @@ t.test('MyPods', async (t) => {
     )
   })
 
-  t.test('without labels and annotations the Pod has the label of the operator alone', async (t) => {
+  t.test('without labels and annotations the Pod has only the label of the operator', async (t) => {
     const { live } = await running('bare')
     t.strictSame(live.metadata.labels, { creator: 'mypod-controller' })
     t.strictSame(
@@ -84,7 +85,7 @@ t.test('MyPods', async (t) => {
     t.ok(operator.isAlive())
   })
 
-  t.test('changed labels reach the same Pod, and removed ones leave it', async (t) => {
+  t.test('changed and removed labels are applied to the same Pod', async (t) => {
     const { live: before } = await running('relabelled', { podLabels: { app: 'one', old: 'yes' }, podAnnotations: { note: 'first' } })
     await client.patch(pod, { namespace, name: 'relabelled' }, { metadata: { annotations: { 'cni.example.com/ip': 'foreign' } } })
     const spec = { podLabels: { app: 'two', old: null, new: 'yes' }, podAnnotations: null }
@@ -93,10 +94,10 @@ t.test('MyPods', async (t) => {
     t.equal(after.metadata.uid, before.metadata.uid)
     t.strictSame(after.metadata.labels, { app: 'two', new: 'yes', creator: 'mypod-controller' })
     t.notOk('note' in after.metadata.annotations!)
-    t.equal(after.metadata.annotations!['cni.example.com/ip'], 'foreign', 'what others set stays')
+    t.equal(after.metadata.annotations!['cni.example.com/ip'], 'foreign', 'an annotation of another manager is kept')
   })
 
-  t.test('a changed image reaches the same Pod', async (t) => {
+  t.test('a changed image is applied to the same Pod', async (t) => {
     const { live: before } = await running('new-image')
     await client.patch(
       mypod,
@@ -108,7 +109,7 @@ t.test('MyPods', async (t) => {
     t.equal(after.metadata.uid, before.metadata.uid)
   })
 
-  t.test('changed resources make a new Pod', async (t) => {
+  t.test('changed resources cause a new Pod', async (t) => {
     const { live: before } = await running('new-limits')
     const resources = { limits: { cpu: '100m' } }
     await client.patch(
@@ -127,7 +128,7 @@ t.test('MyPods', async (t) => {
     )
   })
 
-  t.test('a Pod that is deleted by hand comes back', async (t) => {
+  t.test('a deleted Pod is created again', async (t) => {
     const { live: before } = await running('deleted-by-hand')
     await client.delete(pod, { namespace, name: 'deleted-by-hand' })
     const isNew = ({ metadata }: typeof before): boolean => metadata.uid !== before.metadata.uid
@@ -135,7 +136,7 @@ t.test('MyPods', async (t) => {
     t.strictSame(after.spec?.containers[0]?.image, 'example.com/pause:1')
   })
 
-  t.test('labels that are changed by hand are changed back; an image that something else rewrites is not fought over', async (t) => {
+  t.test('manually changed labels are reverted, and an image that another manager changed is kept', async (t) => {
     const { live: before } = await running('drifting', { podLabels: { app: 'mine' } })
     const labels = { app: 'theirs', creator: null, foreign: 'stays' }
     const image = { op: 'replace' as const, path: '/spec/containers/0/image', value: 'example.com/other:1' }
@@ -147,7 +148,7 @@ t.test('MyPods', async (t) => {
     t.equal(after.spec?.containers[0]?.image, 'example.com/other:1')
   })
 
-  t.test('a Pod of that name that belongs to nobody is left alone until it is gone', async (t) => {
+  t.test('an existing Pod without owner is not touched, and replaced after its deletion', async (t) => {
     const foreign = {
       metadata: { namespace, name: 'taken', labels: { of: 'somebody' } },
       spec: { containers: [{ name: 'a', image: 'b' }] },
@@ -157,7 +158,7 @@ t.test('MyPods', async (t) => {
     await client.create(mypod, mypodNamed('taken'))
     const refused = await untilMyPod('taken', 'says so', (found) => conditionOf(found, 'Degraded')?.reason === 'NameConflict')
     t.match(conditionOf(refused, 'Ready'), { status: 'False', reason: 'NameConflict', message: /exists and is not owned by this MyPod/ })
-    t.notOk('podPhase' in refused.status!, 'nothing of the foreign Pod is told')
+    t.notOk('podPhase' in refused.status!, 'the status of the foreign Pod is not reported')
     await until('there is a Warning', async () =>
       (await client.list(event, { namespace })).items.find(({ reason, type }) => reason === 'NameConflict' && type === 'Warning'),
     )
@@ -169,14 +170,14 @@ t.test('MyPods', async (t) => {
     t.equal(conditionOf(healed, 'Degraded')?.status, 'False')
   })
 
-  t.test('ten at once have their Pods within ten seconds', async (t) => {
+  t.test('ten MyPods at once have their Pods within ten seconds', async (t) => {
     const names = Array.from({ length: 10 }, (_, index) => `many-${index}`)
     await Promise.all(names.map((name) => client.create(mypod, mypodNamed(name))))
     const pods = await Promise.all(names.map((name) => untilPod(name, 'is there', undefined, 10 * seconds)))
     t.equal(new Set(pods.map(({ metadata }) => metadata.uid)).size, 10)
   })
 
-  t.test('a Pod that fits on no node: pending, without an address', async (t) => {
+  t.test('the status of a Pod that fits on no node is Pending without an address', async (t) => {
     await client.create(
       mypod,
       mypodNamed('nowhere', { podSpec: { nodeSelector: { project: 'none' }, containers: [{ name: 'main', image: 'x' }] } }),
@@ -192,7 +193,7 @@ t.test('MyPods', async (t) => {
     t.equal(unschedulable.status?.phase, 'Pending')
   })
 
-  t.test('the operator was allowed everything that it did', needsRequests, async (t) => {
+  t.test('no request of the operator was forbidden', needsRequests, async (t) => {
     t.strictSame(await refusals(), [])
   })
 })

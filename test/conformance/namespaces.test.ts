@@ -1,11 +1,11 @@
-/** Namespaces: what they come with, what they are called, and how they go. */
+/** Namespaces: initial content, names and deletion. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { applyPatch, mergePatch, metadataOf, serveFoos } from '../support/conformance-objects.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { applyPatch, mergePatch, metadataOf, serveFoos } from '../support/conformance/objects.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const keeper = 'conformance-ns'
 const controlPlane = await conformanceControlPlane(t, { nodes: [], namespaces: [keeper] })
@@ -20,7 +20,7 @@ async function created(path: string, body: JsonObject): Promise<JsonObject> {
 const patch = (path: string, body: JsonObject): Promise<RawAnswer> => api('PATCH', path, { body, contentType: mergePatch })
 const gone = (name: string): Promise<unknown> =>
   until(`${name} is gone`, async () => (await api('GET', `${namespaces}/${name}`)).status === 404)
-/** A namespace that has what each gets: whoever writes into it before that can be told that it is not there. */
+/** Creates a namespace and waits for its default objects: earlier writes into it may fail with 404. */
 async function ready(name: string, more: JsonObject = {}): Promise<JsonObject> {
   const object = await created(namespaces, { metadata: { name }, ...more })
   await until('its ServiceAccount', async () => (await api('GET', `${namespaces}/${name}/serviceaccounts/default`)).status === 200)
@@ -28,7 +28,7 @@ async function ready(name: string, more: JsonObject = {}): Promise<JsonObject> {
   return object
 }
 
-t.test('a namespace is active, labelled with its name, and held by its content', async (t) => {
+t.test('a new namespace is Active, with its name as a label and the finalizer kubernetes', async (t) => {
   const name = `${keeper}-labels`
   const object = await created(namespaces, {
     metadata: { name, labels: { 'kubernetes.io/metadata.name': 'other', mine: 'x' } },
@@ -52,7 +52,7 @@ t.test('a namespace is active, labelled with its name, and held by its content',
   await gone(name)
 })
 
-t.test('names of namespaces are labels', async (t) => {
+t.test('the name of a namespace must be a DNS label', async (t) => {
   const cases: [string, string][] = [
     ['a.b', 'must not contain dots'],
     ['x'.repeat(64), 'must be no more than 63 characters'],
@@ -72,7 +72,7 @@ t.test('names of namespaces are labels', async (t) => {
   })
 })
 
-t.test('each namespace has a ServiceAccount and the certificate authority, and has them back', async (t) => {
+t.test('each namespace has the default ServiceAccount and the root CA, which are restored', async (t) => {
   const [account, authority] = [`${namespaces}/${keeper}/serviceaccounts/default`, `${namespaces}/${keeper}/configmaps/kube-root-ca.crt`]
   const before = await until('both', async () => {
     const answers = await Promise.all([api('GET', account), api('GET', authority)])
@@ -94,7 +94,7 @@ t.test('each namespace has a ServiceAccount and the certificate authority, and h
   })
 })
 
-t.test('the API server is a Service', async (t) => {
+t.test('the API server has the Service kubernetes', async (t) => {
   t.match(await api('GET', `${namespaces}/default/services/kubernetes`), {
     status: 200,
     body: {
@@ -104,7 +104,7 @@ t.test('the API server is a Service', async (t) => {
   })
 })
 
-t.test('a namespace goes with its content, and says what keeps it', async (t) => {
+t.test('a namespace is deleted with its content, and its conditions report what blocks it', async (t) => {
   const name = `${keeper}-goes`
   await ready(name, { spec: { finalizers: ['example.com/own'] } })
   const foos = await serveFoos(t, api, name)

@@ -1,9 +1,9 @@
-/** In which form answers come: what a client accepts, and what it is told when there is nothing for it. */
+/** Content negotiation: accepted media types, and 406 responses. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-negotiation'
 const group = 'negotiation.conformance.example.com'
@@ -39,7 +39,7 @@ const streamed = 'application/json;stream=watch, application/vnd.kubernetes.prot
 const only = 'only the following media types are accepted: '
 const routed = '406: Not Acceptable\n\nAvailable representations: '
 
-t.test('forms of answers', async (t) => {
+t.test('content negotiation', async (t) => {
   const { connection } = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
   const api = apiOf(t, connection)
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -51,7 +51,7 @@ t.test('forms of answers', async (t) => {
     return status === 201 || status === 409
   })
 
-  t.test('an object is sent in the first form that there is', async (t) => {
+  t.test('an object is sent in the first supported media type', async (t) => {
     const kinds: [accept: string, contentType: string, kind: string | undefined][] = [
       ['application/xml,application/json', 'application/json', 'ConfigMap'],
       ['application/yaml;q=0.1,application/json;q=0.9', 'application/json', 'ConfigMap'],
@@ -68,7 +68,7 @@ t.test('forms of answers', async (t) => {
     }
   })
 
-  t.test('406 says what there is', async (t) => {
+  t.test('a 406 response lists the supported media types', async (t) => {
     const refusals: [accept: string, path: string, message: string][] = [
       ['application/xml', `${configMaps}/a`, `${routed}${produced}`],
       ['application/xml', configMaps, `${routed}${produced}, ${streamed}`],
@@ -101,7 +101,7 @@ t.test('forms of answers', async (t) => {
     t.match(watch.text.replaceAll(/\s+/g, ' '), `${only}${streamed}`)
   })
 
-  t.test('an error comes in the encoding of an object, and in JSON where there is none', async (t) => {
+  t.test('an error is sent in the accepted encoding, or in JSON when none is supported', async (t) => {
     const yaml = await api('GET', `${configMaps}/nothing`, { accept: 'application/yaml' })
     t.match(yaml, { status: 404, headers: { 'content-type': 'application/yaml' } })
     t.match(yaml.text, /^reason: NotFound$/m)
@@ -109,7 +109,7 @@ t.test('forms of answers', async (t) => {
       t.match(await api('GET', `${gadgets}/nothing`, { accept }), { status: 404, body: { reason: 'NotFound' } }, accept)
   })
 
-  t.test('items of lists say what they are where the list is of custom resources', async (t) => {
+  t.test('items have apiVersion and kind in lists of custom resources only', async (t) => {
     const first = (body: JsonObject): JsonObject => (body.items as JsonObject[])[0]!
     const own = await api('GET', `${configMaps}?fieldSelector=metadata.name=a`)
     t.equal(own.body.kind, 'ConfigMapList')
@@ -119,7 +119,7 @@ t.test('forms of answers', async (t) => {
     t.match(deleted, { status: 200, body: { kind: 'Table' } })
   })
 
-  t.test('what is empty', async (t) => {
+  t.test('an empty list has items [] or null, depending on its type and form', async (t) => {
     const nothing = '?labelSelector=none%3Dnone'
     t.strictSame((await api('GET', `${configMaps}${nothing}`)).body.items, [])
     t.equal((await api('GET', `${configMaps}${nothing}`, { accept: as('PartialObjectMetadataList') })).body.items, null)
@@ -127,7 +127,7 @@ t.test('forms of answers', async (t) => {
     t.equal((await api('GET', `/apis/rbac.authorization.k8s.io/v1/roles${nothing}`, { accept: as('Table') })).body.rows, null)
   })
 
-  t.test('a watch of tables has the columns in its first event, and a row for every event', async (t) => {
+  t.test('a watch as Table has the columns in its first event, and a row in every event', async (t) => {
     const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1'
     const { headers, text } = await api('GET', `${configMaps}?fieldSelector=metadata.name=a&${query}`, { accept: as('Table') })
     t.equal(headers['content-type'], 'application/json')
@@ -148,7 +148,7 @@ t.test('forms of answers', async (t) => {
     t.equal(bookmark!.object.columnDefinitions, null)
   })
 
-  t.test('a table can carry its objects, and only in ways that there are', async (t) => {
+  t.test('includeObject adds objects to a table, and an unknown value is refused', async (t) => {
     const rowsOf = async (include: string): Promise<JsonObject[]> =>
       (await api('GET', `${configMaps}?fieldSelector=metadata.name=a&includeObject=${include}`, { accept: as('Table') })).body
         .rows as JsonObject[]
@@ -166,14 +166,14 @@ t.test('forms of answers', async (t) => {
     })
   })
 
-  t.test('a deprecated version says what to use instead', async (t) => {
+  t.test('a deprecated version warns with its replacement', async (t) => {
     const at = async (version: string): Promise<unknown> => (await api('GET', gadgets.replace('/v1/', `/${version}/`))).warnings
     t.strictSame(await at('v1'), [])
     t.strictSame(await at('v1beta1'), [`${group}/v1beta1 Gadget is deprecated; use ${group}/v1 Gadget`])
     t.strictSame(await at('v1alpha1'), ['no more'])
   })
 
-  t.test('bodies in other forms than objects have', async (t) => {
+  t.test('a body in an unsupported form is refused', async (t) => {
     const header = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
     const unrecognized = (kind: string, problem: string): string =>
       `the object provided is unrecognized (must be of type ${kind}): ${problem}`

@@ -1,10 +1,10 @@
-/** Patches of Kubernetes' own types: what each kind of patch makes of them, what is refused, and who owns the fields afterwards. */
+/** Patches of built-in types: results, rejections and field ownership. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { applyPatch, jsonPatch, mergePatch, metadataOf, strategicPatch } from '../support/conformance-objects.ts'
-import { conformanceControlPlane, needsQuiet } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { applyPatch, jsonPatch, mergePatch, metadataOf, strategicPatch } from '../support/conformance/objects.ts'
+import { conformanceControlPlane, needsQuiet } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-patches'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -30,7 +30,7 @@ async function created(path: string, body: JsonObject): Promise<JsonObject> {
 const patch = (path: string, body: unknown, contentType: string): Promise<RawAnswer> => api('PATCH', path, { body, contentType })
 const podPatch = (spec: JsonObject): JsonObject => ({ spec: { template: { spec } } })
 
-/** `manager operation subresource` of each entry with its fields. */
+/** Returns the fields of each entry, keyed by `manager operation subresource`. */
 function owners(object: JsonObject): Record<string, unknown> {
   const { managedFields = [] } = metadataOf(object) as { managedFields?: { [key: string]: string }[] }
   return Object.fromEntries(
@@ -59,14 +59,14 @@ t.test('a strategic merge patch puts its items first, in its own order', async (
   t.strictSame(names(await containers({ containers: [{ name: 'side', $patch: 'delete' }] })), ['main'])
 })
 
-t.test('a strategic merge patch of a new map brings nothing where it is a directive', async (t) => {
+t.test('a directive in a strategic merge patch of a new map adds nothing', async (t) => {
   await created(deployments, deployment('directives'))
   const annotations = { $patch: 'replace', a: 'b' }
   const { body } = await patch(`${deployments}/directives`, { spec: { template: { metadata: { annotations } } } }, strategicPatch)
   t.strictSame((body.spec as { template: { metadata: JsonObject } }).template.metadata, { labels: { app: 'directives' } })
 })
 
-t.test('what no patch can do', async (t) => {
+t.test('an invalid patch is refused', async (t) => {
   await created(deployments, deployment('refused'))
   await created(configMaps, { metadata: { name: 'refused' }, data: { a: '1' } })
   const order = { '$setElementOrder/containers': [{ name: 'nobody' }] }
@@ -117,7 +117,7 @@ t.test('what no patch can do', async (t) => {
     t.match((await patch(`${path}/refused?dryRun=All`, body, contentType)).body, answer, JSON.stringify(body))
 })
 
-t.test('a JSON patch may replace and test what is not there, and add nothing', async (t) => {
+t.test('a JSON patch may replace and test a missing field and add one without a value', async (t) => {
   await created(configMaps, { metadata: { name: 'lenient' }, data: { a: '1' } })
   const cases: readonly (readonly [body: unknown, data: JsonObject])[] = [
     [[{ op: 'replace', path: '/data/b', value: '2' }], { a: '1', b: '2' }],
@@ -131,7 +131,7 @@ t.test('a JSON patch may replace and test what is not there, and add nothing', a
   }
 })
 
-t.test('fields that the type does not have are told and dropped, by each kind of patch', async (t) => {
+t.test('unknown fields in each kind of patch cause a warning and are dropped', async (t) => {
   await created(deployments, deployment('unknown'))
   const body = { spec: { replica: 1 } }
   for (const contentType of [strategicPatch, mergePatch]) {
@@ -154,7 +154,7 @@ t.test('fields that the type does not have are told and dropped, by each kind of
   })
 })
 
-t.test('who creates an object owns what was sent and defaulted, but not what every object of the type has', async (t) => {
+t.test('the creator of an object owns submitted and defaulted fields, except those of every object', async (t) => {
   const owned = { 'f:imagePullPolicy': {}, 'f:resources': {}, 'f:terminationMessagePath': {}, 'f:terminationMessagePolicy': {} }
   const pod = { 'f:dnsPolicy': {}, 'f:restartPolicy': {}, 'f:schedulerName': {}, 'f:securityContext': {} }
   const body = await created(`${deployments}?fieldManager=m`, deployment('owned'))
@@ -192,7 +192,7 @@ t.test('who creates an object owns what was sent and defaulted, but not what eve
   })
 })
 
-t.test('an update that only removes a field takes it from its owner', needsQuiet, async (t) => {
+t.test('an update that only removes a field removes it from its owner', needsQuiet, async (t) => {
   const path = `${configMaps}/removed`
   const object = {
     metadata: { name: 'removed', ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] },
@@ -209,7 +209,7 @@ t.test('an update that only removes a field takes it from its owner', needsQuiet
   t.strictSame(owners(body), { 'one Update': { 'f:data': {} }, 'two Update': { 'f:data': { 'f:a': {} } } })
 })
 
-t.test('the scale subresource is tracked where somebody owns the number', async (t) => {
+t.test('a write of the scale is tracked when replicas has an owner', async (t) => {
   const replicas = { spec: { replicas: 3 } }
   await created(`${deployments}?fieldManager=m`, deployment('scaled'))
   await patch(`${deployments}/scaled/scale?fieldManager=scaler`, replicas, mergePatch)
@@ -226,7 +226,7 @@ t.test('the scale subresource is tracked where somebody owns the number', async 
   t.match(body.spec, replicas.spec)
 })
 
-t.test('managers that write by updates are kept apart, the ten that wrote last', async (t) => {
+t.test('the last ten managers of updates are kept separately', async (t) => {
   await created(`${configMaps}?fieldManager=m0`, { metadata: { name: 'many' }, data: { k0: '0' } })
   for (let index = 1; index <= 11; index += 1)
     await patch(`${configMaps}/many?fieldManager=m${index}`, { data: { [`k${index}`]: '0' } }, mergePatch)

@@ -1,8 +1,8 @@
-/** What becomes of a new Pod where namespaces have ServiceAccounts, on whichever control plane. */
+/** Admission of new Pods with ServiceAccounts and LimitRanges. */
 import t from 'tap'
-import { apiOf } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-pod-admission'
 const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
@@ -10,7 +10,7 @@ const api = apiOf(t, controlPlane.connection)
 const path = `/api/v1/namespaces/${namespace}`
 const containers = [{ name: 'main', image: 'nginx' }]
 
-t.test('it gets an account, and its token', async (t) => {
+t.test('a Pod gets the default ServiceAccount and its token volume', async (t) => {
   await until('the account is there', async () => (await api('GET', `${path}/serviceaccounts/default`)).status === 200)
   const { status, body } = await api('POST', `${path}/pods?dryRun=All`, { body: { metadata: { name: 'p' }, spec: { containers } } })
   t.equal(status, 201)
@@ -37,7 +37,7 @@ t.test('it gets an account, and its token', async (t) => {
   })
 })
 
-t.test('it is refused with an account that does not exist', async (t) => {
+t.test('a Pod with a missing ServiceAccount is refused', async (t) => {
   const { status, body } = await api('POST', `${path}/pods?dryRun=All`, {
     body: { metadata: { name: 'p' }, spec: { serviceAccountName: 'nobody', containers } },
   })
@@ -45,7 +45,7 @@ t.test('it is refused with an account that does not exist', async (t) => {
   t.equal(body.message, `pods "p" is forbidden: error looking up service account ${namespace}/nobody: serviceaccount "nobody" not found`)
 })
 
-t.test('an update that leaves out its tolerations has the default ones again', async (t) => {
+t.test('an update without tolerations restores the default ones', async (t) => {
   const spec = { serviceAccountName: 'default', schedulerName: 'nobody', containers }
   const created = await until('the account is known', async () => {
     const { status, body } = await api('POST', `${path}/pods`, { body: { metadata: { name: 'tolerant' }, spec } })
@@ -62,7 +62,7 @@ t.test('an update that leaves out its tolerations has the default ones again', a
   t.equal((await api('DELETE', `${path}/pods/tolerant?gracePeriodSeconds=0`)).status, 200)
 })
 
-t.test('a limit range gives it requests and limits', async (t) => {
+t.test('a LimitRange sets default requests and limits', async (t) => {
   const limits = [{ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1' } }]
   await api('POST', `${path}/limitranges`, { body: { metadata: { name: 'l' }, spec: { limits } } })
   t.teardown(() => api('DELETE', `${path}/limitranges/l`))

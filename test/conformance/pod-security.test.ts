@@ -1,21 +1,23 @@
-/** Which Pods the labels `pod-security.kubernetes.io/…` of a namespace refuse or warn about, and with which words. */
+/**
+ * Pods that Pod Security denies or warns about, according to the labels `pod-security.kubernetes.io/…` of the namespace, with the messages.
+ */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 type Spec = Record<string, unknown>
 
 const settings = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
-/** A container that is restricted, but for what `securityContext` says. */
+/** Returns a container that meets the level `restricted`, except for fields of `securityContext`. */
 const container = (securityContext: Spec = {}, more: Spec = {}): Spec => ({
   name: 'a',
   image: 'b',
   securityContext: { ...settings, ...securityContext },
   ...more,
 })
-/** A Pod that is restricted, but for what is given. */
+/** Returns a Pod that meets the level `restricted`, except for the given fields. */
 const restricted = ({ securityContext = {}, ...more }: Spec & { securityContext?: Spec } = {}): Spec => ({
   securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' }, ...securityContext },
   containers: [container()],
@@ -25,9 +27,9 @@ const restricted = ({ securityContext = {}, ...more }: Spec & { securityContext?
 interface Case {
   readonly spec: Spec
   readonly annotations?: Record<string, string>
-  /** What `restricted` says; undefined: it lets it through. */
+  /** The violations of `restricted`; undefined when the Pod is allowed. */
   readonly restricted?: string
-  /** What `baseline` says. */
+  /** The violations of `baseline`. */
   readonly baseline?: string
 }
 
@@ -188,7 +190,7 @@ t.test('Pod Security', async (t) => {
       )
     })
 
-  t.test('an older version asks for what was asked for then', async (t) => {
+  t.test('an older version of a level has its own checks', async (t) => {
     const body = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'b' }] } }
     t.equal(
       (await api('POST', podsOf('pod-security-old'), { body })).body['message'],
@@ -200,7 +202,7 @@ t.test('Pod Security', async (t) => {
     )
   })
 
-  t.test('templates of Pods are warned about, and may be stored', async (t) => {
+  t.test('a violating Pod template causes a warning and is stored', async (t) => {
     const labels = { app: 'a' }
     const template = { metadata: { labels }, spec: restricted({ hostNetwork: true }) }
     const body = { metadata: { name: 'a' }, spec: { selector: { matchLabels: labels }, template } }
@@ -209,7 +211,7 @@ t.test('Pod Security', async (t) => {
     t.strictSame(answer.warnings, ['would violate PodSecurity "restricted:latest": host namespaces (hostNetwork=true)'])
   })
 
-  t.test('a namespace that becomes stricter tells which Pods it would refuse now', async (t) => {
+  t.test('a stricter level of a namespace warns about existing Pods that violate it', async (t) => {
     const path = '/api/v1/namespaces/pod-security-later'
     const change = (labels: Readonly<Record<string, string | null>>) =>
       api('PATCH', path, { contentType: 'application/merge-patch+json', body: { metadata: { labels: labelled(labels) } } })
@@ -229,16 +231,16 @@ t.test('Pod Security', async (t) => {
     ])
 
     const update = (body: JsonObject) => api('PATCH', `${path}/pods/p`, { contentType: 'application/strategic-merge-patch+json', body })
-    t.equal((await update({ metadata: { labels: { a: 'b' } } })).status, 200, 'they may stay and get labels')
+    t.equal((await update({ metadata: { labels: { a: 'b' } } })).status, 200, 'the labels of an existing Pod can be changed')
     t.match(
       (await update({ spec: { containers: [{ name: 'a', image: 'c' }] } })).body,
       { message: /violates PodSecurity/ },
-      'but no other image',
+      'the image of an existing Pod cannot be changed',
     )
     t.strictSame((await change({ enforce: 'baseline' })).warnings, [])
   })
 
-  t.test('labels that mean nothing are refused', async (t) => {
+  t.test('an invalid label is refused', async (t) => {
     const labels = labelled({ enforce: 'strict', 'enforce-version': 'v1.01', warn: 'none' })
     const { body } = await api('POST', '/api/v1/namespaces', { body: { metadata: { name: 'pod-security-bad', labels } } })
     const levels = 'must be one of privileged, baseline, restricted'

@@ -1,10 +1,10 @@
-/** A schema that has become stricter than what is stored: an update need not mend what it leaves alone, and is told of rules that it breaks still. */
+/** CRD ratcheting: after a schema became stricter, unchanged invalid values are tolerated, and broken rules cause warnings. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-ratcheting'
 const group = 'ratcheting.example.com'
@@ -21,12 +21,12 @@ const keyed: JsonObject = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-
 const named = (more: JsonObject = {}, required: string[] = []): JsonObject =>
   object({ name: string, value: { ...string, ...more } }, { required: ['name', ...required] })
 
-/** What an update of one field does, by the schema of the field before and after, and its value. */
+/** Updates of one field, with its schema before and after, and its stored value. */
 interface Case {
   readonly before: JsonObject
   readonly after: JsonObject
   readonly value: JsonValue
-  /** Updates by what they write, with what is refused and what is warned of. */
+  /** The written values, with the expected errors and warnings. */
   readonly updates: readonly { readonly to: JsonValue; readonly errors?: readonly string[]; readonly warnings?: readonly string[] }[]
 }
 
@@ -63,7 +63,7 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // What a whole object has by this name counts as written anew.
+  // A field of this name at the root always counts as changed.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },
@@ -217,7 +217,7 @@ function definition(which: 'before' | 'after'): JsonObject {
 const parts = { spec: '', status: '/status' } as const
 type Part = keyof typeof parts
 
-/** An object for each field and part, which has nothing else. */
+/** Returns the path of the object that has only this field and part. */
 function pathOf(part: Part, field: string): string {
   return `${things}/${part}-${field.toLowerCase()}`
 }
@@ -226,7 +226,7 @@ function patch(path: string, body: JsonObject): Promise<RawAnswer> {
   return api('PATCH', path, { contentType: 'application/merge-patch+json', body })
 }
 
-/** What is wrong, from the part on; what is said of the part itself is said of `-`. */
+/** Returns the causes with paths relative to the part, and `-` for the part itself. */
 function causesOf({ body, status }: RawAnswer, part: Part): string[] {
   if (status === 200) return []
   const causes = ((body.details as JsonObject | undefined)?.causes ?? []) as { field: string; message: string }[]
@@ -260,7 +260,7 @@ for (const [part, subresource] of Object.entries(parts) as [Part, string][]) {
     for (const [field, { updates }] of Object.entries(cases)) {
       for (const { to, errors = [], warnings = [] } of updates) {
         const answer = await patch(`${pathOf(part, field)}${subresource}?dryRun=All`, {
-          // Something else changes, so that the object is written.
+          // Another change makes sure that the object is written.
           metadata: { annotations: { now: JSON.stringify(to) } },
           [part]: { [field]: to },
         })

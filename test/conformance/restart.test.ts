@@ -1,4 +1,4 @@
-/** An operator that is killed, or ended, and started again changes nothing that was right. */
+/** An operator that is killed or stopped, and started again, does not change correct objects. */
 import t from 'tap'
 import {
   customResourceDefinition,
@@ -6,28 +6,28 @@ import {
   pod as podType,
   validatingWebhookConfiguration,
 } from '../../src/api/builtin.ts'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { isControlledBy } from '../../src/api/owner-reference.ts'
 import type { Client } from '../../src/client/client.ts'
 import { installKinds } from '../../src/manifests/install.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { mypod } from '../../src/operators/mypod/kind.ts'
-import { freePort } from '../support/free-port.ts'
-import { launchOperator, startOperator, type OperatorProcess } from '../support/operator.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+import { freePort } from '../support/process/free-port.ts'
+import { launchOperator, startOperator, type OperatorProcess } from '../support/process/operator.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'test-mypod'
 const names = Array.from({ length: 40 }, (_, index) => `mypod-${String(index).padStart(2, '0')}`)
 
-t.test('an operator that starts again', needsOwnControlPlane, async (t) => {
+t.test('an operator that is restarted', needsOwnControlPlane, async (t) => {
   const { kubeconfig, client } = await conformanceControlPlane(t, { namespaces: [namespace] })
   const directory = t.testdir()
   const options = { directory, kubeconfig, args: ['--drain-delay', '0s'] }
   const port = await freePort()
 
-  // The objects are there before the operator, so that it has all of them to do at once.
+  // The objects exist before the operator, which then reconciles all of them at once.
   await installKinds(client, [mypodOperator], systemClock)
   await Promise.all(
     names.map((name) =>
@@ -38,7 +38,7 @@ t.test('an operator that starts again', needsOwnControlPlane, async (t) => {
     ),
   )
 
-  await t.test('killed in the middle of reconciling: every MyPod gets exactly one Pod, and those that were there stay', async (t) => {
+  await t.test('creates exactly one Pod for every MyPod and keeps existing ones, after it was killed during reconciles', async (t) => {
     const someExist = podsExist(client, 3)
     const killed = launchOperator(t, options, port)
     await someExist
@@ -65,7 +65,7 @@ t.test('an operator that starts again', needsOwnControlPlane, async (t) => {
   })
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    await t.test(`ended by ${signal} when all is done: a restart writes nothing`, async (t) => {
+    await t.test(`writes nothing after it was stopped by ${signal} when everything was reconciled`, async (t) => {
       const first = await startOperator(t, options, port)
       await settled(first)
       await allReady(client)
@@ -82,7 +82,7 @@ t.test('an operator that starts again', needsOwnControlPlane, async (t) => {
   }
 })
 
-/** Resolves as soon as there are `count` Pods. */
+/** Resolves as soon as `count` Pods exist. */
 async function podsExist(client: Client, count: number): Promise<void> {
   const seen = new Set<string>()
   for await (const { object } of client.watch(podType, { namespace, signal: AbortSignal.timeout(60_000) })) {
@@ -103,7 +103,7 @@ async function allReady(client: Client): Promise<void> {
   })
 }
 
-/** Every MyPod has been reconciled by this process, and nothing waits. */
+/** Resolves when this process has reconciled every MyPod and its queue is empty. */
 async function settled({ metric }: OperatorProcess): Promise<void> {
   await until('the operator has settled', async () => {
     const done = await metric('controller_runtime_reconcile_total', { controller: 'mypod', result: 'success' })
@@ -112,7 +112,7 @@ async function settled({ metric }: OperatorProcess): Promise<void> {
   })
 }
 
-/** uid and resourceVersion of everything that an operator writes. */
+/** Returns uid and resourceVersion of every object that an operator writes. */
 async function versions(client: Client): Promise<Map<string, string>> {
   const types: readonly ResourceType[] = [
     mypod,

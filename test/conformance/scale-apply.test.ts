@@ -1,8 +1,8 @@
-/** Server-side apply to the scale subresource, and who owns the number of replicas after it, on whichever control plane. */
+/** Server-side apply to the scale subresource, and the owners of replicas after it. */
 import type { Test } from 'tap'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
 import {
   applyPatch,
   custom,
@@ -13,9 +13,9 @@ import {
   object,
   objects,
   string,
-} from '../support/conformance-definitions.ts'
-import { metadataOf } from '../support/conformance-objects.ts'
-import { conformanceControlPlane } from './backends.ts'
+} from '../support/conformance/definitions.ts'
+import { metadataOf } from '../support/conformance/objects.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
 const api = apiOf(t, controlPlane.connection)
@@ -28,7 +28,7 @@ interface Kind {
   readonly path: (name?: string) => string
   readonly of: (name: string, replicas?: number) => JsonObject
   readonly number: (spec: JsonObject) => unknown
-  /** Where managedFields name the number. */
+  /** The path of replicas in managedFields. */
   readonly field: readonly string[]
 }
 
@@ -63,7 +63,7 @@ const gauges: Kind = {
 
 const scaleOf = (rest: JsonObject): JsonObject => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', ...rest })
 
-/** Who writes what: `m1` applies the whole object, `creator` creates it, `up` patches the Scale, all others apply a Scale. */
+/** One request: `m1` applies the whole object, `creator` creates it, `up` patches the Scale, every other field manager applies a Scale. */
 type Step = readonly [manager: string, body: JsonObject | number | undefined, refused?: readonly [status: number, message: string]]
 
 let names = 0
@@ -97,7 +97,7 @@ async function check(t: Test, what: string, kind: Kind, ...[steps, number, manag
   t.strictSame([kind.number(object.spec as JsonObject), owners(kind, object)], [number, managers], what)
 }
 
-/** Who owns the number: the manager, how, through which subresource, and whether a time is noted. */
+/** Returns the owners of replicas: manager, operation, subresource, and `with a time` if set. */
 function owners({ field }: Kind, body: JsonObject): string[] {
   const entries = (metadataOf(body).managedFields ?? []) as { fieldsV1: JsonObject; [key: string]: unknown }[]
   return entries
@@ -265,7 +265,7 @@ const builtin: readonly Case[] = [
   ['a number is not negative', [['m1', 1], ['a!', -1, [422, 'Scale.autoscaling "NAME" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0']]], 1, ['m1 Apply with a time']], // prettier-ignore
 ]
 
-/** The API server cannot make another custom resource of an applied Scale. */
+/** The error of the API server when it converts an applied Scale to a custom resource. */
 const unconverted = 'request to convert CR to an invalid group/version: autoscaling/v1'
 const ofCustom: readonly Case[] = [
   [
@@ -297,19 +297,19 @@ const refused: readonly (readonly [JsonObject, number, string])[] = [
   ],
 ]
 
-t.test('who owns the number of a workload', async (t) => {
+t.test('an apply to the scale of a Deployment has the expected owners of replicas', async (t) => {
   for (const [what, ...rest] of [...both, ...builtin]) await check(t, what, deployments, ...rest)
 })
 
-t.test('of every kind of workload', async (t) => {
+t.test('an apply to the scale of every other workload has the expected owners', async (t) => {
   for (const kind of workloads) await check(t, kind.path(), kind, ...(both[0]!.slice(1) as [Case[1], Case[2], Case[3]]))
 })
 
-t.test('and of a custom resource', async (t) => {
+t.test('an apply to the scale of a custom resource has the expected owners', async (t) => {
   for (const [what, ...rest] of [...both, ...ofCustom]) await check(t, what, gauges, ...rest)
 })
 
-t.test('what is no Scale is refused', async (t) => {
+t.test('an applied object that is not a Scale is refused', async (t) => {
   for (const kind of [deployments, gauges])
     for (const [body, code, message] of refused)
       await play(t, kind, [

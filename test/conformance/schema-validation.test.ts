@@ -1,22 +1,22 @@
-/** What an API server says about objects of a schema: cases that were found by generating them, each with its whole answer. */
+/** Generated schemas and objects that once showed differences, each with the whole response of the API server. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
-import { apiOf } from '../support/api-request.ts'
-import { expectedVerdicts } from '../support/schema-case-verdicts.ts'
-import type { NamedCase } from '../support/schema-cases.ts'
-import { namedCases } from '../support/schema-cases.ts'
-import type { Verdict } from '../support/schema-judges.ts'
-import { namespace, ServedSchemas } from '../support/schema-judges.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { expectedResults } from '../fuzz/expected-results.ts'
+import type { NamedCase } from '../fuzz/cases.ts'
+import { namedCases } from '../fuzz/cases.ts'
+import type { Result } from '../fuzz/servers.ts'
+import { namespace, ServedSchemas } from '../fuzz/servers.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 function objectOf({ metadata = { name: 'a' } }: NamedCase, spec: unknown): JsonObject {
   return { metadata, ...(spec === undefined ? {} : { spec: spec as JsonValue }) }
 }
 
 function reasonOf(name: string): string {
-  const { status } = expectedVerdicts[name] ?? {}
+  const { status } = expectedResults[name] ?? {}
   return status === 422 ? 'Invalid' : status === 400 ? 'BadRequest' : ''
 }
 
@@ -36,15 +36,15 @@ t.test('objects and their schemas', async (t) => {
     ),
   )
   await served.replace(cases.map(([, { schema }]) => ({ type: 'object', properties: { spec: schema } })))
-  const verdicts: Record<string, Verdict> = {}
+  const results: Record<string, Result> = {}
   for (const [index, [name, one]] of cases.entries()) {
     const [object, old] = [objectOf(one, one.spec), stored[index]]
-    const verdict = await (old === undefined ? served.create(index + 1, object) : served.update(index + 1, old, object))
-    // The type of the object is the case's number.
-    const { apiVersion: _, kind: __, ...rest } = isObject(verdict.object) ? verdict.object : {}
-    const problems = verdict.problems.map((text) => text.replace(/^Fuzznamed .*?: /, ''))
-    verdicts[name] = { ...verdict, problems, object: rest as JsonObject }
+    const result = await (old === undefined ? served.create(index + 1, object) : served.update(index + 1, old, object))
+    // The type of the object is the number of the case.
+    const { apiVersion: _, kind: __, ...rest } = isObject(result.object) ? result.object : {}
+    const problems = result.problems.map((text) => text.replace(/^Fuzznamed .*?: /, ''))
+    results[name] = { ...result, problems, object: rest as JsonObject }
   }
   for (const [name] of cases)
-    t.strictSame(verdicts[name], { problems: [], warnings: [], object: {}, ...expectedVerdicts[name], reason: reasonOf(name) }, name)
+    t.strictSame(results[name], { problems: [], warnings: [], object: {}, ...expectedResults[name], reason: reasonOf(name) }, name)
 })

@@ -1,8 +1,8 @@
-/** What server-side apply leaves of an object when an applier drops fields in which others have a part, on whichever control plane. */
+/** Server-side apply that leaves out fields which other managers also own. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { issueAuthority } from '../../src/certs/issue.ts'
-import { apiOf } from '../support/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
 import {
   applyPatch,
   custom,
@@ -13,10 +13,10 @@ import {
   object,
   objects,
   string,
-} from '../support/conformance-definitions.ts'
-import { metadataOf } from '../support/conformance-objects.ts'
-import { base64 } from '../support/conformance-reviews.ts'
-import { conformanceControlPlane } from './backends.ts'
+} from '../support/conformance/definitions.ts'
+import { metadataOf } from '../support/conformance/objects.ts'
+import { base64 } from '../support/conformance/reviews.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const integer = { type: 'integer' }
 const pair = object({ a: string, b: string })
@@ -40,7 +40,7 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 await define(t, api, definition('mixes', 'Mix', schema))
 
-/** Who writes which spec: `updater` with a merge patch, all others apply. */
+/** One request with a spec: `updater` sends a merge patch, every other field manager applies. */
 type Write = readonly [manager: string, spec: JsonObject | undefined]
 
 async function write(name: string, [manager, spec]: Write): Promise<JsonObject> {
@@ -50,7 +50,7 @@ async function write(name: string, [manager, spec]: Write): Promise<JsonObject> 
   return (await api('PATCH', objects('mixes', name) + query, { contentType, body })).body
 }
 
-/** The fields of the spec that somebody owns, by manager. */
+/** Returns the fields of the spec that each manager owns. */
 function owned(mix: JsonObject): JsonObject {
   const entries = (metadataOf(mix).managedFields ?? []) as { manager: string; fieldsV1: JsonObject }[]
   return Object.fromEntries(entries.map(({ manager, fieldsV1 }) => [manager, fieldsV1['f:spec']!]))
@@ -206,7 +206,7 @@ const cases: readonly (readonly [what: string, writes: readonly Write[], spec: J
   ],
 ]
 
-t.test('what an applier drops', async (t) => {
+t.test('a field that is no longer applied is removed unless another manager owns a part of it', async (t) => {
   for (const [index, [what, writes, spec, owners]] of cases.entries()) {
     let last: JsonObject = {}
     for (const one of writes) last = await write(`mix-${index}`, one)
@@ -216,7 +216,7 @@ t.test('what an applier drops', async (t) => {
 
 const bundle = base64((await issueAuthority(Date.now())).cert)
 
-t.test('a webhook that is applied no more goes with the certificate that somebody else wrote into it', async (t) => {
+t.test('a webhook that is no longer applied is removed, even with a caBundle of another manager', async (t) => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/server-side-apply'
   t.teardown(() => api('DELETE', path))
   const hook = (name: string): JsonObject => ({
@@ -247,7 +247,7 @@ t.test('a webhook that is applied no more goes with the certificate that somebod
   t.strictSame(webhooks[0]!.clientConfig, { url: 'https://127.0.0.1:1/', caBundle: bundle })
 })
 
-t.test('a conversion webhook goes over from a Service to a URL', async (t) => {
+t.test('an apply changes a conversion webhook from a Service to a URL', async (t) => {
   const [version] = (definition('moves', 'Move', object({})).spec as { versions: JsonObject[] }).versions
   const names = { plural: 'moves', kind: 'Move' }
   const { metadata, ...rest } = definition('moves', 'Move', object({}))

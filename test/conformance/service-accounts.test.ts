@@ -1,11 +1,11 @@
-/** Clients as a ServiceAccount, on whichever control plane. */
+/** Clients that act as a ServiceAccount. */
 import t from 'tap'
 import { configMap, serviceAccount } from '../../src/api/builtin.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/client/client.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane, needsRequests } from './backends.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane, needsRequests } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-accounts'
 const configMaps = (...verbs: string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }]
@@ -32,14 +32,14 @@ async function whoIs(asking: Client): Promise<{ username: string; groups: string
   return { username, groups: groups.toSorted() }
 }
 
-t.test('it is who a Pod of it would be', async (t) => {
+t.test('a ServiceAccount client has the user and the groups of a Pod', async (t) => {
   t.strictSame(await whoIs(clientAs('worker')), {
     username: `system:serviceaccount:${namespace}:worker`,
     groups: ['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`],
   })
 })
 
-t.test('it may do what the options say, and nothing else', async (t) => {
+t.test('a ServiceAccount client has exactly the rights of the options', async (t) => {
   const worker = clientAs('worker')
   await until('the rules hold', () => worker.list(configMap))
   await until('in the namespace, too', () => worker.create(configMap, { metadata: { namespace, name: 'a' } }))
@@ -49,7 +49,7 @@ t.test('it may do what the options say, and nothing else', async (t) => {
   })
 })
 
-t.test('any that exists will do, and it has to exist', async (t) => {
+t.test('a client can act as any existing ServiceAccount', async (t) => {
   const later = clientAs('later')
   await t.rejects(whoIs(later), { statusCode: 404, message: 'serviceaccounts "later" not found' })
   await client.create(serviceAccount, { metadata: { namespace, name: 'later' } })
@@ -61,7 +61,7 @@ t.test('any that exists will do, and it has to exist', async (t) => {
   })
 })
 
-t.test('a review of its token says for whom the token is meant of those who ask', async (t) => {
+t.test('a TokenReview returns the audiences of the token among the requested ones', async (t) => {
   const post = (path: string, body: JsonObject) => client.raw(path, { method: 'POST', body })
   const audiences = ['a', 'b']
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences } }
@@ -85,26 +85,26 @@ t.test('a review of its token says for whom the token is meant of those who ask'
   for (const asked of [['c'], []]) {
     const status = await review(...asked)
     t.strictSame([status.authenticated, status.audiences, status.user], [undefined, undefined, {}])
-    // The API server stands for itself where nobody else is named.
+    // Without audiences in the request, the token is for the API server.
     const target = asked[0] ?? 'https://kubernetes.default.svc'
     t.equal(status.error, `[invalid bearer token, token audiences ["a" "b"] is invalid for the target audiences ["${target}"]]`)
   }
 })
 
-t.test('it goes through a fault proxy like everybody', async (t) => {
+t.test('a ServiceAccount client can use a fault proxy', async (t) => {
   const proxy = await controlPlane.faultProxy()
   const worker = createClient(proxy.through(controlPlane.connectionFor({ serviceAccount: `${namespace}/worker` })))
   t.teardown(() => worker.close())
   t.equal((await whoIs(worker)).username, `system:serviceaccount:${namespace}:worker`)
 })
 
-t.test('its requests are told as its own', needsRequests, async (t) => {
+t.test('requests of a ServiceAccount client are recorded with its user', needsRequests, async (t) => {
   const worker = clientAs('worker')
   await worker.list(configMap, { namespace })
   const user = `system:serviceaccount:${namespace}:worker`
   const path = `/api/v1/namespaces/${namespace}/configmaps`
-  const told = until('it is told', async () =>
+  const recorded = until('the request is recorded', async () =>
     (await controlPlane.requests()).some((request) => request.user === user && request.verb === 'list' && request.path === path),
   )
-  await t.resolves(told)
+  await t.resolves(recorded)
 })

@@ -1,9 +1,9 @@
-/** Bodies for subresources that have a type of their own (binding, eviction, token, scale), and what is refused there, on whichever control plane. */
+/** Bodies of subresources with a type of their own (binding, eviction, token, scale), and their validation. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-subresources'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -20,7 +20,7 @@ t.equal((await api('POST', `${core}/pods`, { body: { metadata: { name: 'it' }, s
 interface Subresource {
   readonly path: string
   readonly kind: string
-  /** As Go calls the package of its type. */
+  /** The Go package of the type. */
   readonly goPackage: string
   readonly good: JsonObject & { readonly apiVersion: string }
 }
@@ -47,7 +47,7 @@ const post = (path: string, body: unknown, query = '', contentType?: string) =>
 const registered = (kind: string, version: string): string =>
   `no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`
 
-t.test('a body of the wrong kind is refused before anything else is looked at', async (t) => {
+t.test('a body of the wrong kind is refused before any other check', async (t) => {
   for (const { path, kind, goPackage, good } of subresources) {
     const refused = (text: string, found = kind, version = 'v1'): string =>
       `${found} in version "${version}" cannot be handled as a ${kind}: ${text}`
@@ -73,11 +73,11 @@ t.test('a body of the wrong kind is refused before anything else is looked at', 
       t.match((await post(path, body)).body, { code: 400, reason: 'BadRequest', message }, `${path}: ${message}`)
     }
     const nowhere = path.replace('/it/', '/nowhere/')
-    t.match((await post(nowhere, { ...good, kind: 'Nope' })).body, { code: 400 }, 'also of what is not there')
+    t.match((await post(nowhere, { ...good, kind: 'Nope' })).body, { code: 400 }, 'also for a missing object')
   }
 })
 
-t.test('a body that cannot be read is refused in the words of the decoder', async (t) => {
+t.test('an undecodable body is refused with the message of the decoder', async (t) => {
   for (const { path, kind, good } of subresources) {
     const unread = (text: string): string => `the object provided is unrecognized (must be of type ${kind}): ${text}`
     const parse = "couldn't get version/kind; json parse error: "
@@ -104,7 +104,7 @@ t.test('a body that cannot be read is refused in the words of the decoder', asyn
   }
 })
 
-t.test('unknown and repeated fields are told, or refused', async (t) => {
+t.test('unknown and duplicate fields cause warnings, or are refused', async (t) => {
   for (const { path, kind, good } of subresources) {
     const twice = JSON.stringify(good).replace('{', `{"kind":"${kind}",`)
     for (const [body, text] of [
@@ -121,7 +121,7 @@ t.test('unknown and repeated fields are told, or refused', async (t) => {
   }
 })
 
-t.test('what a kind of its own has, is of the right type', async (t) => {
+t.test('invalid fields of a binding, an eviction or a TokenRequest are refused', async (t) => {
   const [binding, eviction, token] = subresources.map(
     ({ path, good }) =>
       (fields: JsonObject) =>
@@ -160,10 +160,10 @@ t.test('what a kind of its own has, is of the right type', async (t) => {
     ],
   ]
   for (const [answer, code, message] of cases) t.match((await answer).body, { code, message }, message)
-  t.match((await eviction!({ apiVersion: 'policy/v1beta1' })).body, { status: 'Success' }, 'an eviction of older days')
+  t.match((await eviction!({ apiVersion: 'policy/v1beta1' })).body, { status: 'Success' }, 'an Eviction of policy/v1beta1')
 })
 
-t.test('an eviction is a dry run when its body says so, or its query', async (t) => {
+t.test('an eviction is a dry run by its body or its query', async (t) => {
   t.equal((await api('POST', `${core}/pods`, { body: { metadata: { name: 'stays' }, spec: { containers } } })).status, 201)
   const path = `${core}/pods/stays/eviction`
   const evict = (deleteOptions: JsonObject, query = '', name = 'stays') =>
@@ -178,7 +178,7 @@ t.test('an eviction is a dry run when its body says so, or its query', async (t)
     const { status, body } = await evict({ ...deleteOptions }, query)
     t.strictSame([status, body.status], [201, 'Success'], JSON.stringify([deleteOptions, query]))
     const left = await api('GET', `${core}/pods/stays`)
-    t.equal(left.status, 200, 'the Pod is still there')
+    t.equal(left.status, 200, 'the Pod still exists')
     t.notOk(Object.hasOwn(left.body.metadata as JsonObject, 'deletionTimestamp'))
   }
   t.match((await evict({ dryRun: ['Some'] }, '?dryRun=All')).body, {
@@ -194,12 +194,12 @@ t.test('an eviction is a dry run when its body says so, or its query', async (t)
     message: /deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: can not be set for pod eviction/,
   })
   const nowhere = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'other' } }
-  t.equal((await api('POST', `${core}/pods/nowhere/eviction`, { body: nowhere })).status, 400, 'the name is looked at first')
+  t.equal((await api('POST', `${core}/pods/nowhere/eviction`, { body: nowhere })).status, 400, 'the name is checked first')
   t.equal((await evict({})).status, 201)
-  t.equal((await api('GET', `${core}/pods/stays`)).status, 404, 'what is no dry run evicts')
+  t.equal((await api('GET', `${core}/pods/stays`)).status, 404, 'an eviction that is not a dry run deletes the Pod')
 })
 
-t.test('no dry run on a subresource, and none that deletes a collection, changes anything', async (t) => {
+t.test('a dry run on a subresource or of a deleted collection changes nothing', async (t) => {
   const accounts = `${core}/serviceaccounts`
   for (const name of ['pod', 'bound']) {
     const labels = { dry: 'yes' }
@@ -228,7 +228,7 @@ t.test('no dry run on a subresource, and none that deletes a collection, changes
   t.notOk(Object.hasOwn((await api('GET', `${core}/pods/dry-bound`)).body.spec as JsonObject, 'nodeName'))
 })
 
-t.test('so it is with a scale', async (t) => {
+t.test('a Scale is validated like other subresources', async (t) => {
   const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'it', namespace }, spec: { replicas: 2 } }
   const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers } }
@@ -244,7 +244,7 @@ t.test('so it is with a scale', async (t) => {
     const told = await api('PUT', url, { body: more })
     t.match(told.body, { kind: 'Scale', spec: { replicas: 2 } })
     t.strictSame(told.warnings, ['unknown field "spec.much"', 'unknown field "more"'])
-    t.equal((await api('PUT', url, { body: { metadata: scale.metadata, spec: scale.spec } })).status, 200, 'of no kind at all')
+    t.equal((await api('PUT', url, { body: { metadata: scale.metadata, spec: scale.spec } })).status, 200, 'without a kind')
     const silent = [400, 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"']
     const strict = await api('PUT', `${url}&fieldValidation=Strict`, { body: more })
     const wrong = await api('PUT', url, { body: { ...scale, apiVersion: 'apps/v1', kind: 'Deployment' } })

@@ -1,11 +1,11 @@
-/** Watching collections: where a watch begins, what it shows, and how it ends. */
+/** Watches of collections: start, events and end. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { apiOf } from '../support/api-request.ts'
-import { listMetadataOf, mergePatch, metadataOf, serveFoos } from '../support/conformance-objects.ts'
-import type { RawEvent } from '../support/watch-events.ts'
-import { brief, watchesOf } from '../support/watch-events.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { listMetadataOf, mergePatch, metadataOf, serveFoos } from '../support/conformance/objects.ts'
+import type { RawEvent } from '../support/conformance/watch-events.ts'
+import { brief, watchesOf } from '../support/conformance/watch-events.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-watch'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -29,7 +29,7 @@ async function change(method: string, path: string, body?: JsonObject): Promise<
 const relabel = (path: string, labels: JsonObject): Promise<JsonObject> => change('PATCH', path, { metadata: { labels } })
 
 for (const { path, kind, bodyOf } of collections) {
-  t.test(`${kind}s: a watch from a version shows each later change once, to every watcher in the same order`, async (t) => {
+  t.test(`${kind}s: a watch from a version gets each later change once, in the same order for every watcher`, async (t) => {
     const since = await current(path)
     const early = await watch(`${path}?${own('order')}&resourceVersion=${since}`)
     t.equal(early.status, 200)
@@ -37,7 +37,7 @@ for (const { path, kind, bodyOf } of collections) {
     const first = await change('POST', path, bodyOf({ name: 'first', labels: { set: 'order' } }))
     await change('POST', path, bodyOf({ name: 'second', labels: { set: 'order' } }))
     const changed = await relabel(`${path}/first`, { more: 'x' })
-    t.equal(version(await relabel(`${path}/first`, { more: 'x' })), version(changed), 'what changes nothing is no event')
+    t.equal(version(await relabel(`${path}/first`, { more: 'x' })), version(changed), 'an update without a change causes no event')
     await change('DELETE', `${path}/second`)
     const late = await watch(`${path}?${own('order')}&resourceVersion=${since}`)
     const between = await watch(`${path}?${own('order')}&resourceVersion=${version(first)}`)
@@ -52,11 +52,11 @@ for (const { path, kind, bodyOf } of collections) {
     )
     t.strictSame(early.events[2]!.object, changed)
     t.match(early.events[3]!.object, { kind, metadata: { name: 'second', labels: { set: 'order' } } })
-    t.ok(versions[3]! > versions[2]!, 'a deletion has a version of its own')
+    t.ok(versions[3]! > versions[2]!, 'a deletion has its own version')
     await change('DELETE', `${path}/first`)
   })
 
-  t.test(`${kind}s: an object that comes into view is added, one that leaves it is deleted`, async (t) => {
+  t.test(`${kind}s: an object that starts to match is ADDED, and one that stops is DELETED`, async (t) => {
     const watcher = await watch(`${path}?${own('in')}&resourceVersion=${await current(path)}`)
     await change('POST', path, bodyOf({ name: 'n', labels: { set: 'out' } }))
     await relabel(`${path}/n`, { set: 'in' })
@@ -66,12 +66,12 @@ for (const { path, kind, bodyOf } of collections) {
     await change('POST', path, bodyOf({ name: 'end', labels: { set: 'in' } }))
     const events = await watcher.take(4)
     t.strictSame(events.map(brief), ['ADDED n', 'MODIFIED n', 'DELETED n', 'ADDED end'])
-    t.match(events[2]!.object, { metadata: { labels: { set: 'in', more: 'y' } } }, 'its last state in view')
-    t.equal(version(events[2]!.object), version(left), 'with the version that it left at')
+    t.match(events[2]!.object, { metadata: { labels: { set: 'in', more: 'y' } } }, 'the last matching state')
+    t.equal(version(events[2]!.object), version(left), 'the version of the change that ended the match')
     await change('DELETE', `${path}/end`)
   })
 
-  t.test(`${kind}s: a watch without a version begins with what is there`, async (t) => {
+  t.test(`${kind}s: a watch without a version begins with the existing objects`, async (t) => {
     for (const name of ['b', 'a']) await change('POST', path, bodyOf({ name, labels: { set: 'there' } }))
     for (const query of ['', '&resourceVersion=0']) {
       const watcher = await watch(`${path}?${own('there')}${query}`)
@@ -99,7 +99,7 @@ for (const { path, kind, bodyOf } of collections) {
     for (const name of ['a', 'b']) await change('DELETE', `${path}/${name}`)
   })
 
-  t.test(`${kind}s: one object, by its name`, async (t) => {
+  t.test(`${kind}s: a watch can be limited to one object by its name`, async (t) => {
     const since = await current(path)
     const watchers = await Promise.all(
       [`${path}?fieldSelector=metadata.name%3Done&`, `${path.replace(/^\/(api\/v1|apis\/[^/]+\/v1)\//, '/$1/watch/')}/one?`].map((start) =>
@@ -113,7 +113,7 @@ for (const { path, kind, bodyOf } of collections) {
   })
 }
 
-t.test('before its timeout a watch says how far it has come', async (t) => {
+t.test('a watch sends a bookmark before its timeout', async (t) => {
   const since = await current(secrets)
   const watcher = await watch(`${secrets}?${own('nobody')}&allowWatchBookmarks=true&timeoutSeconds=4&resourceVersion=${since}`)
   const silent = await watch(`${secrets}?${own('nobody')}&timeoutSeconds=4&resourceVersion=${since}`)
@@ -121,11 +121,11 @@ t.test('before its timeout a watch says how far it has come', async (t) => {
   const events = await watcher.ended
   t.strictSame([...new Set(events.map(brief))], ['BOOKMARK'])
   t.ok(Number(version(events[0]!.object)) > Number(since))
-  t.strictSame(await silent.ended, [], 'only to who takes bookmarks')
+  t.strictSame(await silent.ended, [], 'a watch without allowWatchBookmarks gets none')
   await change('DELETE', `${secrets}/elsewhere`)
 })
 
-t.test('a watch from a version that is yet to come waits for it', async (t) => {
+t.test('a watch from a future version waits for it', async (t) => {
   const next = Number(await current(secrets)) + 1
   const watcher = await watch(`${secrets}?resourceVersion=${next}`)
   const far = await watch(`${secrets}?resourceVersion=${next + 1_000_000}&timeoutSeconds=1`)
@@ -135,7 +135,7 @@ t.test('a watch from a version that is yet to come waits for it', async (t) => {
   t.strictSame(await far.ended, [])
 })
 
-t.test('a watch from before what is remembered is told to begin anew', async (t) => {
+t.test('a watch from a compacted version gets 410 Expired', async (t) => {
   const { status, ended } = await watch(`${foos.path}?resourceVersion=1`)
   t.equal(status, 200)
   const events = await ended
@@ -143,7 +143,7 @@ t.test('a watch from before what is remembered is told to begin anew', async (t)
   t.match(events[0]!.object, { kind: 'Status', code: 410, message: /^too old resource version: 1 \(\d+\)$/ })
 })
 
-t.test('tables and metadata of what changes', async (t) => {
+t.test('a watch can send tables and metadata', async (t) => {
   const since = await current(secrets)
   await change('POST', secrets, { metadata: { name: 'shown' } })
   await relabel(`${secrets}/shown`, { a: 'b' })
@@ -166,7 +166,7 @@ t.test('tables and metadata of what changes', async (t) => {
   }
 })
 
-t.test('refuses what it cannot watch', async (t) => {
+t.test('invalid watch options are refused', async (t) => {
   const forbidden = (message: string): JsonObject => ({
     field: 'resourceVersionMatch',
     message: `Forbidden: ${message}`,
@@ -206,7 +206,7 @@ t.test('refuses what it cannot watch', async (t) => {
     )
 })
 
-t.test('the watches of a type end with it, when they have told of its last objects', async (t) => {
+t.test('the watches of a type end after its deletion and the events of its last objects', async (t) => {
   const watcher = await watch(`${foos.path}?resourceVersion=${await current(foos.path)}`)
   await change('POST', foos.path, foos.bodyOf({ name: 'last' }))
   await change('DELETE', foos.definition)

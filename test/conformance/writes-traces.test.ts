@@ -1,10 +1,10 @@
-/** What writes leave behind: versions that they replace, generations, managers, finalizers. */
+/** Metadata after writes: resourceVersion, generation, managedFields, finalizers. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { applyPatch, mergePatch, metadataOf, serveFoos } from '../support/conformance-objects.ts'
-import { conformanceControlPlane } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { applyPatch, mergePatch, metadataOf, serveFoos } from '../support/conformance/objects.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-writes-traces'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -19,7 +19,7 @@ async function created(path: string, body: JsonObject): Promise<JsonObject> {
 }
 const patch = (path: string, body: unknown, contentType = mergePatch): Promise<RawAnswer> => api('PATCH', path, { body, contentType })
 
-t.test('an update of a custom resource names the version that it replaces', async (t) => {
+t.test('an update of a custom resource requires a resourceVersion', async (t) => {
   await created(foos.path, foos.bodyOf({ name: 'unlocked' }))
   for (const [path, metadata] of [
     ['', {}],
@@ -43,7 +43,7 @@ t.test('an update of a custom resource names the version that it replaces', asyn
   t.match(await api('PUT', `${configMaps}/unlocked`, { body: { metadata: { name: 'unlocked' }, data: { a: 'b' } } }), { status: 200 })
 })
 
-t.test('a Lease and a Service come into being by a PUT; a ConfigMap does not', async (t) => {
+t.test('a PUT creates a missing Lease or Service, but not a ConfigMap', async (t) => {
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
   const put = (path: string, body: JsonObject): Promise<RawAnswer> => api('PUT', path, { body })
   t.match(await put(`${leases}/l`, { metadata: { name: 'l' }, spec: { holderIdentity: 'a' } }), {
@@ -60,7 +60,7 @@ t.test('a Lease and a Service come into being by a PUT; a ConfigMap does not', a
   t.match(await put(`${configMaps}/none`, { metadata: { name: 'none' } }), { status: 404 })
 })
 
-t.test('the generation counts what is wanted, not metadata and status', async (t) => {
+t.test('the generation increases with changes of the spec, not of metadata and status', async (t) => {
   const path = `${foos.path}/counted`
   const generation = async (answer: Promise<RawAnswer>): Promise<unknown> => metadataOf((await answer).body).generation
   t.equal(
@@ -83,7 +83,7 @@ t.test('the generation counts what is wanted, not metadata and status', async (t
   t.match(throughObject.body, { metadata: { generation: 2 }, status: { observed: 5 } })
 })
 
-t.test('who wrote what is written down, with when and through what', async (t) => {
+t.test('managedFields contain manager, operation, subresource and time of each write', async (t) => {
   const path = `${foos.path}/managed`
   const managers = ({ body }: RawAnswer): unknown =>
     (metadataOf(body).managedFields as JsonObject[])
@@ -108,12 +108,12 @@ t.test('who wrote what is written down, with when and through what', async (t) =
   })
   t.strictSame(managers(last), ['four Apply', 'one Update', 'three Update status', 'two Update'])
   await patch(path, { metadata: { managedFields: [{}] } })
-  t.notOk('managedFields' in metadataOf((await api('GET', path)).body), 'until somebody takes it off')
+  t.notOk('managedFields' in metadataOf((await api('GET', path)).body), 'an update with empty managedFields removes them')
   await patch(`${path}?fieldManager=two`, { spec: { color: 'blue' } })
-  t.notOk('managedFields' in metadataOf((await api('GET', path)).body), 'and updates do not begin it again')
+  t.notOk('managedFields' in metadataOf((await api('GET', path)).body), 'later updates do not add them')
 })
 
-t.test('finalizers of built-in types name a domain; those of custom resources should', async (t) => {
+t.test('a finalizer without a domain is refused for built-in types and causes a warning for custom resources', async (t) => {
   const detail = 'name is neither a standard finalizer name nor is it fully qualified'
   t.match(await api('POST', configMaps, { body: { metadata: { name: 'f', finalizers: ['mine'] } } }), {
     status: 422,
@@ -124,6 +124,6 @@ t.test('finalizers of built-in types name a domain; those of custom resources sh
   const post = await api('POST', foos.path, { body: foos.bodyOf({ name: 'f', finalizers: ['mine', 'example.com', 'example.com/x'] }) })
   t.strictSame([...post.warnings].sort(), [advice('example.com', ' including a path (/)'), advice('mine')])
   const more = await patch(`${foos.path}/f`, { metadata: { finalizers: ['mine', 'yours'] } })
-  t.strictSame(more.warnings, [advice('yours')], 'only what is new')
+  t.strictSame(more.warnings, [advice('yours')], 'only new finalizers cause a warning')
   await patch(`${foos.path}/f`, { metadata: { finalizers: null } })
 })

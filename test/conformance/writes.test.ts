@@ -1,10 +1,10 @@
-/** Writing objects: what the server sets itself, what a writer must know, what changes nothing, and what is refused. */
+/** Writes of objects: fields that the server sets, optimistic locking, requests without a change, and rejections. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import type { RawAnswer } from '../support/api-request.ts'
-import { apiOf } from '../support/api-request.ts'
-import { applyPatch, jsonPatch, listMetadataOf, mergePatch, metadataOf, namesOf, serveFoos } from '../support/conformance-objects.ts'
-import { conformanceControlPlane, needsQuiet } from './backends.ts'
+import type { RawAnswer } from '../support/conformance/api-request.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { applyPatch, jsonPatch, listMetadataOf, mergePatch, metadataOf, namesOf, serveFoos } from '../support/conformance/objects.ts'
+import { conformanceControlPlane, needsQuiet } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-writes'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -46,7 +46,7 @@ const ago = '2020-01-01T00:00:00Z'
 const modified = 'the object has been modified; please apply your changes to the latest version and try again'
 
 for (const { path, kind, resource, group, bodyOf, change } of collections) {
-  t.test(`${kind}: what the server sets is not the writer's`, async (t) => {
+  t.test(`${kind}: fields of the server cannot be set by a client`, async (t) => {
     const given = { uid: 'mine', creationTimestamp: ago, deletionTimestamp: ago, deletionGracePeriodSeconds: 5, selfLink: '/x' }
     const object = await created(
       path,
@@ -58,10 +58,10 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     for (const field of ['selfLink', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'labels', 'finalizers', 'ownerReferences'])
       t.notOk(field in metadata, field)
     const kept = (await patch(`${path}/own`, { metadata: { creationTimestamp: ago, generation: 30, selfLink: '/x' } })).body
-    t.strictSame(kept, object, 'and nothing of it can be changed')
+    t.strictSame(kept, object, 'an update cannot change them')
   })
 
-  t.test(`${kind}: a dry run shows the selfLink that was sent, for it never reaches the storage that drops it`, async (t) => {
+  t.test(`${kind}: a dry run returns the submitted selfLink, which only the storage drops`, async (t) => {
     const object = await created(path, bodyOf({ name: 'linked' }))
     const update = async (query: string): Promise<JsonObject> => {
       const answer = await api('PUT', `${path}/linked${query}`, {
@@ -74,18 +74,18 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.notOk('selfLink' in (await update('')))
   })
 
-  t.test(`${kind}: a new object has no version, which a dry run never finds out`, async (t) => {
+  t.test(`${kind}: a create with a resourceVersion is refused, except in a dry run`, async (t) => {
     const wrong = 'resourceVersion should not be set on objects to be created'
     const versioned = { name: 'versioned', resourceVersion: '5' }
     t.match((await api('POST', path, { body: bodyOf(versioned) })).body, { code: 500, message: wrong })
     const dry = await api('POST', `${path}?dryRun=All`, { body: bodyOf(versioned) })
     t.strictSame([dry.status, metadataOf(dry.body).resourceVersion], [201, '5'])
     const { body } = await api('POST', path, { body: bodyOf({ ...versioned, labels: { a: 'not valid' } }) })
-    t.match(body, { code: 422, message: /metadata.labels: Invalid value: "not valid"/ }, 'what is not valid is told first')
+    t.match(body, { code: 422, message: /metadata.labels: Invalid value: "not valid"/ }, 'validation errors are reported first')
     t.equal((await api('GET', `${path}/versioned`)).status, 404)
   })
 
-  t.test(`${kind}: optimistic locking`, async (t) => {
+  t.test(`${kind}: a stale resourceVersion is refused with 409`, async (t) => {
     const object = await created(path, bodyOf({ name: 'lock' }))
     const stale = version(object)
     const next = await patch(`${path}/lock`, change(2))
@@ -113,7 +113,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     })
   })
 
-  t.test(`${kind}: patches that race all have their way`, async (t) => {
+  t.test(`${kind}: concurrent patches are all applied`, async (t) => {
     await created(path, bodyOf({ name: 'race' }))
     const keys = Array.from({ length: 4 }, (_, index) => `writer-${index}`)
     const answers = await Promise.all(keys.map((key) => patch(`${path}/race`, { metadata: { labels: { [key]: 'x' } } })))
@@ -124,7 +124,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.strictSame(Object.keys(metadataOf((await api('GET', `${path}/race`)).body).labels ?? {}).sort(), keys)
   })
 
-  t.test(`${kind}: what changes nothing is no write`, needsQuiet, async (t) => {
+  t.test(`${kind}: an update without a change is not written`, needsQuiet, async (t) => {
     const object = await created(path, bodyOf({ name: 'same' }, 7))
     const before = String(listMetadataOf(await api('GET', path)).resourceVersion)
     const answers = [
@@ -138,7 +138,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.equal(String(listMetadataOf(await api('GET', path)).resourceVersion), before)
   })
 
-  t.test(`${kind}: generated names`, async (t) => {
+  t.test(`${kind}: generateName creates a unique name`, async (t) => {
     const short = metadataOf(await created(path, bodyOf({ generateName: 'gen-' })))
     t.match(short, { name: /^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/, generateName: 'gen-' })
     const long = metadataOf(await created(path, bodyOf({ generateName: 'y'.repeat(70) })))
@@ -146,7 +146,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.equal(metadataOf(await created(path, bodyOf({ generateName: 'gen-', name: 'named' }))).name, 'named')
   })
 
-  t.test(`${kind}: names and versions that do not go together`, async (t) => {
+  t.test(`${kind}: a name, namespace or version that differs from the URL is refused`, async (t) => {
     await created(path, bodyOf({ name: 'a' }))
     const cases: [string, Promise<RawAnswer>, number, string | RegExp][] = [
       ['POST there', api('POST', path, { body: bodyOf({ name: 'a' }) }), 409, `${resource} "a" already exists`],
@@ -218,7 +218,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     for (const [what, answer, status, message] of cases) t.match(await answer, { status, body: { kind: 'Status', message } }, what)
   })
 
-  t.test(`${kind}: patches that are none`, async (t) => {
+  t.test(`${kind}: an invalid patch is refused`, async (t) => {
     await created(path, bodyOf({ name: 'p' }))
     const cases: [unknown, string, number, string | RegExp][] = [
       ['null', mergePatch, 400, 'Invalid JSON Patch'],
@@ -238,7 +238,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
       t.match(await patch(`${path}/p`, {}, contentType), { status: 415 }, contentType)
   })
 
-  t.test(`${kind}: metadata that is not valid`, async (t) => {
+  t.test(`${kind}: invalid metadata is refused`, async (t) => {
     const reference = { apiVersion: 'v1', kind: 'Pod', name: 'x', uid: 'u' }
     const cases: [string, JsonObject, string[]][] = [
       ['labels', { labels: { 'a!': 'x', b: 'y!', c: 'x'.repeat(64) } }, ['metadata.labels', 'metadata.labels', 'metadata.labels']],
@@ -280,7 +280,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.match(tooLong.body.message, /metadata\.name: Invalid value: "x+": must be no more than 253 characters$/)
   })
 
-  t.test(`${kind}: a dry run does everything but the write`, async (t) => {
+  t.test(`${kind}: a dry run runs every step but the write`, async (t) => {
     await created(path, bodyOf({ name: 'dry' }))
     const before = (await api('GET', `${path}/dry`)).body
     const at = String(listMetadataOf(await api('GET', path)).resourceVersion)
@@ -300,7 +300,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.match(await api('DELETE', `${path}/dry`, { body: { dryRun: ['All'] } }), { status: 200, body: { status: 'Success' } })
     t.strictSame(namesOf(await api('DELETE', `${path}?dryRun=All&fieldSelector=metadata.name%3Ddry`)), ['dry'])
     t.strictSame((await api('GET', `${path}/dry`)).body, before)
-    t.equal(String(listMetadataOf(await api('GET', path)).resourceVersion), at, 'nothing has happened')
+    t.equal(String(listMetadataOf(await api('GET', path)).resourceVersion), at, 'nothing has been written')
     for (const value of ['foo', '']) {
       t.match(await api('POST', `${path}?dryRun=${value}`, { body: bodyOf({ name: 'never' }) }), {
         status: 422,
@@ -310,7 +310,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
   })
 }
 
-/** The fields of the causes, in alphabetical order. */
+/** Returns the fields of the causes, sorted. */
 function fieldsOf({ body }: RawAnswer): string[] {
   const { causes = [] } = (body.details ?? {}) as { causes?: { field: string }[] }
   return causes.map(({ field }) => field).sort()

@@ -3,7 +3,8 @@ import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { formatKey, keyOf } from '../../src/api/object.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
-import { defineController, type ControllerSettings } from '../../src/controller/builder.ts'
+import { defineController } from '../../src/controller/builder.ts'
+import { type ControllerSettings } from '../../src/controller/settings.ts'
 import { labelSelector } from '../../src/controller/predicates.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
@@ -16,12 +17,12 @@ import { TerminalError } from '../../src/controller/reconciler.ts'
 import type { LogContext } from '../../src/telemetry/log-context.ts'
 import { logContext } from '../../src/telemetry/log-context.ts'
 import type { MapFunction } from '../../src/index.ts'
-import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller-fakes.ts'
+import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller/fakes.ts'
 
 const other = resourceType({ group: 'example.com', version: 'v1', kind: 'Other', plural: 'others' })
 
 interface World extends ControllerWorld {
-  /** Keys in the order in which they were reconciled; `-key` for one that was gone. */
+  /** Keys in the order of their reconciles; `-key` for deleted objects. */
   readonly seen: string[]
   readonly done: Promise<void>
   end(): Promise<void>
@@ -51,7 +52,7 @@ async function start(
   return { ...world, seen, done, end }
 }
 
-t.test('a definition says what it is called, watches and needs', async (t) => {
+t.test('a definition has its name, its watches and its RBAC rules', async (t) => {
   const definition = defineController(thing, {
     reconcile: async () => undefined,
     owns: [part, { type: part }],
@@ -68,7 +69,7 @@ t.test('a definition says what it is called, watches and needs', async (t) => {
   t.equal(defineController(thing, { name: 'other', reconcile: async () => undefined }).name, 'other')
 })
 
-t.test('objects are reconciled when they come, change and go', async (t) => {
+t.test('objects are reconciled when they are added, updated and deleted', async (t) => {
   const world = await start()
   const things = world.cache.of(thing)
   const first = objectOf(thing, 'a')
@@ -82,7 +83,7 @@ t.test('objects are reconciled when they come, change and go', async (t) => {
   await world.end()
 })
 
-t.test('a missing object is done when nobody asks to know', async (t) => {
+t.test('the deletion of an object without a deleted handler is a success', async (t) => {
   const world = await start({ reconcile: async () => void t.fail('is gone'), deleted: undefined as never })
   world.cache.of(thing).set(objectOf(thing, 'a'))
   world.cache.of(thing).delete({ namespace: 'ns', name: 'a' })
@@ -91,7 +92,7 @@ t.test('a missing object is done when nobody asks to know', async (t) => {
   await world.end()
 })
 
-t.test('what was there before waits for what happens now', async (t) => {
+t.test('existing objects are reconciled after new events', async (t) => {
   const world = await start(
     {},
     {
@@ -112,7 +113,7 @@ t.test('what was there before waits for what happens now', async (t) => {
   await world.end()
 })
 
-t.test('workers start when every type is synced, and a missing one is named', async (t) => {
+t.test('workers start when every type has synced, and a missing type is logged', async (t) => {
   const world = await start({ owns: [part] }, { synced: false, prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
   world.cache.of(thing).sync()
   await world.clock.advance(4_999)
@@ -135,10 +136,10 @@ t.test('a controller that waits for a type can be stopped', async (t) => {
   const world = await start({}, { synced: false })
   await world.end()
   t.equal(world.clock.pending, 0)
-  t.equal(world.cache.of(thing).handlers.size, 0, 'its handlers are off')
+  t.equal(world.cache.of(thing).handlers.size, 0, 'its handlers are removed')
 })
 
-t.test('an owned object asks for its controller', async (t) => {
+t.test('an owned object enqueues its controller', async (t) => {
   const owner = objectOf(thing, 'owner')
   const other = resourceType({ group: 'other.com', version: 'v1', kind: 'Thing', plural: 'things' })
   const cases: [string, KubernetesObject, string[]][] = [
@@ -168,7 +169,7 @@ t.test('an owned object asks for its controller', async (t) => {
   }
 })
 
-t.test('an owner that was made anew is reconciled when a child of the former one goes', async (t) => {
+t.test('a recreated owner is reconciled when a child of the former one is deleted', async (t) => {
   const former = objectOf(thing, 'a', { uid: 'former' })
   const world = await start(
     { owns: [part] },
@@ -189,7 +190,7 @@ t.test('an owner that was made anew is reconciled when a child of the former one
   await world.end()
 })
 
-t.test('an object that the cache does not have yet is not called gone', async (t) => {
+t.test('an object that is not in the cache yet is not treated as deleted', async (t) => {
   const owner = objectOf(thing, 'a')
   const requests: string[] = []
   const client: Partial<Client> = {
@@ -208,13 +209,13 @@ t.test('an object that the cache does not have yet is not called gone', async (t
   t.strictSame(world.seen, ['ns/a'])
   t.notOk(world.log.some(({ level }) => level === 'error'))
 
-  await t.test('and one whose deletion was seen is, without a request', async (t) => {
+  await t.test('an object whose deletion was seen is treated as deleted without a request', async (t) => {
     requests.length = world.seen.length = 0
     world.cache.of(thing).delete({ namespace: 'ns', name: 'a' })
     await world.clock.advance(0)
     t.strictSame([world.seen, requests], [['-ns/a'], []])
   })
-  await t.test('but not when another of its name was made since', async (t) => {
+  await t.test('an object is not treated as deleted if another one with its name was created since', async (t) => {
     world.cache.of(thing).set(objectOf(thing, 'a', { uid: 'new' }))
     await world.clock.advance(0)
     world.seen.length = 0
@@ -226,7 +227,7 @@ t.test('an object that the cache does not have yet is not called gone', async (t
   await world.end()
 })
 
-t.test('an object of which the API server cannot say whether it is there is tried again', async (t) => {
+t.test('an object whose existence is unknown is retried', async (t) => {
   const client: Partial<Client> = { get: () => Promise.reject(new Error('the API server is away')) }
   const world = await start({ owns: [part] }, { client })
   world.cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(objectOf(thing, 'a'))] }))
@@ -236,11 +237,11 @@ t.test('an object of which the API server cannot say whether it is there is trie
   await world.end()
 })
 
-t.test('a type that only another controller watches is not read', async (t) => {
+t.test('a type that only another controller watches cannot be read', async (t) => {
   const errors: string[] = []
-  const read = (what: () => unknown): void => {
+  const read = (action: () => unknown): void => {
     try {
-      what()
+      action()
     } catch (error) {
       errors.push((error as Error).message)
     }
@@ -273,7 +274,7 @@ t.test('a type that only another controller watches is not read', async (t) => {
   await world.end()
 })
 
-t.test('an object that changes hands asks for both', async (t) => {
+t.test('an object whose controller changes enqueues both owners', async (t) => {
   const [a, b] = [objectOf(thing, 'a'), objectOf(thing, 'b')]
   const world = await start(
     { owns: [part] },
@@ -291,7 +292,7 @@ t.test('an object that changes hands asks for both', async (t) => {
   await world.end()
 })
 
-t.test('a cluster-scoped owner is asked for by name alone', async (t) => {
+t.test('a cluster-scoped owner is enqueued by name', async (t) => {
   const owner = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
   const world = await start({ owns: [part] }, { type: owner })
   const reference = { apiVersion: 'example.com/v1', kind: 'Zone', name: 'z', uid: 'u', controller: true }
@@ -301,7 +302,7 @@ t.test('a cluster-scoped owner is asked for by name alone', async (t) => {
   await world.end()
 })
 
-t.test('a map function names what to reconcile', async (t) => {
+t.test('a map function returns keys to enqueue', async (t) => {
   const twice: MapFunction = ({ metadata }) => [
     { namespace: 'ns', name: `${metadata.name}-1` },
     { namespace: 'ns', name: `${metadata.name}-2` },
@@ -313,7 +314,7 @@ t.test('a map function names what to reconcile', async (t) => {
   await world.end()
 })
 
-t.test('predicates narrow down what counts, each for its own type', async (t) => {
+t.test('predicates filter events of their own type', async (t) => {
   const world = await start({
     predicates: [labelSelector({ matchExpressions: [{ key: 'on', operator: 'Exists' }] })],
     watches: [
@@ -333,7 +334,7 @@ t.test('predicates narrow down what counts, each for its own type', async (t) =>
   await world.end()
 })
 
-t.test('a map function that throws is reported and disturbs no other event', async (t) => {
+t.test('a map function that throws is logged and does not affect other events', async (t) => {
   const world = await start({
     watches: [
       {
@@ -356,7 +357,7 @@ t.test('a map function that throws is reported and disturbs no other event', asy
   await world.end()
 })
 
-t.test('what a map function that throws would have asked for is reconciled when it succeeds', async (t) => {
+t.test('the keys of a map function that throws are enqueued when it succeeds', async (t) => {
   const broken = new Set(['one', 'two'])
   const map: MapFunction = ({ metadata }) => {
     const name = metadata.labels?.['for'] ?? ''
@@ -367,7 +368,7 @@ t.test('what a map function that throws would have asked for is reconciled when 
   const world = await start({ watches: [{ type: part, map }] }, { prepare: ({ cache }) => cache.of(part).set(labelled('one')) })
   world.cache.of(part).set(labelled('zero'))
   await world.clock.advance(0)
-  t.strictSame(world.seen, ['-ns/zero'], 'what is known is enqueued')
+  t.strictSame(world.seen, ['-ns/zero'], 'the keys that could be mapped are enqueued')
   world.cache.of(part).set(labelled('two'))
   await world.clock.advance(2_000)
   t.strictSame(world.seen, ['-ns/zero', '-ns/zero'])
@@ -383,7 +384,7 @@ t.test('what a map function that throws would have asked for is reconciled when 
   await world.end()
 })
 
-t.test('a map function that throws for ever is given up, and leaves nothing behind', async (t) => {
+t.test('a map function that always throws is abandoned, and leaves no timer', async (t) => {
   let calls = 0
   const map = (): never => {
     calls += 1
@@ -403,7 +404,7 @@ t.test('a map function that throws for ever is given up, and leaves nothing behi
   t.equal(world.clock.pending, 0, 'nor after the end')
 })
 
-t.test('one wrong key of several is left out, the others are enqueued', async (t) => {
+t.test('an invalid key is dropped, the others are enqueued', async (t) => {
   const wrong = [{ namespace: 'ns', name: 'a' }, { name: 'no-namespace' }, null, { namespace: 'ns' }, { namespace: 'ns', name: 'b' }]
   const world = await start({ watches: [{ type: part, map: () => wrong as ObjectKey[] }] })
   world.cache.of(part).set(objectOf(part, 'p'))
@@ -417,11 +418,11 @@ t.test('one wrong key of several is left out, the others are enqueued', async (t
       'A key of things.example.com has no name: the map function must name an object.',
     ],
   )
-  t.equal(world.clock.pending, 0, 'a wrong key is not tried again')
+  t.equal(world.clock.pending, 0, 'an invalid key is not retried')
   await world.end()
 })
 
-t.test('an event about which a predicate throws counts', async (t) => {
+t.test('an event for which a predicate throws is enqueued', async (t) => {
   const predicate = (): never => {
     throw new Error('cannot tell')
   }
@@ -436,7 +437,7 @@ t.test('an event about which a predicate throws counts', async (t) => {
   await world.end()
 })
 
-t.test('what a reconcile does, also later, is known to be of its controller and object', async (t) => {
+t.test('logs of a reconcile have its controller and object', async (t) => {
   const found: (LogContext | undefined)[] = []
   const reconcile = async (): Promise<void> => {
     await Promise.resolve()
@@ -450,7 +451,7 @@ t.test('what a reconcile does, also later, is known to be of its controller and 
   await world.end()
 })
 
-t.test('a reconcile that lacks a permission is told with the rule that is missing', async (t) => {
+t.test('a reconcile that lacks a permission is logged with the missing RBAC rule', async (t) => {
   const message = 'parts.example.com is forbidden: User "u" cannot create resource "parts" in API group "example.com" in the namespace "ns"'
   const refused = new ApiError(failure(403, 'Forbidden', message))
   const advice =
@@ -466,7 +467,7 @@ t.test('a reconcile that lacks a permission is told with the rule that is missin
   }
 })
 
-t.test('a number out of its range is refused where the controller is defined', async (t) => {
+t.test('options out of range are refused in the definition', async (t) => {
   const reconcile = async (): Promise<void> => undefined
   for (const workers of [0, -1, 1.5, NaN, Infinity])
     t.throws(() => defineController(thing, { reconcile, workers }), {
@@ -480,7 +481,7 @@ t.test('a number out of its range is refused where the controller is defined', a
     })
 })
 
-t.test('a map function may read the cache, from the first event on', async (t) => {
+t.test('a map function can read the cache from the first event on', async (t) => {
   const byPart = defineCacheIndex(thing, 'part', () => 'p')
   const read: unknown[] = []
   const settings: Partial<ControllerSettings<KubernetesObject>> = {
@@ -505,7 +506,7 @@ t.test('a map function may read the cache, from the first event on', async (t) =
   await done
 })
 
-t.test('a key that a map function gives is one of the primary type, or nothing', async (t) => {
+t.test('a mapped key is enqueued only for watched namespaces', async (t) => {
   const cluster = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
   const key = { namespace: 'ns', name: 'x' }
   const cases: [string, ResourceType, readonly string[], ObjectKey, string[]][] = [
@@ -529,7 +530,7 @@ t.test('a key that a map function gives is one of the primary type, or nothing',
   }
 })
 
-t.test('a key without the namespace that objects of the type have is reported, not reconciled as one that is gone', async (t) => {
+t.test('a mapped key without a namespace is logged, and not reconciled as deleted', async (t) => {
   const world = await start({ watches: [{ type: part, map: () => [{ name: 'x' }] }] })
   world.cache.of(part).set(objectOf(part, 'p'))
   await world.clock.advance(0)
@@ -547,7 +548,7 @@ t.test('a key without the namespace that objects of the type have is reported, n
   await world.end()
 })
 
-t.test('a cluster-scoped object is not owned by what has a namespace', async (t) => {
+t.test('a namespaced owner of a cluster-scoped object is ignored', async (t) => {
   const zone = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
   const world = await start({ owns: [zone] })
   const { namespace: _, ...metadata } = objectOf(zone, 'z', { ownerReferences: [controllerReference(objectOf(thing, 'a'))] }).metadata
@@ -557,7 +558,7 @@ t.test('a cluster-scoped object is not owned by what has a namespace', async (t)
   await world.end()
 })
 
-t.test('an index is of a type that the controller watches', async (t) => {
+t.test('an index must be on a watched type', async (t) => {
   const reconcile = async (): Promise<void> => undefined
   const [ofThings, ofParts] = [defineCacheIndex(thing, 'a', () => 'x'), defineCacheIndex(part, 'b', () => 'x')]
   defineController(thing, { reconcile, indexes: [ofThings] })
@@ -569,7 +570,7 @@ t.test('an index is of a type that the controller watches', async (t) => {
   })
 })
 
-t.test('a rate limiter says how long an object waits after a failure, anew for each start', async (t) => {
+t.test('the rate limiter of a start determines the delays after failures', async (t) => {
   const limiters: RateLimiter[] = []
   const rateLimiter = (): RateLimiter => {
     const limiter = exponentialBackoff({ baseMs: 100, maxMs: 250 })
@@ -598,7 +599,7 @@ t.test('a rate limiter says how long an object waits after a failure, anew for e
   t.equal(limiters.length, 2)
 })
 
-t.test('after the end nothing watches any more', async (t) => {
+t.test('after the stop no handlers remain', async (t) => {
   const world = await start({ owns: [part], workers: 4 })
   t.ok(await world.measured('controller_runtime_max_concurrent_reconciles{controller="thing"} 4'))
   await world.end()
@@ -609,7 +610,7 @@ t.test('after the end nothing watches any more', async (t) => {
   t.equal(world.clock.pending, 0)
 })
 
-t.test('options that are wrong are told all at once, with their paths', async (t) => {
+t.test('all mistakes of the options are reported at once, with paths', async (t) => {
   const settings = {
     name: 7,
     reconcile: 'x',
@@ -649,14 +650,14 @@ t.test('options that are wrong are told all at once, with their paths', async (t
   t.throws(() => defineController(thing, {} as never), { message: 'The controller "thing" is not well defined: reconcile: is missing.' })
 })
 
-t.test('a definition is frozen, and without rules of its own has those for what it watches', async (t) => {
+t.test('a definition is frozen, and its default RBAC rules are those of its watches', async (t) => {
   const definition = defineController(thing, { reconcile: async () => undefined })
   t.ok(Object.isFrozen(definition))
   t.equal(definition.type, thing)
   t.strictSame(definition.rbac, [{ apiGroups: ['example.com'], resources: ['things'], verbs: ['get', 'list', 'watch'] }])
 })
 
-t.test('its start is logged, and its queue and reconciles are measured under its name', async (t) => {
+t.test('the start is logged, and queue and reconciles are measured under the name of the controller', async (t) => {
   const world = await start({ name: 'things', workers: 3 }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
   const { time: _, ...line } = world.log[0]!
   t.strictSame(line, {
@@ -672,13 +673,13 @@ t.test('its start is logged, and its queue and reconciles are measured under its
   await world.end()
 })
 
-t.test('one worker is the default', async (t) => {
+t.test('the default is one worker', async (t) => {
   const world = await start()
   t.ok(await world.measured('controller_runtime_max_concurrent_reconciles{controller="thing"} 1'))
   await world.end()
 })
 
-t.test('predicates of an owned type are for it alone', async (t) => {
+t.test('predicates of an owned type apply to it alone', async (t) => {
   const owner = objectOf(thing, 'owner')
   const world = await start(
     { owns: [{ type: part, predicates: [labelSelector({ matchLabels: { on: 'yes' } })] }] },
@@ -696,7 +697,7 @@ t.test('predicates of an owned type are for it alone', async (t) => {
   await world.end()
 })
 
-t.test('a running reconcile has 30 s after the stop, unless the environment says otherwise', async (t) => {
+t.test('a running reconcile has 30 s after the stop by default', async (t) => {
   for (const [graceMs, limit] of [
     [undefined, 30_000],
     [500, 500],
@@ -724,7 +725,7 @@ t.test('a running reconcile has 30 s after the stop, unless the environment says
   }
 })
 
-t.test('a limit of time is that of the settings', async (t) => {
+t.test('reconciliationTimeoutMs limits a reconcile', async (t) => {
   let signal: AbortSignal | undefined
   const world = await start(
     {
@@ -743,12 +744,12 @@ t.test('a limit of time is that of the settings', async (t) => {
   await world.end()
 })
 
-t.test('all types are followed before the first event of one is mapped', async (t) => {
+t.test('all types are watched before the first event is mapped', async (t) => {
   const world = controllerWorld()
   world.cache.of(part).set(objectOf(part, 'p'))
-  const followed: string[][] = []
+  const watched: string[][] = []
   const map = (): [] => {
-    followed.push([...world.cache.informers.keys()])
+    watched.push([...world.cache.informers.keys()])
     return []
   }
   const { environment, stop } = world
@@ -757,7 +758,7 @@ t.test('all types are followed before the first event of one is mapped', async (
     { type: other, map },
   ] as const
   const done = defineController(thing, { reconcile: async () => undefined, watches }).start(environment, stop.signal)
-  t.strictSame(followed, [['parts', 'things', 'others']])
+  t.strictSame(watched, [['parts', 'things', 'others']])
   stop.abort()
   await done
 })

@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events'
 import t from 'tap'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import type { Client } from '../../src/client/client.ts'
 import { Controller, type ControllerOptions } from '../../src/controller/controller.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
 import { TerminalError, type Reconciler, type ReconcileContext, type Result } from '../../src/controller/reconciler.ts'
-import { controllerWorld, type ControllerWorld } from '../support/controller-fakes.ts'
+import { controllerWorld, type ControllerWorld } from '../support/controller/fakes.ts'
 
 interface World extends ControllerWorld {
   readonly queue: WorkQueue<string>
@@ -36,7 +36,7 @@ function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, cl
 const total = (result: string, count: number): string =>
   `controller_runtime_reconcile_total{controller="thing",result="${result}"} ${count}`
 
-t.test('a reconcile that is done is forgotten and said at debug level', async (t) => {
+t.test('a successful reconcile is forgotten and logged at debug level', async (t) => {
   const seen: object[] = []
   const world = run(async (request) => void seen.push(request))
   world.queue.add('ns/a')
@@ -51,7 +51,7 @@ t.test('a reconcile that is done is forgotten and said at debug level', async (t
   t.equal(world.clock.pending, 0)
 })
 
-t.test('errors, thrown at once or later, are logged and tried again with back-off', async (t) => {
+t.test('thrown errors and rejections are logged and retried with back-off', async (t) => {
   const throwers: Record<string, Reconciler> = {
     sync: () => {
       throw new Error('broken')
@@ -80,7 +80,7 @@ t.test('errors, thrown at once or later, are logged and tried again with back-of
   }
 })
 
-t.test('what a reconcile throws that is no Error is an error too', async (t) => {
+t.test('a thrown value that is not an Error is an error', async (t) => {
   const world = run(async () => {
     throw 'a string' as unknown as Error
   })
@@ -90,7 +90,7 @@ t.test('what a reconcile throws that is no Error is an error too', async (t) => 
   await world.end()
 })
 
-t.test('a terminal error is not tried again', async (t) => {
+t.test('a terminal error is not retried', async (t) => {
   let calls = 0
   const world = run(async () => {
     calls += 1
@@ -105,7 +105,7 @@ t.test('a terminal error is not tried again', async (t) => {
   await world.end()
 })
 
-t.test('requeueAfterMs comes again then, and forgets failures', async (t) => {
+t.test('requeueAfterMs requeues after that time, and resets the back-off', async (t) => {
   const at: number[] = []
   const results: (() => Result)[] = [
     () => {
@@ -133,12 +133,12 @@ t.test('requeueAfterMs comes again then, and forgets failures', async (t) => {
   await world.end()
 })
 
-t.test('requeueAfterMs of a time that has passed comes again with back-off, and a number that is none is an error', async (t) => {
+t.test('a requeueAfterMs of zero or less requeues with back-off, and one that is not finite is an error', async (t) => {
   const results: Result[] = [{ requeueAfterMs: 0 }, { requeueAfterMs: -3 }, { requeueAfterMs: NaN }, { requeueAfterMs: Infinity }]
   const at: number[] = []
   const world = run(async (_, { clock }) => {
     at.push(clock.now())
-    // A limit, so that a loop on promises alone ends and can be told.
+    // The limit ends a loop that never waits for a timer; the test then fails instead of hanging.
     return at.length > 1000 ? undefined : results[at.length - 1]
   })
   const start = world.clock.now()
@@ -155,7 +155,7 @@ t.test('requeueAfterMs of a time that has passed comes again with back-off, and 
   await world.end()
 })
 
-t.test('an empty result is a success, and what is no result is an error', async (t) => {
+t.test('an empty result is a success, and an unknown result is an error', async (t) => {
   const success = [{}, { requeueAfterMs: undefined }, { requeue: false }]
   const wrong: [unknown, string][] = [
     [null, 'null'],
@@ -182,7 +182,7 @@ t.test('an empty result is a success, and what is no result is an error', async 
   await world.end()
 })
 
-t.test('requeueAfterMs 0 again and again leaves the process its time', async (t) => {
+t.test('repeated requeueAfterMs: 0 does not busy-loop', async (t) => {
   let calls = 0
   const world = run(async () => (++calls > 10_000 ? undefined : { requeueAfterMs: 0 }), { clock: systemClock })
   world.queue.add('a')
@@ -191,7 +191,7 @@ t.test('requeueAfterMs 0 again and again leaves the process its time', async (t)
   await world.end()
 })
 
-t.test('timers fire between reconciles that never wait, whatever the number of controllers and workers', async (t) => {
+t.test('timers fire between reconciles that never wait, for any number of controllers and workers', async (t) => {
   const keys = 200
   const spinMs = 0.5
   let calls = 0
@@ -211,7 +211,7 @@ t.test('timers fire between reconciles that never wait, whatever the number of c
   for (const world of worlds) await world.end()
 })
 
-t.test('requeue comes again with back-off', async (t) => {
+t.test('requeue: true requeues with back-off', async (t) => {
   let calls = 0
   const world = run(async () => (++calls < 4 ? { requeue: true } : undefined))
   world.queue.add('a')
@@ -235,11 +235,11 @@ t.test('a retry keeps the priority of its key', async (t) => {
   world.queue.add('high')
   t.strictSame(order, ['low', 'low'])
   await world.clock.advance(0)
-  t.strictSame(order.slice(2), ['low', 'high'], 'the waiting worker has the first already')
+  t.strictSame(order.slice(2), ['low', 'high'], 'the waiting worker holds the first one already')
   await world.end()
 })
 
-t.test('as many reconciles run at once as there are workers, never two of one key', async (t) => {
+t.test('the number of workers bounds concurrent reconciles, and a key is never reconciled twice at once', async (t) => {
   const running = new Set<string>()
   let most = 0
   const world = run(
@@ -264,7 +264,7 @@ t.test('as many reconciles run at once as there are workers, never two of one ke
   await world.end()
 })
 
-t.test('the stop lets a running reconcile finish and takes nothing new', async (t) => {
+t.test('on stop, running reconciles finish and no new ones start', async (t) => {
   const finished: string[] = []
   let aborted = false
   const world = run(async ({ name }, { clock, signal }) => {
@@ -283,7 +283,7 @@ t.test('the stop lets a running reconcile finish and takes nothing new', async (
   t.equal(world.clock.pending, 0)
 })
 
-t.test('a reconcile that goes on after the grace has its signal and its requests aborted', async (t) => {
+t.test('a reconcile that exceeds the grace period has its signal and its requests aborted', async (t) => {
   const signals: (AbortSignal | undefined)[] = []
   const get = ((_type: unknown, _key: unknown, options?: { signal?: AbortSignal }) => {
     signals.push(options?.signal)
@@ -293,9 +293,9 @@ t.test('a reconcile that goes on after the grace has its signal and its requests
   }) as Client['get']
   let context: ReconcileContext | undefined
   const world = run(
-    async (request, given) => {
-      context = given
-      await given.client.get({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }, request)
+    async (request, reconcileContext) => {
+      context = reconcileContext
+      await reconcileContext.client.get({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }, request)
     },
     { graceMs: 100 },
     { get },
@@ -312,7 +312,7 @@ t.test('a reconcile that goes on after the grace has its signal and its requests
   t.match(world.log[0], { level: 'warn', err: { code: 'PRO_ABORTED' } })
 })
 
-t.test('a reconcile beyond its time limit has its signal aborted and is tried again', async (t) => {
+t.test('a reconcile that exceeds its time limit has its signal aborted and is retried', async (t) => {
   let calls = 0
   const world = run(
     async (_, { signal }) => {
@@ -330,7 +330,7 @@ t.test('a reconcile beyond its time limit has its signal aborted and is tried ag
   t.equal(calls, 2)
   t.ok(await world.measured('controller_runtime_reconcile_timeouts_total{controller="thing"} 1'))
   await world.end()
-  t.equal(world.clock.pending, 0, 'a limit that is not needed any more is taken back')
+  t.equal(world.clock.pending, 0, 'the timer of a finished reconcile is cancelled')
 })
 
 t.test('programming errors are counted as panics', async (t) => {
@@ -344,7 +344,7 @@ t.test('programming errors are counted as panics', async (t) => {
   await world.end()
 })
 
-t.test('an error of the network is no panic, though fetch throws it as a TypeError', async (t) => {
+t.test('a network error is no panic, although fetch throws a TypeError', async (t) => {
   const world = run(async () => {
     throw new TypeError('fetch failed', { cause: new Error('connection refused') })
   })
@@ -355,14 +355,14 @@ t.test('an error of the network is no panic, though fetch throws it as a TypeErr
   await world.end()
 })
 
-/** What no logger can take. */
+/** An error that a logger cannot serialize. */
 const unreadable = Object.defineProperty(new Error('x'), 'message', {
   get: () => {
     throw new Error('not to be read')
   },
 })
 
-t.test('an error that cannot be logged stops neither its object nor others', async (t) => {
+t.test('an error that cannot be logged affects neither its object nor others', async (t) => {
   const errors = {
     getter: unreadable,
     proxy: new Proxy(new Error('x'), {
@@ -384,12 +384,12 @@ t.test('an error that cannot be logged stops neither its object nor others', asy
     t.strictSame(seen, ['bad', 'good'], name)
     t.match(world.log, [{ level: 'error', msg: /^the outcome of the reconcile of ns\/bad could not be reported: / }, {}])
     await world.clock.advance(100)
-    t.strictSame(seen, ['bad', 'good', 'bad'], `${name}: tried again`)
+    t.strictSame(seen, ['bad', 'good', 'bad'], `${name}: retried`)
     await world.end()
   }
 })
 
-t.test('a logger that always throws ends the controller for all to see', async (t) => {
+t.test('a logger that always throws fails the controller', async (t) => {
   const broken = (): never => {
     throw new Error('the disk is full')
   }
@@ -399,7 +399,7 @@ t.test('a logger that always throws ends the controller for all to see', async (
   await t.rejects(world.done, { message: 'the disk is full' })
 })
 
-t.test('a worker that fails stops the others, and the failure is told when the last of them has ended', async (t) => {
+t.test('a failed worker stops the others, and the error is thrown when the last of them has ended', async (t) => {
   const logger = { child: () => logger, debug: () => undefined } as unknown as ControllerOptions['logger']
   const slow = Promise.withResolvers<void>()
   const started: string[] = []
@@ -414,20 +414,20 @@ t.test('a worker that fails stops the others, and the failure is told when the l
     },
     { logger, workers: 2 },
   )
-  let ended = false
-  const done = t.rejects(world.done, TypeError).finally(() => (ended = true))
+  let settled = false
+  const done = t.rejects(world.done, TypeError).finally(() => (settled = true))
   for (const key of ['slow', 'bad', 'later']) world.queue.add(key)
   await world.clock.advance(10)
-  t.strictSame([started, running, ended], [['slow', 'bad'], 1, false])
+  t.strictSame([started, running, settled], [['slow', 'bad'], 1, false])
   slow.resolve()
   await done
   t.equal(running, 0)
   t.equal(world.clock.pending, 0)
   world.stop.abort()
-  t.equal(world.clock.pending, 0, 'a later stop finds nothing to do')
+  t.equal(world.clock.pending, 0, 'a later stop has no effect')
 })
 
-t.test('a controller that is stopped before it starts does nothing', async (t) => {
+t.test('a controller that is stopped before its start does nothing', async (t) => {
   const world = run(async () => void t.fail('must not run'))
   const stop = AbortSignal.abort()
   const queue = new WorkQueue<string>({ clock: world.clock })
@@ -443,7 +443,7 @@ t.test('a controller that is stopped before it starts does nothing', async (t) =
   await world.end()
 })
 
-t.test('each outcome has its line, with what it is about and how long it took', async (t) => {
+t.test('each outcome has a log line with the object and the duration', async (t) => {
   const outcomes: Record<string, () => Result> = {
     success: () => undefined,
     later: () => ({ requeueAfterMs: 60_000 }),
@@ -489,7 +489,7 @@ t.test('each outcome has its line, with what it is about and how long it took', 
   await world.end()
 })
 
-t.test('a reconcile is given what the controller has, and the id that its lines have', async (t) => {
+t.test('a reconcile receives the context of its controller, with the id of its log lines', async (t) => {
   const contexts: ReconcileContext[] = []
   const world = run(async (_, context) => {
     contexts.push(context)
@@ -512,7 +512,7 @@ t.test('a reconcile is given what the controller has, and the id that its lines 
   await world.end()
 })
 
-t.test('all that a wrong program throws is a panic', async (t) => {
+t.test('programming errors are panics', async (t) => {
   const errors = [new TypeError('a'), new ReferenceError('b'), new RangeError('c'), new SyntaxError('d'), new Error('e')]
   const world = run(async () => {
     throw errors.shift()!
@@ -525,7 +525,7 @@ t.test('all that a wrong program throws is a panic', async (t) => {
   await world.end()
 })
 
-t.test('an outcome that cannot be reported is told with what can be read of it, and is a panic', async (t) => {
+t.test('an outcome that cannot be reported is printed as far as possible, and counted as a panic', async (t) => {
   const throwing = (error: unknown) => {
     let calls = 0
     const logger = {
@@ -534,11 +534,11 @@ t.test('an outcome that cannot be reported is told with what can be read of it, 
         calls += 1
         if (calls === 1) throw error
       },
-      error: (text: string) => void told.push(text),
+      error: (text: string) => void printed.push(text),
     } as unknown as ControllerOptions['logger']
     return logger
   }
-  const told: string[] = []
+  const printed: string[] = []
   for (const error of [new Error('no disk'), unreadable]) {
     const world = run(async () => undefined, { logger: throwing(error) })
     world.queue.add('ns/a')
@@ -546,13 +546,13 @@ t.test('an outcome that cannot be reported is told with what can be read of it, 
     t.ok(await world.measured('controller_runtime_reconcile_panics_total{controller="thing"} 1'))
     await world.end()
   }
-  t.strictSame(told, [
+  t.strictSame(printed, [
     'the outcome of the reconcile of ns/a could not be reported: no disk',
     'the outcome of the reconcile of ns/a could not be reported: by an error that cannot be read',
   ])
 })
 
-t.test('what is cut off at the end is no failure of the object, and is not tried again', async (t) => {
+t.test('a reconcile that is aborted at the stop is no failure, and not retried', async (t) => {
   const world = run(
     (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })),
     { graceMs: 100 },
@@ -569,7 +569,7 @@ t.test('what is cut off at the end is no failure of the object, and is not tried
   t.strictSame(getEventListeners(world.stop.signal, 'abort'), [])
 })
 
-t.test('a limit of time counts once for each reconcile, and for none that ends in time', async (t) => {
+t.test('an exceeded time limit counts once per reconcile', async (t) => {
   const world = run((_, { clock }) => new Promise<void>((resolve) => clock.after(1000, resolve)), {
     reconciliationTimeoutMs: 1000,
     workers: 2,
@@ -585,7 +585,7 @@ t.test('a limit of time counts once for each reconcile, and for none that ends i
   await quick.end()
 })
 
-t.test('a clock that is set back makes no reconcile take negative time', async (t) => {
+t.test('a clock that is set back causes no negative durations', async (t) => {
   const world = run(async () => world.clock.set(world.clock.now() - 10_000))
   world.queue.add('a')
   await world.clock.advance(0)
@@ -593,7 +593,7 @@ t.test('a clock that is set back makes no reconcile take negative time', async (
   await world.end()
 })
 
-t.test('what comes again after a while keeps its priority', async (t) => {
+t.test('a requeued key keeps its priority', async (t) => {
   const order: string[] = []
   const world = run(async ({ name }, { clock }) => {
     order.push(name)
@@ -610,7 +610,7 @@ t.test('what comes again after a while keeps its priority', async (t) => {
   await world.end()
 })
 
-t.test('what ends well, or for good, forgets the failures before it', async (t) => {
+t.test('a success or a terminal error resets the back-off', async (t) => {
   const endings: Record<string, () => Result> = {
     success: () => undefined,
     later: () => ({ requeueAfterMs: 1_000_000 }),
@@ -639,7 +639,7 @@ t.test('what ends well, or for good, forgets the failures before it', async (t) 
   }
 })
 
-t.test('a worker that has a key in hand when the stop comes does not begin with it', async (t) => {
+t.test('a worker that has just taken a key does not reconcile it after the stop', async (t) => {
   const started: string[] = []
   const world: World = run(
     async ({ name }) => {

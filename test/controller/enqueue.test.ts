@@ -7,8 +7,8 @@ import { EnqueueHandler, toController, toItself, toMapped } from '../../src/cont
 import type { Predicate } from '../../src/controller/predicates.ts'
 import type { AddOptions, WorkQueue } from '../../src/controller/queue.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { recordingLogger } from '../support/cache-log.ts'
-import { FakeCache, objectOf, part, thing } from '../support/controller-fakes.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+import { FakeCache, objectOf, part, thing } from '../support/controller/fakes.ts'
 
 const zone = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
 
@@ -16,13 +16,13 @@ function handlerFor(map: KeysOf, predicates: readonly Predicate[] = [], seenGone
   const added: [string, AddOptions | undefined][] = []
   const queue = { add: (key: string, options?: AddOptions) => void added.push([key, options]) } as unknown as WorkQueue<string>
   const clock = new FakeClock()
-  const { logger, lines } = recordingLogger()
+  const { logger, entries } = recordingLogger('debug')
   const options = { type: part, map, predicates, queue, clock, logger }
   const handler = new EnqueueHandler(seenGone === undefined ? options : { ...options, seenGone })
-  return { handler, added, clock, lines }
+  return { handler, added, clock, entries }
 }
 
-t.test('what was there before comes after what happens now', async (t) => {
+t.test('existing objects have a lower priority than new events', async (t) => {
   const seenGone = new Set<string>()
   const { handler, added } = handlerFor(toItself, [], seenGone)
   const object = objectOf(part, 'a')
@@ -40,7 +40,7 @@ t.test('what was there before comes after what happens now', async (t) => {
   t.strictSame([...seenGone], ['ns/a'])
 })
 
-t.test('an update asks for what it was and what it is, each once', async (t) => {
+t.test('an update enqueues the keys of the old and of the new object, without duplicates', async (t) => {
   const { handler, added } = handlerFor(({ metadata }) => [
     { namespace: 'ns', name: metadata.uid },
     { namespace: 'ns', name: 'both' },
@@ -53,7 +53,7 @@ t.test('an update asks for what it was and what it is, each once', async (t) => 
   )
 })
 
-t.test('predicates see the event, and all have to agree', async (t) => {
+t.test('predicates see the event, and all must accept it', async (t) => {
   const events: unknown[] = []
   const see =
     (answer: boolean): Predicate =>
@@ -64,7 +64,7 @@ t.test('predicates see the event, and all have to agree', async (t) => {
   refusing.handler.added(object, true)
   refusing.handler.updated(object, old)
   refusing.handler.deleted(object)
-  t.strictSame([refusing.added, [...seenGone]], [[], []], 'a deletion that does not count was not seen')
+  t.strictSame([refusing.added, [...seenGone]], [[], []], 'a deletion that a predicate rejects is not recorded')
   t.strictSame(
     events.filter((_, index) => index % 2 === 0),
     [
@@ -73,37 +73,37 @@ t.test('predicates see the event, and all have to agree', async (t) => {
       { type: 'deleted', object },
     ],
   )
-  t.equal(events.length, 6, 'the third is not asked')
+  t.equal(events.length, 6, 'the third is not called')
 })
 
-t.test('a predicate that throws says yes, and the others are asked', async (t) => {
+t.test('a predicate that throws accepts, and the others are called', async (t) => {
   const throwing: Predicate = () => {
     throw new Error('cannot tell')
   }
   const no: Predicate = () => false
-  const { handler, added, lines } = handlerFor(toItself, [throwing, no])
+  const { handler, added, entries } = handlerFor(toItself, [throwing, no])
   handler.added(objectOf(part, 'a'), false)
   t.strictSame(added, [])
-  t.match(lines, [{ level: 'error', object: 'ns/a', msg: 'a predicate for parts.example.com threw; the event counts' }])
+  t.match(entries, [{ level: 'error', object: 'ns/a', msg: 'a predicate for parts.example.com threw; the event counts' }])
 })
 
-t.test('what can be mapped of an update is enqueued at once, the rest when it can be', async (t) => {
+t.test('the keys that can be mapped of an update are enqueued at once, the rest on retry', async (t) => {
   let broken = 'old'
-  const { handler, added, clock, lines } = handlerFor(({ metadata: { uid } }) => {
+  const { handler, added, clock, entries } = handlerFor(({ metadata: { uid } }) => {
     if (uid === broken) throw new Error(`cannot map ${uid}`)
     return [{ namespace: 'ns', name: uid }]
   })
   handler.updated(objectOf(part, 'a', { uid: 'new' }), objectOf(part, 'a', { uid: 'old' }))
   t.strictSame(added, [['ns/new', { priority: 0 }]])
-  t.match(lines, [{ level: 'error', object: 'ns/a' }])
-  t.match(lines[0]?.err, { message: 'cannot map old' })
+  t.match(entries, [{ level: 'error', object: 'ns/a' }])
+  t.match(entries[0]?.err, { message: 'cannot map old' })
   broken = ''
   await clock.advance(1000)
   t.strictSame(added.slice(1), [['ns/old', undefined]])
   t.equal(clock.pending, 0)
 })
 
-t.test('the stop ends the tries that are still to come', async (t) => {
+t.test('the stop cancels pending retries', async (t) => {
   const { handler, added, clock } = handlerFor(() => {
     throw new Error('cannot map')
   })
@@ -114,11 +114,11 @@ t.test('the stop ends the tries that are still to come', async (t) => {
   t.strictSame(added, [])
 })
 
-t.test('an object asks for itself', async (t) => {
+t.test('an object enqueues itself', async (t) => {
   t.strictSame(toItself(objectOf(part, 'a')), [{ namespace: 'ns', name: 'a' }])
 })
 
-t.test('an owned object asks for the one that controls it', async (t) => {
+t.test('an owned object enqueues its controller', async (t) => {
   const reference = { apiVersion: 'example.com/v7', kind: 'Thing', name: 'owner', uid: 'u', controller: true }
   const owned = (...ownerReferences: object[]): KubernetesObject => objectOf(part, 'a', { ownerReferences: ownerReferences as [] })
   const other = { ...reference, name: 'other', controller: false }
@@ -133,7 +133,7 @@ t.test('an owned object asks for the one that controls it', async (t) => {
   for (const [owner, object, expected] of cases) t.strictSame(toController(owner)(object), expected)
 })
 
-t.test('a map function names keys of the type, and what is none is logged and left out', async (t) => {
+t.test('invalid keys of a map function are logged and dropped', async (t) => {
   const keys: unknown[] = [
     { namespace: 'ns', name: 'a' },
     { namespace: 'other', name: 'b' },
@@ -151,8 +151,8 @@ t.test('a map function names keys of the type, and what is none is logged and le
     return keys as ObjectKey[]
   }
   const mapped = (type: ResourceType, namespaces: readonly string[]) => {
-    const { logger, lines } = recordingLogger()
-    return { keys: toMapped(type, map, { cache, namespaces, logger })(source), lines }
+    const { logger, entries } = recordingLogger('debug')
+    return { keys: toMapped(type, map, { cache, namespaces, logger })(source), entries }
   }
   const source = objectOf(part, 'source')
   const [a, b, e] = ['a', 'b', 'e'].map((name) => ({ namespace: name === 'b' ? 'other' : 'ns', name }))
@@ -163,7 +163,7 @@ t.test('a map function names keys of the type, and what is none is logged and le
   const noNamespace = (name: string): string =>
     `The key of "${name}" has no namespace: things.example.com have one, which the map function must name.`
   t.strictSame(
-    all.lines.map(({ level, msg, object, err }) => [level, msg, object, (err as { message: string }).message]),
+    all.entries.map(({ level, msg, object, err }) => [level, msg, object, (err as { message: string }).message]),
     [noNamespace('c'), noNamespace('d'), noName, noName, noName].map((message) => [
       'error',
       'a map function returned an invalid key',

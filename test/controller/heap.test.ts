@@ -6,7 +6,7 @@ interface Numbered extends HeapItem {
   readonly value: number
 }
 
-t.test('items come out in order, also after any of them were taken out', async () => {
+t.test('items come out in order, also after removals', async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.boolean())), (entries) => {
       const heap = new Heap<Numbered>((a, b) => a.value < b.value)
@@ -24,9 +24,9 @@ t.test('items come out in order, also after any of them were taken out', async (
   )
 })
 
-t.test('what takes the place of an item that is taken out may have to come out earlier than what is above it', async (t) => {
+t.test('the item that replaces a removed one may have to move up', async (t) => {
   const heap = new Heap<Numbered>((a, b) => a.value < b.value)
-  // Below 10 are 11 and 12, below 1 are 2 and 3: the last one, 3, takes the place of 11.
+  // 10 has the children 11 and 12, 1 has 2 and 3: the last one, 3, replaces 11.
   const items = [0, 10, 1, 11, 12, 2, 3].map((value) => ({ value, position: -1 }))
   for (const item of items) heap.push(item)
   heap.remove(items[3]!)
@@ -36,7 +36,7 @@ t.test('what takes the place of an item that is taken out may have to come out e
   t.strictSame(values, [0, 1, 2, 3, 10, 12, 20])
 })
 
-t.test('an empty heap has nothing first and gives nothing', async (t) => {
+t.test('an empty heap has no first item', async (t) => {
   const heap = new Heap<Numbered>((a, b) => a.value < b.value)
   t.equal(heap.first, undefined)
   t.equal(heap.pop(), undefined)

@@ -23,7 +23,7 @@ const updated = (old: Partial<ObjectMeta>, now: Partial<ObjectMeta>): ObjectEven
 })
 const added = (metadata: Partial<ObjectMeta> = {}): ObjectEvent => ({ type: 'added', object: object(metadata), initial: false })
 
-t.test('predicates about changes look at updates alone', async (t) => {
+t.test('predicates about changes apply to updates only', async (t) => {
   const cases = [
     [
       'generation',
@@ -45,7 +45,7 @@ t.test('predicates about changes look at updates alone', async (t) => {
     t.equal(predicate(added()), true)
     t.equal(predicate({ type: 'deleted', object: object({}) }), true)
   }
-  t.equal(generationChanged(updated({}, {})), true, 'a type that counts no generation passes')
+  t.equal(generationChanged(updated({}, {})), true, 'a type without a generation passes')
 })
 
 t.test('a label selector sees objects enter, stay and leave', async (t) => {
@@ -67,7 +67,7 @@ t.test('predicates combine', async (t) => {
   t.strictSame([not(yes)(event), not(no)(event)], [false, true])
 })
 
-t.test('labels and annotations that are gone, or come, are a change', async (t) => {
+t.test('labels and annotations that are added or removed are a change', async (t) => {
   for (const [predicate, field] of [
     [labelsChanged, 'labels'],
     [annotationsChanged, 'annotations'],
@@ -90,13 +90,13 @@ t.test('labels and annotations that are gone, or come, are a change', async (t) 
   t.equal(annotationsChanged(updated({ labels: { a: '1' } }, { labels: { a: '2' } })), false)
 })
 
-t.test('a generation that comes, or goes back, is a change', async (t) => {
+t.test('a generation that appears, disappears or decreases is a change', async (t) => {
   t.equal(generationChanged(updated({}, { generation: 1 })), true)
   t.equal(generationChanged(updated({ generation: 2 }, { generation: 1 })), true)
   t.equal(generationChanged(updated({ generation: 1 }, {})), true)
 })
 
-t.test('a selector that is not valid is refused, and a deletion is selected by its last state', async (t) => {
+t.test('an invalid selector is refused, and a deletion is selected by its last state', async (t) => {
   t.throws(() => labelSelector({ matchLabels: { 'a b': 'c' } }), { code: 'PRO_INPUT' })
   const web = labelSelector({ matchLabels: { app: 'web' } })
   t.equal(web({ type: 'deleted', object: object({ labels: { app: 'web' } }) }), true)
@@ -105,12 +105,12 @@ t.test('a selector that is not valid is refused, and a deletion is selected by i
   t.equal(labelSelector({})(added()), true)
 })
 
-t.test('combined predicates are given the event, and asked no more than is needed', async (t) => {
-  const asked: unknown[] = []
-  const tell = (answer: boolean) => (event: ObjectEvent) => (asked.push(event), answer)
+t.test('combined predicates receive the event, and short-circuit', async (t) => {
+  const events: unknown[] = []
+  const answering = (answer: boolean) => (event: ObjectEvent) => (events.push(event), answer)
   const event = added()
-  and(tell(false), tell(true))(event)
-  or(tell(true), tell(false))(event)
-  not(tell(true))(event)
-  t.strictSame(asked, [event, event, event])
+  and(answering(false), answering(true))(event)
+  or(answering(true), answering(false))(event)
+  not(answering(true))(event)
+  t.strictSame(events, [event, event, event])
 })

@@ -12,7 +12,7 @@ interface Entry {
   ready: boolean
 }
 
-/** What the queue promises, in the plainest way to say it. */
+/** The specification of the queue as a simple model. */
 class Model {
   entries: Entry[] = []
   readonly working = new Map<string, number>()
@@ -61,7 +61,7 @@ class Model {
 interface Real {
   readonly queue: WorkQueue<string>
   readonly clock: FakeClock
-  /** What the metric shows, by priority. */
+  /** The depth metric for each priority. */
   readonly depths: ReadonlyMap<number, number>
 }
 
@@ -150,7 +150,7 @@ const commands: fc.Arbitrary<Command>[] = [
   ),
 ]
 
-t.test('the queue does what the model does, whatever the order of calls', async () => {
+t.test('the queue behaves like the model for any order of calls', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 80, size: 'max' }), async (sequence) => {
       await fc.asyncModelRun(() => ({ model: new Model(), real: realQueue() }), sequence)
@@ -159,7 +159,7 @@ t.test('the queue does what the model does, whatever the order of calls', async 
   )
 })
 
-t.test('with several workers no key is in two of them, and whatever is added is processed after it was added', async () => {
+t.test('with several workers no key is in two of them, and each added key is processed after it was added', async () => {
   const step = fc.record({ key: keys, after: delays, pause: fc.nat({ max: 8 }), work: fc.nat({ max: 20 }) })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 4 }), async (steps, workers) => {

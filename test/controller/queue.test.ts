@@ -30,13 +30,13 @@ function setUp(): {
   return { clock, queue, take, takeAll }
 }
 
-t.test('keys come out in the order in which they were added, each once', async (t) => {
+t.test('keys come out in FIFO order, each once', async (t) => {
   const { queue, takeAll } = setUp()
   for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)
   t.strictSame(await takeAll(), ['a', 'b', 'c'])
 })
 
-t.test('a higher priority comes first; a raised key stands behind those that had it before', async (t) => {
+t.test('a higher priority comes first, and a raised key is behind those of its new priority', async (t) => {
   const { queue, takeAll } = setUp()
   queue.add('low', { priority: -100 })
   queue.add('raised', { priority: -100 })
@@ -53,7 +53,7 @@ t.test('keeps one entry per key while it is being processed', async (t) => {
   t.equal(await take(), 'a')
   queue.add('a')
   queue.add('a', { priority: 5 })
-  t.equal(await take(), undefined, 'nobody else gets it')
+  t.equal(await take(), undefined, 'no other worker gets it')
   queue.done('a')
   t.equal(await take(), 'a')
   t.equal(queue.priorityOf('a'), 5)
@@ -61,7 +61,7 @@ t.test('keeps one entry per key while it is being processed', async (t) => {
   t.equal(await take(), undefined)
 })
 
-t.test('a delayed key comes at its time; the earliest time wins', async (t) => {
+t.test('a delayed key comes at its time, and the earliest time wins', async (t) => {
   const { clock, queue, takeAll } = setUp()
   queue.add('a', { after: 1000 })
   queue.add('a', { after: 5000 })
@@ -92,7 +92,7 @@ t.test('a key that becomes ready while it is being processed waits for done', as
   t.equal(await take(), 'a')
 })
 
-t.test('failures wait longer and longer until they are forgotten, and keep their priority', async (t) => {
+t.test('failures back off until they are forgotten, and keep their priority', async (t) => {
   const { clock, queue, take } = setUp()
   queue.add('a', { priority: 7 })
   for (const delay of [5, 10, 20]) {
@@ -112,7 +112,7 @@ t.test('failures wait longer and longer until they are forgotten, and keep their
   t.equal(await take(), 'a')
 })
 
-t.test('workers that wait are served in the order in which they came', async (t) => {
+t.test('waiting workers are served in order', async (t) => {
   const { queue } = setUp()
   const first = queue.get()
   const second = queue.get()
@@ -132,7 +132,7 @@ t.test('an aborted get takes nothing', async (t) => {
   t.equal(await take(), 'a')
 })
 
-t.test('after a shut down nothing comes out and nothing goes in', async (t) => {
+t.test('after shut down nothing comes out and nothing is added', async (t) => {
   const { clock, queue } = setUp()
   queue.add('running')
   await queue.get()
@@ -150,14 +150,14 @@ t.test('after a shut down nothing comes out and nothing goes in', async (t) => {
   t.equal(clock.pending, 0, 'no timer is left')
 })
 
-t.test('a delay that is no number means at once', async (t) => {
+t.test('an invalid delay means at once', async (t) => {
   const { queue, takeAll } = setUp()
   queue.add('a', { after: NaN })
   queue.add('b', { after: -5 })
   t.strictSame(await takeAll(), ['a', 'b'])
 })
 
-t.test('a clock that is set back does not hold up what its timer was armed for', async (t) => {
+t.test('a clock that is set back does not delay an armed timer', async (t) => {
   const { clock, queue, take } = setUp()
   queue.add('a', { after: 1000 })
   const { now } = { now: clock.now() }
@@ -176,7 +176,7 @@ t.test('depth, adds, retries and durations are measured', async (t) => {
   queue.add('a', { priority: -100 })
   queue.add('b', { after: 50 })
   t.ok(await value('workqueue_depth{name="q",controller="q",priority="-100"} 1'))
-  t.ok(await value(`workqueue_adds_total${labels} 1`), 'what is delayed is not added yet')
+  t.ok(await value(`workqueue_adds_total${labels} 1`), 'delayed keys are not counted yet')
   t.ok(await value(`workqueue_retries_total${labels} 1`))
   await clock.advance(3000)
   await queue.get()
@@ -190,33 +190,33 @@ t.test('depth, adds, retries and durations are measured', async (t) => {
   t.ok(await value(`workqueue_unfinished_work_seconds${labels} 0`))
 })
 
-/** A queue that tells each call of its metrics. */
-function measured(): { clock: FakeClock; queue: WorkQueue<string>; told: unknown[][]; running: () => readonly number[] } {
+/** A queue that records the calls of its metrics. */
+function measured(): { clock: FakeClock; queue: WorkQueue<string>; calls: unknown[][]; running: () => readonly number[] } {
   const clock = new FakeClock()
-  const told: unknown[][] = []
+  const calls: unknown[][] = []
   let running: () => readonly number[] = () => []
-  const tell =
+  const record =
     (name: string) =>
     (...args: unknown[]) =>
-      void told.push([name, ...args])
+      void calls.push([name, ...args])
   const metrics = {
-    added: tell('added'),
-    depth: tell('depth'),
-    retried: tell('retried'),
-    waited: tell('waited'),
-    worked: tell('worked'),
+    added: record('added'),
+    depth: record('depth'),
+    retried: record('retried'),
+    waited: record('waited'),
+    worked: record('worked'),
     observeRunning: (observe: () => readonly number[]) => (running = observe),
   } as unknown as QueueMetrics
-  return { clock, queue: new WorkQueue<string>({ clock, metrics }), told, running: () => running() }
+  return { clock, queue: new WorkQueue<string>({ clock, metrics }), calls, running: () => running() }
 }
 
-t.test('what happens to a key is told to the metrics', async (t) => {
-  const { clock, queue, told, running } = measured()
-  const since = (): unknown[][] => told.splice(0)
+t.test('changes of a key are reported to the metrics', async (t) => {
+  const { clock, queue, calls, running } = measured()
+  const since = (): unknown[][] => calls.splice(0)
   queue.add('a')
   t.strictSame(since(), [['added'], ['depth', 1, 0]])
   queue.add('a')
-  t.strictSame(since(), [], 'it is there already')
+  t.strictSame(since(), [], 'the key is queued already')
   queue.add('a', { priority: 5 })
   t.strictSame(since(), [
     ['depth', 0, 0],
@@ -246,7 +246,7 @@ t.test('what happens to a key is told to the metrics', async (t) => {
   t.strictSame(running(), [2])
   queue.done('a')
   queue.done('c')
-  t.strictSame(since(), [], 'nobody has it')
+  t.strictSame(since(), [], 'no worker has it')
   const waiting = Promise.all([queue.get(), queue.get()])
   t.strictSame(since(), [
     ['depth', 0, 2],
@@ -257,38 +257,38 @@ t.test('what happens to a key is told to the metrics', async (t) => {
   t.strictSame(await waiting, ['a', 'd'])
 })
 
-t.test('after a shut down no depth is left', async (t) => {
-  const { queue, told } = measured()
+t.test('after shut down the depth is zero', async (t) => {
+  const { queue, calls } = measured()
   queue.add('a')
   queue.add('b', { priority: 5 })
   queue.add('c', { after: 10, priority: 7 })
-  told.length = 0
+  calls.length = 0
   queue.shutDown()
-  t.strictSame(told, [
+  t.strictSame(calls, [
     ['depth', 0, 0],
     ['depth', 0, 5],
   ])
   queue.add('d')
   queue.add('d', { after: 5 })
-  t.equal(told.length, 2)
+  t.equal(calls.length, 2)
 })
 
-t.test('a clock that is set back makes no time negative', async (t) => {
-  const { clock, queue, told, running } = measured()
+t.test('a clock that is set back causes no negative durations', async (t) => {
+  const { clock, queue, calls, running } = measured()
   queue.add('a')
   clock.set(clock.now() - 5000)
   await queue.get()
   clock.set(clock.now() - 5000)
   t.strictSame(running(), [0])
   queue.done('a')
-  t.strictSame(told.slice(2), [
+  t.strictSame(calls.slice(2), [
     ['depth', 0, 0],
     ['waited', 0],
     ['worked', 0],
   ])
 })
 
-t.test('one timer is for all that are delayed, for the earliest', async (t) => {
+t.test('one timer serves all delayed keys, for the earliest', async (t) => {
   const { clock, queue, takeAll } = setUp()
   const started = clock.now()
   queue.add('b', { after: 2000 })
@@ -308,7 +308,7 @@ t.test('one timer is for all that are delayed, for the earliest', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('a delay asks for the higher priority of both, whichever comes first', async (t) => {
+t.test('delayed adds of a key keep the higher priority', async (t) => {
   const { clock, queue, take } = setUp()
   queue.add('a', { after: 10, priority: -5 })
   queue.add('a', { after: 20, priority: 3 })
@@ -320,7 +320,7 @@ t.test('a delay asks for the higher priority of both, whichever comes first', as
   t.equal(queue.priorityOf('c'), 0)
 })
 
-t.test('a retry has the priority that it is given', async (t) => {
+t.test('a retry has the given priority', async (t) => {
   const { clock, queue, take } = setUp()
   queue.add('a', { priority: 7 })
   await take()
@@ -331,7 +331,7 @@ t.test('a retry has the priority that it is given', async (t) => {
   t.equal(queue.priorityOf('a'), 0)
 })
 
-t.test('nothing is left on the signal of a get that was served', async (t) => {
+t.test('a served get leaves no listener on its signal', async (t) => {
   const { queue } = setUp()
   const { signal } = new AbortController()
   const waiting = queue.get(signal)

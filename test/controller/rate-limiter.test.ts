@@ -11,10 +11,10 @@ t.test('a key waits 5 ms × 2^failures, at most 1000 s', async (t) => {
   t.equal(limiter.delayMs('a'), 1_000_000, 'no overflow')
 })
 
-t.test('keys fail apart from each other, and a forgotten key starts anew', async (t) => {
+t.test('keys back off independently, and a forgotten key starts over', async (t) => {
   const limiter = exponentialBackoff({ baseMs: 10, maxMs: 30 })
   t.strictSame([limiter.delayMs('a'), limiter.delayMs('a'), limiter.delayMs('a'), limiter.delayMs('b')], [10, 20, 30, 10])
   limiter.forget('a')
   t.equal(limiter.delayMs('a'), 10)
-  t.equal(limiter.delayMs('b'), 20, 'the others are remembered')
+  t.equal(limiter.delayMs('b'), 20, 'other keys are not forgotten')
 })

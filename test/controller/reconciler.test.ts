@@ -3,7 +3,7 @@ import { errorCodes, ProreusError } from '../../src/api/errors.ts'
 import type { Result } from '../../src/controller/reconciler.ts'
 import { requeueOf, TerminalError } from '../../src/controller/reconciler.ts'
 
-t.test('a result says when an object comes again', async (t) => {
+t.test('a result determines the requeue', async (t) => {
   const cases: readonly (readonly [unknown, string | number])[] = [
     [undefined, 'success'],
     [{}, 'success'],
@@ -19,7 +19,7 @@ t.test('a result says when an object comes again', async (t) => {
   for (const [result, expected] of cases) t.equal(requeueOf(result as Result), expected, JSON.stringify(result))
 })
 
-t.test('what is no result is refused', async (t) => {
+t.test('an invalid result is refused', async (t) => {
   for (const [result, found] of [
     [null, 'null'],
     [[], ''],
@@ -35,7 +35,7 @@ t.test('what is no result is refused', async (t) => {
   }
 })
 
-t.test('a terminal error is one of Proreus, with a name of its own', async (t) => {
+t.test('a TerminalError is a ProreusError with its own name', async (t) => {
   const cause = new Error('x')
   const error = new TerminalError('malformed', { cause })
   t.ok(error instanceof ProreusError)

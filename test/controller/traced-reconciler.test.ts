@@ -4,11 +4,11 @@ import { defineController } from '../../src/controller/builder.ts'
 import type { ReconcileContext, Result } from '../../src/controller/reconciler.ts'
 import { traced } from '../../src/controller/traced-reconciler.ts'
 import { registeredTracer } from '../../src/telemetry/tracing.ts'
-import { controllerWorld, objectOf, thing } from '../support/controller-fakes.ts'
-import { registerTracing } from '../support/tracing.ts'
+import { controllerWorld, objectOf, thing } from '../support/controller/fakes.ts'
+import { registerTracing } from '../support/telemetry/tracing.ts'
 
 const untouched = async (): Promise<Result> => undefined
-t.equal(traced('thing', thing, untouched), untouched, 'without an SDK nothing is added')
+t.equal(traced('thing', thing, untouched), untouched, 'without an SDK the reconciler is unchanged')
 const { spans } = registerTracing()
 t.beforeEach(() => void spans.splice(0))
 
@@ -54,10 +54,10 @@ t.test('each reconcile is a trace of its own', async (t) => {
       'reconcile.result': 'requeue_after',
     },
   )
-  t.equal(inner?.parentSpanId, span?.spanId, 'what it does is inside')
+  t.equal(inner?.parentSpanId, span?.spanId, 'spans of the reconciler are children')
 })
 
-t.test('how it ended', async (t) => {
+t.test('the outcome is an attribute of the span', async (t) => {
   const cases: [Result, string][] = [
     [undefined, 'success'],
     [{ requeue: true }, 'requeue'],
@@ -77,7 +77,7 @@ t.test('how it ended', async (t) => {
   })
 })
 
-t.test('a controller traces what it reconciles', async (t) => {
+t.test('a controller traces its reconciles', async (t) => {
   const { cache, clock, environment, stop } = controllerWorld()
   const definition = defineController(thing, { reconcile: untouched })
   const informer = cache.of(thing)

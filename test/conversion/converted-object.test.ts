@@ -15,15 +15,15 @@ const source: JsonObject = { apiVersion: 'example.com/v1', kind: 'Job', metadata
 const complete = (result: unknown, from = source): JsonObject => completeResult(from, result, 'example.com/v2', schema)
 const envelope = { apiVersion: 'example.com/v2', kind: 'Job' }
 
-t.test('a result gets the envelope, the metadata and the defaults', async (t) => {
+t.test('a result gets apiVersion, kind, metadata and defaults', async (t) => {
   t.strictSame(complete({ spec: { a: 'x' } }), { ...envelope, metadata, spec: { a: 'x', b: 7 }, status: { c: 'x' } })
   t.strictSame(complete({ spec: {}, status: { c: 'y' } }).status, { c: 'y' })
   t.strictSame(complete({}), { ...envelope, metadata, status: { c: 'x' } })
-  t.notOk('status' in complete({ spec: {}, status: undefined }), 'a status that is undefined is none')
+  t.notOk('status' in complete({ spec: {}, status: undefined }), 'an undefined status is omitted')
   t.strictSame(complete({ spec: undefined }, { apiVersion: 'example.com/v1', kind: 'Job' }), envelope)
 })
 
-t.test('the envelope of either version may be repeated', async (t) => {
+t.test('a converter may return apiVersion and kind of either version', async (t) => {
   for (const apiVersion of ['example.com/v1', 'example.com/v2'])
     t.strictSame(complete({ apiVersion, kind: 'Job', metadata, other: undefined }), { ...envelope, metadata, status: { c: 'x' } })
   const start = 'the converter wrote'
@@ -33,7 +33,7 @@ t.test('the envelope of either version may be repeated', async (t) => {
   t.throws(() => complete({ data: 1 }), { code: 'PRO_INPUT', message: `${start} data${end}` })
 })
 
-t.test('what is no object is said to be what it is', async (t) => {
+t.test('an invalid result is described by its type', async (t) => {
   const cases: readonly (readonly [unknown, string])[] = [
     [undefined, 'returned nothing instead of an object with spec and status'],
     [null, 'returned null instead of an object with spec and status'],
@@ -50,23 +50,23 @@ t.test('what is no object is said to be what it is', async (t) => {
   for (const [result, problem] of cases) t.throws(() => complete(result), { code: 'PRO_INPUT', message: `the converter ${problem}` })
 })
 
-t.test('labels and annotations that are given take the place of those that are there', async (t) => {
+t.test('returned labels and annotations replace the existing ones', async (t) => {
   t.strictSame(complete({ metadata: { labels: { x: 'y' } } }).metadata, { ...metadata, labels: { x: 'y' } })
   t.strictSame(complete({ metadata: { annotations: {}, labels: undefined, name: 'a' } }).metadata, { ...metadata, annotations: {} })
-  t.equal(complete({ metadata: { labels: { l: '1' } } }).metadata, metadata, 'the same ones change nothing')
+  t.equal(complete({ metadata: { labels: { l: '1' } } }).metadata, metadata, 'equal labels change nothing')
   t.strictSame(complete({ metadata: { labels: { x: 'y' } } }, { kind: 'Job' }).metadata, { labels: { x: 'y' } })
   t.strictSame(metadata.labels, { l: '1' })
 })
 
-t.test('fields that the schema does not have are told, but for those of a status that goes along', async (t) => {
-  const told = (result: unknown, from = source): unknown[] => {
+t.test('fields that the schema does not have are reported, except for those of a copied status', async (t) => {
+  const droppedOf = (result: unknown, from = source): unknown[] => {
     const paths: string[][] = []
     completeResult(from, result, 'example.com/v2', schema, (dropped) => void paths.push([...dropped]))
     return paths.flat()
   }
-  t.strictSame(told({ spec: { a: 'x', odd: 1 }, status: { odd: 1 } }), ['spec.odd', 'status.odd'])
-  t.strictSame(told({ spec: { odd: 1 } }, { ...source, status: { odd: 1, statuses: 1 } }), ['spec.odd'])
-  t.strictSame(told({ spec: { status: 1 } }), ['spec.status'])
+  t.strictSame(droppedOf({ spec: { a: 'x', odd: 1 }, status: { odd: 1 } }), ['spec.odd', 'status.odd'])
+  t.strictSame(droppedOf({ spec: { odd: 1 } }, { ...source, status: { odd: 1, statuses: 1 } }), ['spec.odd'])
+  t.strictSame(droppedOf({ spec: { status: 1 } }), ['spec.status'])
   const without = compileSchema({ type: 'object', properties: { spec: { type: 'object' }, statuses: { type: 'object' } } })
   const paths: string[] = []
   completeResult(source, { spec: {} }, 'example.com/v2', without, (dropped) => void paths.push(...dropped))

@@ -6,9 +6,9 @@ import { createConverter } from '../../src/conversion/converter.ts'
 import type { Dropped } from '../../src/conversion/converter.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import type { Unkept } from '../../src/conversion/converter.ts'
-import type { Turns } from '../../src/conversion/turns.ts'
+import type { TimeSlices } from '../../src/runtime/time-slices.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
-import { callOf, converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
+import { callOf, converting, job, jobConversion, jobOf } from '../support/conversion/fixture.ts'
 
 const convert = converting(jobConversion)
 const beta = 'conversion.example.com/v1beta1'
@@ -18,7 +18,7 @@ function annotationsOf(object: JsonObject): Record<string, string> {
   return ((object.metadata as JsonObject).annotations ?? {}) as Record<string, string>
 }
 
-t.test('the stored version is the hub, and a spoke is converted to another one through it', async (t) => {
+t.test('the storage version is the hub, and a spoke is converted to another one through it', async (t) => {
   const old = jobOf('v1alpha1', { every: { hour: '3' } }, { status: { running: true } })
   t.match(await convert(old, 'v1'), {
     apiVersion: 'example.com/v1',
@@ -28,16 +28,16 @@ t.test('the stored version is the hub, and a spoke is converted to another one t
     status: { phase: 'Running', runs: 0 },
   })
   t.match(await convert(old, 'v1beta1'), { apiVersion: 'example.com/v1beta1', spec: { cron: '* 3' }, status: { phase: 'Running' } })
-  t.equal(await convert(old, 'v1alpha1'), old, 'in its own version it is left alone')
+  t.equal(await convert(old, 'v1alpha1'), old, 'an object in its own version is unchanged')
 })
 
-t.test('a status that has the same fields goes along by itself', async (t) => {
+t.test('a status with the same fields is copied', async (t) => {
   const status = { phase: 'Running', runs: 2 }
   t.strictSame((await convert(jobOf('v1beta1', { cron: '1 2' }, { status }), 'v1')).status, status)
   t.notOk('status' in (await convert(jobOf('v1beta1', { cron: '1 2' }), 'v1')))
 })
 
-t.test('what a version cannot express is kept in an annotation and comes back', async (t) => {
+t.test('fields that a version cannot express are kept in an annotation and restored', async (t) => {
   const object = jobOf('v1', {
     schedule: { minute: '0', hour: '4' },
     tasks: [
@@ -67,11 +67,11 @@ t.test('what a version cannot express is kept in an annotation and comes back', 
     priority: 1,
     notes: { a: 'b' },
   })
-  t.strictSame(Object.keys(annotationsOf(back)), [beta], 'only what the hub cannot express is left: the owner')
+  t.strictSame(Object.keys(annotationsOf(back)), [beta], 'only fields that the hub cannot express are left: the owner')
   t.strictSame((await convert(back, 'v1beta1')).spec, edited.spec)
 })
 
-t.test('what was shown and has been changed wins over what was kept', async (t) => {
+t.test('a shown field that was changed takes precedence over the kept one', async (t) => {
   const kind = defineKind({
     group: 'example.com',
     kind: 'Lamp',
@@ -98,7 +98,7 @@ t.test('what was shown and has been changed wins over what was kept', async (t) 
   t.strictSame(off.metadata, { name: 'a' })
 })
 
-t.test('an integer beyond 2^53 is a bigint to converters, and a number that is written alike is the same', async (t) => {
+t.test('an integer beyond 2^53 is a bigint in converters, and equals a number with the same JSON', async (t) => {
   const seen: unknown[] = []
   const convert = converting({
     ...jobConversion,
@@ -118,13 +118,13 @@ t.test('an integer beyond 2^53 is a bigint to converters, and a number that is w
   })
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1, serial: 9007199254740992n }), 'v1beta1')
   t.equal(seen[0], 9007199254740992n)
-  t.notMatch(annotationsOf(shown)[hub], /serial/, 'nothing is lost that had to be kept')
+  t.notMatch(annotationsOf(shown)[hub], /serial/, 'nothing is lost, so nothing is kept')
   t.strictSame(await convert(shown, 'v1'), jobOf('v1', { schedule: { minute: '*', hour: '*' }, priority: 1, serial: 9007199254740992 }))
   const rounded = await convert(jobOf('v1', { schedule: {}, serial: 9007199254740993n }), 'v1beta1')
   t.strictSame((await convert(rounded, 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5, serial: 9007199254740993n })
 })
 
-t.test('two integers that round to the same number both survive', async (t) => {
+t.test('two integers that round to the same number are both kept', async (t) => {
   const tasks = [
     { name: 'a', command: 'x', retries: 9007199254740992n },
     { name: 'b', command: 'y', retries: 9007199254740993n },
@@ -136,7 +136,7 @@ t.test('two integers that round to the same number both survive', async (t) => {
   t.strictSame(await convert(shown, 'v1'), object)
 })
 
-t.test('what is kept for one version passes through the others', async (t) => {
+t.test('fields kept for one version pass through the others', async (t) => {
   const old = jobOf('v1alpha1', { every: { hour: '3' }, color: 'blue' })
   const there = await convert(await convert(old, 'v1'), 'v1beta1')
   const back = await convert(await convert(there, 'v1'), 'v1alpha1')
@@ -144,14 +144,14 @@ t.test('what is kept for one version passes through the others', async (t) => {
   t.strictSame((await convert(await convert(old, 'v1beta1'), 'v1alpha1')).spec, old.spec)
 })
 
-t.test('without lossless, what the converters leave out is gone', async (t) => {
+t.test('without lossless, fields that converters omit are lost', async (t) => {
   const convert = converting({ ...jobConversion, lossless: false })
   const shown = await convert(jobOf('v1', { schedule: { minute: '0', hour: '4' }, priority: 1 }), 'v1beta1')
   t.strictSame(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })
   t.match(await convert(shown, 'v1'), { spec: { priority: 5 } })
 })
 
-t.test('the schema of a version has the last word about what a converter gives', async (t) => {
+t.test('the result of a converter is pruned by the schema of the version', async (t) => {
   const convert = converting({
     ...jobConversion,
     spokes: new Map([
@@ -161,7 +161,7 @@ t.test('the schema of a version has the last word about what a converter gives',
   t.strictSame((await convert(jobOf('v1beta1', { cron: 'x' }), 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5 })
 })
 
-t.test('converters get frozen objects, defaults filled in, without the annotations of the framework, and know where to', async (t) => {
+t.test('converters receive frozen objects with defaults, without annotations of the framework, and with the target version', async (t) => {
   const seen: unknown[] = []
   const convert = converting({
     ...jobConversion,
@@ -189,7 +189,7 @@ t.test('converters get frozen objects, defaults filled in, without the annotatio
   ])
 })
 
-t.test('an object without a spec or metadata, as one manager may own it, is converted', async (t) => {
+t.test('an object without spec or metadata, as one field manager may own it, is converted', async (t) => {
   const convert = converting({
     ...jobConversion,
     spokes: new Map([['v1beta1', { toHub: () => ({ spec: {} }), fromHub: () => ({ spec: {} }) }]]),
@@ -197,7 +197,7 @@ t.test('an object without a spec or metadata, as one manager may own it, is conv
   t.strictSame(await convert({ apiVersion: 'example.com/v1', kind: 'Job' }, 'v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Job' })
 })
 
-t.test('where a converter fails for what server-side apply has left of an object, what the versions share is enough', async (t) => {
+t.test('if a converter fails on a partial object of server-side apply, the shared fields are converted', async (t) => {
   const spokes = new Map([
     [
       'v1beta1',
@@ -214,11 +214,11 @@ t.test('where a converter fails for what server-side apply has left of an object
   t.strictSame(there.spec, { tasks: [{ name: 'a', command: 'x', retries: 3 }], serial: 7, priority: 5 })
   t.strictSame(there.status, status)
   t.strictSame((await convert(there, 'v1beta1')).spec, rest.spec)
-  await t.rejects(convert(jobOf('v1beta1', { cron: 5 }), 'v1'), /split is not a function/, 'a whole object is none of those')
+  await t.rejects(convert(jobOf('v1beta1', { cron: 5 }), 'v1'), /split is not a function/, 'a complete object is an error')
 })
 
-t.test('labels and annotations may change, the rest of the metadata not', async (t) => {
-  const given = (result: unknown) =>
+t.test('labels and annotations may change, other metadata may not', async (t) => {
+  const convertTo = (result: unknown) =>
     converting({ ...jobConversion, lossless: false, spokes: new Map([['v1beta1', { toHub: () => result, fromHub: () => result }]]) })(
       jobOf('v1beta1', { cron: 'x' }, { metadata: { name: 'a', uid: 'u', labels: { a: 'b' }, annotations: { c: 'd' } } }),
       'v1',
@@ -233,7 +233,7 @@ t.test('labels and annotations may change, the rest of the metadata not', async 
       { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } },
     ],
   ])
-    t.strictSame((await given({ spec, metadata: written })).metadata, expected)
+    t.strictSame((await convertTo({ spec, metadata: written })).metadata, expected)
 
   const wrong: [unknown, RegExp][] = [
     [undefined, /the converter returned nothing instead of an object/],
@@ -248,8 +248,8 @@ t.test('labels and annotations may change, the rest of the metadata not', async 
     [{ spec, apiVersion: 'example.com/v7' }, /wrote apiVersion/],
     [{ spec, data: {} }, /wrote data/],
   ]
-  for (const [result, message] of wrong) await t.rejects(given(result), { code: 'PRO_INPUT', message }, String(message))
-  t.ok(await given({ apiVersion: 'example.com/v1beta1', kind: 'Job', spec, data: undefined }), 'the envelope may be that of the source')
+  for (const [result, message] of wrong) await t.rejects(convertTo(result), { code: 'PRO_INPUT', message }, String(message))
+  t.ok(await convertTo({ apiVersion: 'example.com/v1beta1', kind: 'Job', spec, data: undefined }), 'apiVersion may be that of the source')
 })
 
 t.test('an object that cannot be converted back is converted, and nothing is kept', async (t) => {
@@ -261,9 +261,9 @@ t.test('an object that cannot be converted back is converted, and nothing is kep
   t.match(entries, ['not convertible', /cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
 })
 
-t.test('fields that a version does not have are told, once for each field', async (t) => {
-  const told: unknown[] = []
-  const dropped = ({ object, paths, text }: Dropped): void => void told.push(object, paths, text)
+t.test('fields that a version does not have are reported once each', async (t) => {
+  const reported: unknown[] = []
+  const dropped = ({ object, paths, text }: Dropped): void => void reported.push(object, paths, text)
   const convert = converting({
     ...jobConversion,
     spokes: new Map([
@@ -287,28 +287,28 @@ t.test('fields that a version does not have are told, once for each field', asyn
   const object = jobOf('v1beta1', { cron: '1 2' })
   const shown = await convert(object, 'v1', { dropped })
   t.strictSame(Object.keys(shown.spec as JsonObject).sort(), ['priority', 'schedule', 'tasks'])
-  t.strictSame(told, [
+  t.strictSame(reported, [
     { apiVersion: 'example.com/v1beta1', kind: 'Job', namespace: 'test', name: 'a' },
     ['spec.cron', 'spec.prioriti', 'spec.tasks[0].retrys'],
     'the converter from v1beta1 to v1 returned fields that v1 does not have',
   ])
-  told.length = 0
+  reported.length = 0
   await convert(object, 'v1', { dropped })
-  t.strictSame(told, [], 'it is the same for each object')
+  t.strictSame(reported, [], 'not reported again for each object')
 })
 
-t.test('a status that goes along by itself is no mistake of the converter', async (t) => {
-  const told: unknown[] = []
+t.test('a copied status is no mistake of the converter', async (t) => {
+  const reported: unknown[] = []
   const convert = converting({
     ...jobConversion,
     spokes: new Map([['v1alpha1', { toHub: () => ({ spec: { schedule: {} } }), fromHub: () => ({ spec: { every: { hour: '1' } } }) }]]),
   })
-  const call = { dropped: ({ paths }: Dropped) => void told.push(paths) }
+  const call = { dropped: ({ paths }: Dropped) => void reported.push(paths) }
   const { status } = await convert(jobOf('v1alpha1', { every: { hour: '1' } }, { status: { running: true } }), 'v1', call)
-  t.strictSame([status, told], [{}, []])
+  t.strictSame([status, reported], [{}, []])
 })
 
-t.test('what is no object of the kind in one of its versions is refused', async (t) => {
+t.test('an object of another kind or version is refused', async (t) => {
   const converter = createConverter(jobConversion)
   t.equal(converter.kind, job)
   t.strictSame(converter.versions, new Set(['v1', 'v1beta1', 'v1alpha1']))
@@ -326,7 +326,7 @@ t.test('what is no object of the kind in one of its versions is refused', async 
     await t.rejects(converter.convert(given, version, callOf()), { code: 'PRO_INPUT', message })
 })
 
-t.test('between versions of the same fields nothing changes but the apiVersion', async (t) => {
+t.test('between versions with the same fields only the apiVersion changes', async (t) => {
   const spec = Type.Object({ a: Type.Optional(Type.String()), b: Type.Integer({ default: 1 }) })
   const kind = defineKind({
     group: 'example.com',
@@ -343,9 +343,9 @@ t.test('between versions of the same fields nothing changes but the apiVersion',
   t.strictSame(await convert({ ...object, apiVersion: 'example.com/v2' }, 'v1'), object)
 })
 
-t.test('what is told of what is lost has the object, and the reason', async (t) => {
-  const told: Unkept[] = []
-  const call = { unkept: (unkept: Unkept) => void told.push(unkept) }
+t.test('lost fields are reported with the object and the reason', async (t) => {
+  const reported: Unkept[] = []
+  const call = { unkept: (unkept: Unkept) => void reported.push(unkept) }
   const object = { kind: 'Job', namespace: 'test', name: 'a' }
   const carrying = (version: string, spec: JsonObject, text: string): JsonObject =>
     jobOf(version, spec, { metadata: { name: 'a', namespace: 'test', annotations: { [version === 'v1' ? beta : hub]: text } } })
@@ -376,16 +376,16 @@ t.test('what is told of what is lost has the object, and the reason', async (t) 
     ],
   ]
   for (const [given, to, reason, text] of tellings) {
-    told.length = 0
+    reported.length = 0
     await convert(given, to, call)
-    t.strictSame(told, [{ reason, object: { apiVersion: given.apiVersion, ...object }, text }])
+    t.strictSame(reported, [{ reason, object: { apiVersion: given.apiVersion, ...object }, text }])
   }
-  told.length = 0
+  reported.length = 0
   await convert(jobOf('v1', { schedule: { minute: 'never' } }), 'v1beta1', call)
-  const [{ error, ...rest }] = told as [Unkept]
+  const [{ error, ...rest }] = reported as [Unkept]
   t.match(error, { message: 'spec.cron: "never *" is no time' })
   t.strictSame(
-    [told.length, rest],
+    [reported.length, rest],
     [
       1,
       {
@@ -395,13 +395,13 @@ t.test('what is told of what is lost has the object, and the reason', async (t) 
       },
     ],
   )
-  told.length = 0
+  reported.length = 0
   await convert(carrying('v1beta1', { cron: '1 2' }, '{"fields":{"spec":{"fields":{"notes":{"value":{"a":"b"}}}}}}'), 'v1', call)
   await convert(carrying('v1beta1', { cron: '1 2' }, '{"fields":{}}'), 'v1', call)
-  t.strictSame(told, [], 'what fits is told of by nobody')
+  t.strictSame(reported, [], 'kept fields are not reported')
 })
 
-t.test('a converter that throws is told of, once, and not when it only cannot convert back', async (t) => {
+t.test('a converter that throws is reported once, except in the way back', async (t) => {
   let threw = 0
   const call = { threw: () => void (threw += 1) }
   await t.rejects(convert(jobOf('v1beta1', { cron: 'never' }), 'v1', call), { message: 'spec.cron: "never" is no time' })
@@ -412,7 +412,7 @@ t.test('a converter that throws is told of, once, and not when it only cannot co
   t.equal(threw, 1)
 })
 
-t.test('an object that is not whole and cannot be converted is told of in the log for debugging', async (t) => {
+t.test('a partial object that cannot be converted is logged at debug', async (t) => {
   const lines: JsonObject[] = []
   const logger = createLogger({ level: 'debug', destination: { write: (line: string) => void lines.push(JSON.parse(line) as JsonObject) } })
   const failing = (): never => {
@@ -446,7 +446,7 @@ t.test('an object that is not whole and cannot be converted is told of in the lo
   )
 })
 
-t.test('converters are given the way, the signal and the logger of the call', async (t) => {
+t.test('converters receive the versions, the signal and the logger of the call', async (t) => {
   const seen: unknown[] = []
   const keep = (name: string, result: object) => (_object: unknown, context: object) => {
     seen.push([name, context])
@@ -464,7 +464,7 @@ t.test('converters are given the way, the signal and the logger of the call', as
   ])
 })
 
-t.test('an object without a spec gets none that is empty, but one that its converter gives', async (t) => {
+t.test('an object without a spec gets one only from its converter', async (t) => {
   const seen: unknown[] = []
   const spokes = (spec: object) =>
     new Map([
@@ -488,30 +488,31 @@ t.test('an object without a spec gets none that is empty, but one that its conve
   t.strictSame(
     await converting({ ...jobConversion, lossless: false, spokes: spokes({}) })({ ...object, spec: { cron: 'x' } }, 'v1'),
     { ...expected, spec: { priority: 5 } },
-    'one that is there stays',
+    'an existing spec is kept',
   )
 })
 
-t.test('where the slice is used up the event loop has its turn around each converter', async (t) => {
+t.test('when the time slice is used up, the event loop gets a turn around each converter', async (t) => {
   const events: string[] = []
-  const turns = {
-    due: true,
-    give: async () => void events.push('turn'),
-  } as unknown as Turns
+  const next = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve))
+    events.push('turn')
+  }
+  const slices = { next } as unknown as TimeSlices
   const log = (name: string, result: object) => () => (events.push(name), result)
   const spokes = new Map([
     ['v1beta1', { toHub: log('toHub', { spec: { schedule: {} } }), fromHub: log('fromHub', { spec: { cron: 'x' } }) }],
   ])
-  await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { turns })
+  await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { slices })
   t.strictSame(events, ['turn', 'turn', 'toHub', 'turn', 'turn', 'fromHub', 'turn', 'turn'], 'defaults, schema and comparison have theirs')
   events.length = 0
-  const idle = { due: false, give: turns.give } as unknown as Turns
-  await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { turns: idle })
+  const idle = { next: () => undefined } as unknown as TimeSlices
+  await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { slices: idle })
   t.strictSame(events, ['toHub', 'fromHub'])
 })
 
-t.test('what is kept and is the same in what comes back stays kept, although that shows something else', async (t) => {
-  // The hub has a mode that v1 shows by another name and gives back as that: a round trip changes it, with what is kept and without.
+t.test('a kept field that is unchanged in the way back stays kept, even if another field differs', async (t) => {
+  // `fromHub` writes the mode in upper case, and `toHub` does not undo this. A round trip therefore changes the mode, with or without kept fields.
   const kind = defineKind({
     group: 'example.com',
     kind: 'Odd',
@@ -539,7 +540,7 @@ t.test('what is kept and is the same in what comes back stays kept, although tha
   t.match((back.metadata as JsonObject).annotations, { 'conversion.example.com/v1': /low/ })
 })
 
-t.test('where nothing is restored an object is converted back once', async (t) => {
+t.test('an object without restored fields is converted back once', async (t) => {
   let back = 0
   const fromHub = (): never => {
     back += 1
@@ -549,13 +550,13 @@ t.test('where nothing is restored an object is converted back once', async (t) =
     ...jobConversion,
     spokes: new Map([['v1beta1', { toHub: () => ({ spec: { schedule: {} } }), fromHub }]]),
   })
-  const told: string[] = []
+  const reported: string[] = []
   const metadata = { name: 'a', annotations: { [hub]: '{"fields":{}}' } }
-  await convert(jobOf('v1beta1', { cron: '1 2' }, { metadata }), 'v1', { unkept: ({ reason }) => void told.push(reason) })
-  t.strictSame([back, told], [1, ['not convertible']])
+  await convert(jobOf('v1beta1', { cron: '1 2' }, { metadata }), 'v1', { unkept: ({ reason }) => void reported.push(reason) })
+  t.strictSame([back, reported], [1, ['not convertible']])
 })
 
-t.test('of an object that is not whole only those fields of the status are shared that are of one shape', async (t) => {
+t.test('only status fields of the same shape are shared in a partial object', async (t) => {
   const kind = defineKind({
     group: 'example.com',
     kind: 'Part',
@@ -577,7 +578,7 @@ t.test('of an object that is not whole only those fields of the status are share
   t.strictSame(await convert(object, 'v2'), { ...object, apiVersion: 'example.com/v2', status: { same: 'x' } })
 })
 
-t.test('what was kept is not restored where it alone lets an object be converted back, to something else', async (t) => {
+t.test('kept fields are not restored if only they make the way back possible, with another result', async (t) => {
   const spokes = new Map([
     [
       'v1beta1',
@@ -590,11 +591,11 @@ t.test('what was kept is not restored where it alone lets an object be converted
       },
     ],
   ])
-  const told: string[] = []
+  const reported: string[] = []
   const metadata = { name: 'a', annotations: { [hub]: '{"fields":{"spec":{"fields":{"notes":{"value":{"a":"b"}}}}}}' } }
   const converted = await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }, { metadata }), 'v1', {
-    unkept: ({ reason }) => void told.push(reason),
+    unkept: ({ reason }) => void reported.push(reason),
   })
   t.strictSame(converted.spec, { schedule: { minute: '*', hour: '*' }, priority: 5 })
-  t.strictSame(told, ['not convertible', 'not accepted'])
+  t.strictSame(reported, ['not convertible', 'not accepted'])
 })

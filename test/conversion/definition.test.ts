@@ -65,7 +65,7 @@ t.test('converters are typed from the schemas, and literals need no "as const"',
   )
 })
 
-t.test('the status has to be named where it has other fields', async () => {
+t.test('a status with other fields must be converted', async () => {
   type To<From extends 'v1' | 'v1beta1', Version extends 'v1' | 'v1beta1'> = Converted<
     Infer<typeof lamp, From>,
     Infer<typeof lamp, Version>,
@@ -73,13 +73,13 @@ t.test('the status has to be named where it has other fields', async () => {
   >
   const spec = { on: true, room: 'a' }
   const same: To<'v1', 'v1'> = { spec }
-  // @ts-expect-error lit is a text there
+  // @ts-expect-error lit is a string in that version
   const other: To<'v1', 'v1beta1'> = { spec }
   const none: To<'v1', 'v1beta1'> = { spec, status: undefined }
   void [same, other, none]
 })
 
-t.test('what is missing is said with what to write', async (t) => {
+t.test('missing converters are reported with the code to write', async (t) => {
   t.throws(() => defineConversion(lamp, { converters: { v1 } }), {
     code: 'PRO_KIND_INVALID',
     message:
@@ -96,7 +96,7 @@ t.test('what is missing is said with what to write', async (t) => {
   })
 })
 
-t.test('an operator converts its kinds, each once', async (t) => {
+t.test('an operator converts each of its kinds once', async (t) => {
   const conversions = [defineConversion(lamp, { converters: { v1, v1beta1: { toHub: v1.toHub as never, fromHub: v1.fromHub as never } } })]
   t.strictSame(defineOperator({ name: 'lamp', kinds: [lamp], conversions }).conversions, conversions)
   const message = (conversions: object[], kinds: object[]) => () => defineOperator({ name: 'lamp', kinds, conversions } as never)
@@ -108,7 +108,7 @@ t.test('an operator converts its kinds, each once', async (t) => {
   t.throws(message(conversions, []), { message: /conversions: Lamp\.example\.com is not one of the operator's kinds/ })
 })
 
-t.test('versions with the same fields need no converter, whatever else differs', async (t) => {
+t.test('versions with the same fields need no converter, despite other differences', async (t) => {
   const specs = {
     stricter: [Type.Object({ a: Type.String() }), Type.Object({ a: Type.Optional(Type.String({ maxLength: 5, description: 'x' })) })],
     'other default': [Type.Object({ a: Type.Integer({ default: 1 }) }), Type.Object({ a: Type.Integer() })],
@@ -128,7 +128,7 @@ t.test('versions with the same fields need no converter, whatever else differs',
   }
 })
 
-t.test('versions differ in what changes the meaning of a value', async (t) => {
+t.test('versions differ if the meaning of a value changes', async (t) => {
   const differing = [
     [Type.Object({ a: Type.String() }), Type.Object({ a: Type.Integer() }), 'spec.a'],
     [Type.Object({ a: Type.Enum(['x', 'y']) }), Type.Object({ a: Type.Enum(['x', 'z']) }), 'spec.a'],
@@ -151,7 +151,7 @@ t.test('versions differ in what changes the meaning of a value', async (t) => {
   }
 })
 
-t.test('of the places that differ three are named', async (t) => {
+t.test('at most three differing places are named', async (t) => {
   const spec = (...names: string[]) => Type.Object(Object.fromEntries(names.map((name) => [name, Type.String()])))
   const kind = (...names: string[]) =>
     defineKind({
@@ -170,7 +170,7 @@ t.test('of the places that differ three are named', async (t) => {
   t.strictSame(missingConverters(kind()), [])
 })
 
-t.test('a definition has its kind, its converters and whether nothing may be lost', async (t) => {
+t.test('a definition has its kind, its converters and lossless', async (t) => {
   const converters = { v1, v1beta1: { toHub: v1.toHub as never, fromHub: v1.fromHub as never } }
   const defined = defineConversion(lamp, { converters, lossless: false })
   t.strictSame([defined.kind === lamp, defined.lossless, [...defined.spokes.keys()]], [true, false, ['v1', 'v1beta1']])
@@ -181,7 +181,7 @@ t.test('a definition has its kind, its converters and whether nothing may be los
   })
 })
 
-t.test('settings that are none are refused', async (t) => {
+t.test('invalid settings are refused', async (t) => {
   const refused = (settings: unknown, message: string): void => {
     t.throws(() => defineConversion(lamp, settings as never), {
       code: 'PRO_KIND_INVALID',

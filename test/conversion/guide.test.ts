@@ -1,10 +1,10 @@
-/** The guide about conversion: its example is the one that is compiled. */
+/** The conversion guide: its example is the file that is compiled. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import type { JsonObject } from '../../src/api/json.ts'
-import { proreus, repository } from '../support/process.ts'
+import { proreus, repository } from '../support/process/process.ts'
 
 const example = 'docs/examples/conversion.ts'
 const guide = readFileSync(join(repository, 'docs/guides/conversion.md'), 'utf8')
@@ -15,7 +15,7 @@ t.test('the example is the one in the guide', async (t) => {
   t.equal(shown?.[2], readFileSync(join(repository, example), 'utf8'))
 })
 
-t.test('a CRD with its conversion webhook is generated from it', async (t) => {
+t.test('a CRD with its conversion webhook is generated from the example', async (t) => {
   const cwd = t.testdir()
   const { code, stderr } = await proreus(['generate', '--operators', join(repository, example), '--output', 'out'], { cwd })
   t.equal(code, 0, stderr)

@@ -4,14 +4,14 @@ import { validateAnnotations } from '../../src/api/object-meta.ts'
 import type { Unkept } from '../../src/conversion/converter.ts'
 import { keptAnnotation, maxKeptBytes, putKeptAnnotations, takeKeptAnnotations } from '../../src/conversion/kept-annotations.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
-import { converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
-import { jsonArbitrary } from '../support/schema-values.ts'
+import { converting, job, jobConversion, jobOf } from '../support/conversion/fixture.ts'
+import { jsonArbitrary } from '../fuzz/values.ts'
 import { fc } from '../support/property.ts'
 
 const convert = converting(jobConversion)
 const hub = 'conversion.example.com/v1'
 
-/** A spoke's object that carries this for the hub, converted to the hub; and what the metrics were told. */
+/** Converts a spoke's object with this annotation to the hub, and returns the reported reasons. */
 async function carrying(text: string): Promise<{ object: JsonObject; unkept: string[] }> {
   const unkept: string[] = []
   const metadata = { name: 'a', annotations: { [hub]: text } }
@@ -21,14 +21,14 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
 }
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
 const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
-/** What is shown in place of a priority that nobody wrote: a digest of the default. */
+/** The entry of a defaulted priority: a digest of the default. */
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')
   const text = ((shown.metadata as JsonObject).annotations as Record<string, string>)[hub]!
   return (JSON.parse(text) as { fields: { spec: { fields: { priority: JsonObject } } } }).fields.spec.fields.priority
 }
 
-t.test('what an annotation holds that nobody kept is ignored, counted and taken away', async (t) => {
+t.test('an annotation that was not written by the framework is ignored, counted and removed', async (t) => {
   for (const text of [
     '',
     'x',
@@ -50,7 +50,7 @@ t.test('what an annotation holds that nobody kept is ignored, counted and taken 
   }
 })
 
-t.test('what does not belong there is passed over', async (t) => {
+t.test('invalid entries are ignored', async (t) => {
   const { shown } = (await priority()) as { shown: string }
   for (const fields of [
     { priority: 5 },
@@ -70,25 +70,29 @@ t.test('what does not belong there is passed over', async (t) => {
     const { object } = await carrying(kept(fields))
     t.strictSame(object.spec, plain, JSON.stringify(fields))
   }
-  t.strictSame((await carrying(kept({ priority: { value: 1, shown } }))).object.spec, { ...plain, priority: 1 }, 'this one was kept')
+  t.strictSame(
+    (await carrying(kept({ priority: { value: 1, shown } }))).object.spec,
+    { ...plain, priority: 1 },
+    'a valid entry is restored',
+  )
   t.equal(({} as { polluted?: unknown }).polluted, undefined)
 })
 
-t.test('what the schema refuses is not restored, and the rest is', async (t) => {
+t.test('values that the schema refuses are not restored, and the rest is', async (t) => {
   const { shown } = (await priority()) as { shown: string }
-  const given = kept({
+  const annotation = kept({
     priority: { value: 999, shown },
     notes: { value: { a: 'b' } },
     serial: { value: 'text' },
   })
-  const { object, unkept } = await carrying(given)
+  const { object, unkept } = await carrying(annotation)
   t.strictSame(object.spec, { ...plain, notes: { a: 'b' } })
   t.strictSame(unkept, ['not accepted'])
   const nested = await carrying(kept({ notes: { value: { a: 5 } }, tasks: { items: [[['a'], { fields: { retries: { value: 1.5 } } }]] } }))
   t.strictSame(nested.object.spec, plain)
 })
 
-t.test('whatever an annotation holds, the result is what the hub accepts', async () => {
+t.test('for any annotation, the result is valid in the hub', async () => {
   const schema = schemaOf(job)
   const annotation = fc.oneof(
     fc.string(),
@@ -106,14 +110,14 @@ t.test('whatever an annotation holds, the result is what the hub accepts', async
   )
 })
 
-t.test('what an object keeps for its own version is taken away', async (t) => {
+t.test('an annotation for the own version is removed', async (t) => {
   const text = kept({ notes: { value: { a: 'b' } } })
   const metadata = { name: 'a', annotations: { [hub]: text, 'conversion.example.com/v1alpha1': '{}' } }
   const shown = await convert(jobOf('v1', { schedule: {} }, { metadata }), 'v1beta1')
-  t.strictSame(shown.metadata, { name: 'a', annotations: { 'conversion.example.com/v1alpha1': '{}' } }, 'but not what is for a third one')
+  t.strictSame(shown.metadata, { name: 'a', annotations: { 'conversion.example.com/v1alpha1': '{}' } }, 'but not one for a third version')
 })
 
-t.test('what is too large is not kept, and the object is converted all the same', async (t) => {
+t.test('fields that are too large are not kept, and the object is converted nevertheless', async (t) => {
   const notes = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`n${index}`, 'x'.repeat(1000)]))
   const unkept: string[] = []
   const call = { unkept: ({ reason }: Unkept) => void unkept.push(reason) }
@@ -128,7 +132,7 @@ t.test('what is too large is not kept, and the object is converted all the same'
   t.strictSame(unkept, ['too large', 'too large'])
 })
 
-t.test('what is kept of several versions is within the limit for all annotations of an object', async (t) => {
+t.test('kept fields of several versions share the limit of all annotations', async (t) => {
   const half = 'x'.repeat(maxKeptBytes / 2)
   const metadata = { name: 'a', annotations: { own: 'x'.repeat(256 * 1024 - maxKeptBytes) } }
   const put = putKeptAnnotations(job, metadata, new Map(['v1', 'v1beta1', 'v1alpha1'].map((version) => [version, half])))
@@ -137,7 +141,7 @@ t.test('what is kept of several versions is within the limit for all annotations
   t.strictSame(validateAnnotations(put.metadata?.annotations, 'metadata.annotations'), [])
 })
 
-t.test('only the annotations of the versions of a kind are taken', async (t) => {
+t.test('only annotations for versions of the kind are removed', async (t) => {
   t.equal(keptAnnotation(job, 'v1'), hub)
   const others = { 'conversion.example.com/v7': 'a', 'conversion.other.com/v1': 'b', own: 'c' }
   const metadata = { name: 'a', annotations: { ...others, [hub]: 'x', 'conversion.example.com/v1beta1': 5 }, labels: { l: 'm' } }
@@ -150,14 +154,14 @@ t.test('only the annotations of the versions of a kind are taken', async (t) => 
     texts: new Map([['v1', 'x']]),
   })
   for (const untouched of [{}, { name: 'a' }, { annotations: others }, { annotations: null }, { annotations: [] }] as JsonObject[]) {
-    const { metadata: given, texts } = takeKeptAnnotations(job, untouched)
-    t.equal(given, untouched)
+    const { metadata: unchanged, texts } = takeKeptAnnotations(job, untouched)
+    t.equal(unchanged, untouched)
     t.equal(texts.size, 0)
   }
   for (const none of [undefined, null, 'x', []]) t.strictSame(takeKeptAnnotations(job, none), { metadata: undefined, texts: new Map() })
 })
 
-t.test('what is kept is put beside the annotations that are there', async (t) => {
+t.test('kept fields are added to existing annotations', async (t) => {
   const metadata = { name: 'a', annotations: { own: 'x' } }
   t.strictSame(putKeptAnnotations(job, metadata, new Map([['v1', 'kept']])), {
     metadata: { name: 'a', annotations: { own: 'x', [hub]: 'kept' } },
@@ -175,7 +179,7 @@ t.test('what is kept is put beside the annotations that are there', async (t) =>
   t.strictSame(putKeptAnnotations(job, undefined, new Map([['v1', 'x'.repeat(maxKeptBytes + 1)]])), { metadata: undefined, unkept: ['v1'] })
 })
 
-t.test('64 KiB are kept for a version, and 256 KiB of annotations in all, counted in bytes', async (t) => {
+t.test('at most 64 KiB are kept per version, and 256 KiB of annotations in total, in bytes', async (t) => {
   const unkept = (text: string, annotations: JsonObject = {}): readonly string[] =>
     putKeptAnnotations(job, { annotations }, new Map([['v1', text]])).unkept
   t.strictSame(unkept('x'.repeat(64 * 1024)), [])

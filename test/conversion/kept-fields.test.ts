@@ -12,10 +12,10 @@ const listMap = (items: StructuralSchema, ...keys: string[]): StructuralSchema =
   'x-kubernetes-list-map-keys': keys,
 })
 const find = (shown: JsonObject, original: JsonObject, schema = object({})): unknown => findKeptFields(shown, original, schema)
-/** What is put in place of a value that was shown. */
+/** The digest of a shown value. */
 const digest = (shown: JsonValue): string => (find({ a: shown }, {}) as { fields: { a: { shown: string } } }).fields.a.shown
 
-t.test('where nothing differs nothing is kept', async (t) => {
+t.test('without differences nothing is kept', async (t) => {
   for (const [shown, original] of [
     [{}, {}],
     [{ a: { b: [1, { c: null }] } }, { a: { b: [1, { c: null }] } }],
@@ -30,7 +30,7 @@ t.test('where nothing differs nothing is kept', async (t) => {
   t.equal(findKeptFields(undefined, undefined, undefined), undefined)
 })
 
-t.test('what differs is kept with a digest of what was shown in its place', async (t) => {
+t.test('a difference is kept with a digest of the shown value', async (t) => {
   const shown = digest(1)
   t.match(shown, /^[\w-]{22}$/)
   t.equal(digest(1), shown)
@@ -44,7 +44,7 @@ t.test('what differs is kept with a digest of what was shown in its place', asyn
   t.strictSame(find({ a: [1] }, { a: { b: 2 } }), { fields: { a: { value: { b: 2 }, shown: digest([1]) } } })
 })
 
-t.test('lists are kept whole, unless they are maps with the same items in the same order', async (t) => {
+t.test('lists are kept whole, unless they are list maps with the same items in the same order', async (t) => {
   const schema = object({ list: listMap(object({ id: text, a: text }), 'id'), plain: { type: 'array', items: object({ id: text }) } })
   const of = (shown: JsonValue, original: JsonValue, field = 'list'): unknown => {
     const kept = find({ [field]: shown }, { [field]: original }, schema) as { fields: Record<string, unknown> } | undefined
@@ -69,9 +69,19 @@ t.test('lists are kept whole, unless they are maps with the same items in the sa
     t.strictSame(of(shown, original), { value: original, shown: digest(shown) })
   t.strictSame(of([{ id: '1' }], [one], 'plain'), { value: [one], shown: digest([{ id: '1' }]) })
   t.equal(of([one, two], [one, two]), undefined)
+  t.strictSame(find({}, { list: [one] }, schema), { fields: { list: { value: [one] } } }, 'absent in the shown object')
+  t.strictSame(find({ list: [one] }, {}, schema), { fields: { list: { shown: digest([one]) } } }, 'absent in the original')
+  for (const [shown, original] of [
+    [{ id: '1' }, [one]],
+    [[one], { id: '1' }],
+    [null, [one]],
+    [[one], null],
+    ['x', [one]],
+  ] as [JsonValue, JsonValue][])
+    t.strictSame(of(shown, original), { value: original, shown: digest(shown) }, 'a value of another type')
 })
 
-t.test('an item of several keys is found by all of them', async (t) => {
+t.test('an item with several keys is matched by all of them', async (t) => {
   const schema = object({ ports: listMap(object({ port: { type: 'integer' }, protocol: text, name: text }), 'port', 'protocol') })
   const ports = [{ port: 1, protocol: 'TCP' }, { port: 1, protocol: 'UDP' }, { port: 2 }]
   const original = ports.map((port, index) => (index === 0 ? port : { ...port, name: `n${index}` }))
@@ -90,7 +100,7 @@ t.test('an item of several keys is found by all of them', async (t) => {
   t.strictSame(restoreKeptFields(swapped, kept, schema), { ports: [original[2], original[1], original[0]] })
 })
 
-t.test('a map that is atomic is kept whole, one with values of a schema field by field', async (t) => {
+t.test('an atomic map is kept whole, other maps field by field', async (t) => {
   const atomic = object({ m: { type: 'object', 'x-kubernetes-map-type': 'atomic', additionalProperties: text } })
   t.strictSame(find({ m: { a: '1' } }, { m: { a: '1', b: '2' } }, atomic), {
     fields: { m: { value: { a: '1', b: '2' }, shown: digest({ a: '1' }) } },
@@ -102,20 +112,20 @@ t.test('a map that is atomic is kept whole, one with values of a schema field by
   t.strictSame(restoreKeptFields({ m: { x: [{ id: '1' }] } }, kept, map), { m: { x: [{ id: '1', a: 'b' }] } })
 })
 
-t.test('what was shown and still is gives way to what was kept, at every depth', async (t) => {
+t.test('a shown value that is unchanged is replaced by the kept one, at any depth', async (t) => {
   const schema = object({ list: listMap(object({ id: text, a: text }), 'id'), a: object({ b: object({}) }) })
   const shown = { a: { b: { x: 1, y: 2, w: 1 } }, list: [{ id: '1', a: 'x' }, { id: '2' }], same: true }
   const original = { a: { b: { x: 9, z: 3, w: 1 } }, list: [{ id: '1' }, { id: '2', a: 'y' }], same: true }
   const kept = findKeptFields(shown, original, schema)
   const before = structuredClone(shown)
   t.strictSame(restoreKeptFields(shown, kept, schema), original)
-  t.strictSame(shown, before, 'what is given stays as it is')
+  t.strictSame(shown, before, 'the input is unchanged')
 
   const edited = { ...shown, a: { b: { x: 2, y: 2, w: 5 } } }
   t.strictSame(restoreKeptFields(edited, kept, schema), { ...original, a: { b: { x: 2, z: 3, w: 5 } } })
 })
 
-t.test('the same object comes back where nothing fits', async (t) => {
+t.test('an object is returned as it is if nothing can be restored', async (t) => {
   const schema = object({ list: listMap(object({ id: text }), 'id') })
   const value = { a: 1, list: [{ id: '1' }] }
   for (const kept of [
@@ -135,7 +145,7 @@ t.test('the same object comes back where nothing fits', async (t) => {
     t.equal(restoreKeptFields(value, kept, schema), value, JSON.stringify(kept))
 })
 
-t.test('a field whose name every object has is kept and restored as any other', async (t) => {
+t.test('a field with the name of an inherited property is kept and restored', async (t) => {
   const original = JSON.parse('{"__proto__":{"a":1},"constructor":2}') as JsonObject
   const kept = JSON.parse(JSON.stringify(find({}, original))) as unknown
   t.equal(JSON.stringify(kept), '{"fields":{"__proto__":{"value":{"a":1}},"constructor":{"value":2}}}')
@@ -144,7 +154,7 @@ t.test('a field whose name every object has is kept and restored as any other', 
   t.equal(Object.getPrototypeOf(restored), Object.prototype)
 })
 
-t.test('nothing is restored at, in or around a place that is refused', async (t) => {
+t.test('no field is restored at, within or around a refused path', async (t) => {
   const schema = object({ list: listMap(object({ id: text, a: text, ab: text }), 'id') })
   const shown = { a: {}, ab: {}, list: [{ id: '1' }] }
   const original = { a: { b: 1, bc: 2 }, ab: { b: 3 }, list: [{ id: '1', a: 'x', ab: 'y' }], whole: { c: { d: 1 } } }

@@ -27,7 +27,7 @@ const schema: StructuralSchema = {
 const target = compileSchema(schema)
 const envelope = { apiVersion: 'example.com/v1', kind: 'A' }
 
-t.test('spec and status are kept, and nothing else', async (t) => {
+t.test('only spec and status are kept', async (t) => {
   const original = { ...envelope, metadata: { name: 'a' }, spec: { a: 'x' }, status: { n: 9007199254740993n }, data: 1 }
   t.equal(
     writeKeptFields({ ...envelope, spec: {}, status: {} }, original, schema),
@@ -43,11 +43,11 @@ t.test('spec and status are kept, and nothing else', async (t) => {
   t.equal(
     writeKeptFields({ spec: { list: [{ id: 'a' }] } }, list, schema),
     '{"fields":{"spec":{"fields":{"list":{"items":[[["a"],{"fields":{"x":{"value":1}}}]]}}}}}',
-    'by the schema of the field',
+    'matched by the schema of the field',
   )
 })
 
-t.test('what is read is what could have been written, up to 64 KiB', async (t) => {
+t.test('only valid kept texts up to 64 KiB are read', async (t) => {
   t.strictSame(readKeptFields('{"fields":{"spec":{"value":9007199254740993},"status":{}}}'), {
     fields: { spec: { value: 9007199254740993n }, status: {} },
   })
@@ -59,7 +59,7 @@ t.test('what is read is what could have been written, up to 64 KiB', async (t) =
   t.equal(readKeptFields(padded(65_537)), undefined)
 })
 
-t.test('what the schema accepts is restored with its defaults, what it refuses is named', async (t) => {
+t.test('accepted fields are restored with defaults, refused ones are named', async (t) => {
   const fit = (spec: object, fields: object) =>
     restoreWhatFits({ ...envelope, spec } as never, { fields: { spec: { fields } } } as never, target)
   const restored = (spec: object): object => ({ ...envelope, spec })
@@ -68,7 +68,7 @@ t.test('what the schema accepts is restored with its defaults, what it refuses i
   t.strictSame(fit({}, { a: { value: 'long' }, b: { value: 6 } }), { restored: restored({}), refused: ['spec.a', 'spec.b'] })
   t.strictSame(fit({}, { c: { value: { e: 1 } } }), { restored: restored({ c: { e: 1, d: 7 } }), refused: [] })
   t.strictSame(fit({}, { unknown: { value: 1 } }), { restored: restored({}), refused: [] })
-  t.strictSame(fit({ b: 9 }, { a: { value: 'x' } }), { restored: restored({ b: 9, a: 'x' }), refused: [] }, 'wrong before')
+  t.strictSame(fit({ b: 9 }, { a: { value: 'x' } }), { restored: restored({ b: 9, a: 'x' }), refused: [] }, 'invalid before')
   const unchanged = { ...envelope, spec: { a: 'x' } }
   t.equal(restoreWhatFits(unchanged, { fields: {} }, target).restored, unchanged)
   const list = [{ id: 'a' }, { id: 'b' }]

@@ -2,12 +2,12 @@ import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { excessOf, readObject } from '../../src/conversion/review-object.ts'
 import { identityOf, scanReview } from '../../src/conversion/review-scan.ts'
-import { LoopTurns, Turns } from '../../src/conversion/turns.ts'
+import { TimeSlices } from '../../src/runtime/time-slices.ts'
 
-const turns = (): Turns => new Turns(new LoopTurns())
-const scan = (objects: string) => scanReview(Buffer.from(`{"request":{"objects":${objects},"uid":"u"}}`), turns())
+const slices = (): TimeSlices => new TimeSlices(10)
+const scan = (objects: string) => scanReview(Buffer.from(`{"request":{"objects":${objects},"uid":"u"}}`), slices())
 
-t.test('the objects are found, with how much there is in each', async (t) => {
+t.test('the objects are found, with their numbers of values and levels', async (t) => {
   const texts = ['{}', '{"a":1}', '{"a":[1,2,{}],"b":"]},\\"{"}', `{"a":${'['.repeat(20)}${']'.repeat(20)}}`]
   const { objects, envelope } = await scan(` [ ${texts.join('\n , ')} ] `)
   t.strictSame(envelope, { request: { objects: [], uid: 'u' } })
@@ -19,10 +19,10 @@ t.test('the objects are found, with how much there is in each', async (t) => {
     [2, texts[2], 6, 3],
     [3, texts[3], 21, 21],
   ])
-  t.strictSame([...objects].length, 4, 'they can be gone over again')
+  t.strictSame([...objects].length, 4, 'they can be iterated again')
 })
 
-t.test('a list of a million objects takes no memory beside its text', async (t) => {
+t.test('a list of a million objects takes no memory besides its text', async (t) => {
   const body = `[${'{},'.repeat(1_000_000)}{}]`
   const { objects } = await scan(body)
   t.equal(objects.length, 1_000_001)
@@ -31,7 +31,7 @@ t.test('a list of a million objects takes no memory beside its text', async (t) 
   t.equal(last, 1_000_000)
 })
 
-t.test('where a list has an entry that is no object, its place is told', async (t) => {
+t.test('an item that is not an object is reported with its index', async (t) => {
   const cases: [string, RegExp][] = [
     ['[1]', /^request\.objects\[0\] is no object: it begins with "1\]/],
     ['[{}, "x"]', /^request\.objects\[1\] is no object: it begins with "\\"x\\"/],
@@ -41,7 +41,7 @@ t.test('where a list has an entry that is no object, its place is told', async (
   for (const [list, message] of cases) await t.rejects(scan(list), { name: 'MalformedConversionReview', message }, list)
 })
 
-t.test('of an object that is not read, its kind and name are', async (t) => {
+t.test('kind and name of an object are found without parsing it', async (t) => {
   const whole = { spec: { a: ['}'] }, metadata: { labels: { name: 'x' }, name: 'n', namespace: 's' }, kind: 'K', apiVersion: 'g/v' }
   const cases: [string, JsonObject][] = [
     [JSON.stringify(whole), { kind: 'K', apiVersion: 'g/v', metadata: { name: 'n', namespace: 's' } }],
@@ -54,7 +54,7 @@ t.test('of an object that is not read, its kind and name are', async (t) => {
   for (const [text, identity] of cases) t.strictSame(await identityOf(Buffer.from(text)), identity, text)
 })
 
-t.test('too many values and too many levels are told apart', (t) => {
+t.test('excess values and excess levels are distinguished', (t) => {
   t.strictSame(
     [excessOf({ values: 100_000, levels: 1000 }), excessOf({ values: 100_001, levels: 3 }), excessOf({ values: 2000, levels: 1001 })],
     [undefined, 'has more than 100000 values (fields and items)', 'has more than 1000 levels of nesting'],
@@ -62,30 +62,30 @@ t.test('too many values and too many levels are told apart', (t) => {
   t.end()
 })
 
-t.test('a large object is read in slices to the same values, with its long integers', async (t) => {
+t.test('a large object is parsed in slices, with exact integers', async (t) => {
   const text = `{"list":[${'{"a":"x\\n","b":[1.5,null]},'.repeat(8000)}9007199254740993],"__proto__":{"c":"ü"},"a":1,"a":2}`
   const [object] = [...(await scan(`[${text}]`)).objects]
-  const read = await readObject(object!, turns())
+  const read = await readObject(object!, slices())
   t.ok(object!.values > 10_000 && Object.isFrozen(read))
   const small = [...(await scan(`[${text.replace('{"a":"x\\n","b":[1.5,null]},'.repeat(7999), '')}]`)).objects][0]!
-  const parsed = await readObject(small, turns())
+  const parsed = await readObject(small, slices())
   t.notOk(Object.isFrozen(parsed))
   t.strictSame({ ...read, list: (read.list as unknown[]).slice(7999) }, { ...parsed })
-  await t.rejects(readObject({ ...object!, bytes: Buffer.from('{"a":}') }, turns()), {
+  await t.rejects(readObject({ ...object!, bytes: Buffer.from('{"a":}') }, slices()), {
     name: 'MalformedConversionReview',
     message: /^request\.objects\[0\] of the ConversionReview cannot be read: /,
   })
 })
 
-t.test('the envelope, the space and the number of fields are bounded', async (t) => {
+t.test('envelope, white space and number of fields are limited', async (t) => {
   const review = (fields: string, objects = '[]'): Promise<unknown> =>
-    scanReview(Buffer.from(`{"request":{"objects":${objects}}${fields}}`), turns())
+    scanReview(Buffer.from(`{"request":{"objects":${objects}}${fields}}`), slices())
   const notJson = (problem: string) => ({
     name: 'MalformedConversionReview',
     message: `The body is no JSON of a ConversionReview: ${problem}.`,
   })
   const largeEnvelope = { message: 'The ConversionReview without its objects is larger than 65536 bytes.' }
-  // All but the x-es, without the two brackets of the list.
+  // The review without the x characters, and without the two brackets of the list.
   const around = '{"request":{"objects":},"a":""}'.length
   await review(`,"a":"${'x'.repeat(65_536 - around)}"`, `[{"b":"${'y'.repeat(70_000)}"}]`)
   await t.rejects(review(`,"a":"${'x'.repeat(65_537 - around)}"`, '[{}]'), largeEnvelope)
@@ -98,14 +98,14 @@ t.test('the envelope, the space and the number of fields are bounded', async (t)
   await t.rejects(review(`,"${'k'.repeat(60)}":1,"${'k'.repeat(60)}":2`), notJson(`the field "${'k'.repeat(39)} is one too many`))
 })
 
-t.test('an object has 8 MiB at most', async (t) => {
+t.test('an object has at most 8 MiB', async (t) => {
   const object = (bytes: number): string => `[{"a":"${'x'.repeat(bytes - 8)}"}]`
   const { objects } = await scan(object(8 * 1024 * 1024))
   t.equal(objects.heaviest.bytes, 8 * 1024 * 1024)
   await t.rejects(scan(object(8 * 1024 * 1024 + 1)), { message: 'request.objects[0] is larger than 8388608 bytes.' })
 })
 
-t.test('the heaviest are the most values and the most bytes, of whichever object', async (t) => {
+t.test('the heaviest are the maxima of values and bytes over all objects', async (t) => {
   const few = `{"a":"${'x'.repeat(100)}"}`
   const { objects } = await scan(`[{},{"a":[1,2,3]},${few},{}]`)
   t.strictSame(objects.heaviest, { values: 4, bytes: few.length })
@@ -114,7 +114,7 @@ t.test('the heaviest are the most values and the most bytes, of whichever object
   t.strictSame([...(await scan('[ ]')).objects], [])
 })
 
-t.test('a review that ends too early, or goes on, is no JSON', async (t) => {
+t.test('a review that ends early or has trailing data is invalid JSON', async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['', '"{" is expected at byte 0'],
     ['  []', '"{" is expected at byte 2'],
@@ -131,7 +131,7 @@ t.test('a review that ends too early, or goes on, is no JSON', async (t) => {
     ['{"request":{"objects":[{}}}', '"]" is expected at byte 25'],
   ]
   for (const [text, problem] of cases) {
-    const error = await scanReview(Buffer.from(text), turns()).catch((thrown: unknown) => thrown as Error)
+    const error = await scanReview(Buffer.from(text), slices()).catch((thrown: unknown) => thrown as Error)
     t.strictSame(
       error instanceof Error ? [error.name, error.message] : error,
       ['MalformedConversionReview', `The body is no JSON of a ConversionReview: ${problem}.`],
@@ -140,37 +140,37 @@ t.test('a review that ends too early, or goes on, is no JSON', async (t) => {
   }
 })
 
-t.test('only the list of objects of the request is taken out of a review', async (t) => {
+t.test('only request.objects is separated from the review', async (t) => {
   const text = '{"objects":[{"a":1}],"request":{"x":{"objects":[1]},"objects":{"b":2}},"n":-1.5e3,"t":"\\\\","u":"\\"]"}'
-  const { envelope, objects } = await scanReview(Buffer.from(text), turns())
+  const { envelope, objects } = await scanReview(Buffer.from(text), slices())
   t.strictSame(envelope, JSON.parse(text))
   t.strictSame([objects.length, objects.heaviest], [0, { values: 0, bytes: 0 }])
-  const other = await scanReview(Buffer.from('{"request":[{"objects":[{}]}]}'), turns())
+  const other = await scanReview(Buffer.from('{"request":[{"objects":[{}]}]}'), slices())
   t.strictSame([other.envelope, other.objects.length], [{ request: [{ objects: [{}] }] }, 0])
 })
 
-t.test('a long list is gone over in slices', async (t) => {
-  let given = 0
-  const due = { due: true, give: async () => void (given += 1) } as unknown as Turns
+t.test('a long list is scanned in slices', async (t) => {
+  let turnsGiven = 0
+  const due = { next: async () => void (turnsGiven += 1) } as unknown as TimeSlices
   await scanReview(Buffer.from('{"request":{"objects":[{},{},{}]}}'), due)
-  t.equal(given, 3)
+  t.equal(turnsGiven, 3)
 })
 
-t.test('of an object in an object only its own name is told', async (t) => {
+t.test('nested metadata is not taken for that of the object', async (t) => {
   const text = '{"metadata":{"ownerReferences":[{"name":"o"}],"namespace":"s"},"spec":{"metadata":{"name":"x"},"kind":"y"},"kind":"K"}'
   t.strictSame(await identityOf(Buffer.from(text)), { kind: 'K', metadata: { namespace: 's' } })
   t.strictSame(await identityOf(Buffer.from('[]')), { metadata: {} })
 })
 
-t.test('an object of up to 10,000 values is read in one go, a larger one in slices', async (t) => {
-  const given = async (items: number): Promise<number> => {
+t.test('an object of up to 10,000 values is parsed at once, a larger one in slices', async (t) => {
+  const turnsGiven = async (items: number): Promise<number> => {
     let turns = 0
-    const slices = { due: true, give: async () => void (turns += 1) } as unknown as Turns
+    const slices = { next: async () => void (turns += 1) } as unknown as TimeSlices
     const [object] = [...(await scan(`[{"a":[${Array(items).fill('1').join(',')}]}]`)).objects]
     t.equal(object!.values, items + 1)
     await readObject(object!, slices)
     return turns
   }
-  t.equal(await given(9_999), 0)
-  t.ok((await given(10_000)) > 5)
+  t.equal(await turnsGiven(9_999), 0)
+  t.ok((await turnsGiven(10_000)) > 5)
 })

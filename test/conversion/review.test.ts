@@ -6,19 +6,19 @@ import { createConverter } from '../../src/conversion/converter.ts'
 import type { ConversionCall, ObjectConverter } from '../../src/conversion/converter.ts'
 import type { ConversionAnswer } from '../../src/conversion/review.ts'
 import { answerConversion, decodeConversionReview, failedConversion } from '../../src/conversion/review.ts'
-import { LoopTurns, Turns } from '../../src/conversion/turns.ts'
+import { TimeSlices } from '../../src/runtime/time-slices.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
-import { callOf, jobConversion, jobOf, reviewOf } from '../support/conversion-fixture.ts'
+import { callOf, jobConversion, jobOf, reviewOf } from '../support/conversion/fixture.ts'
 
-const turns = (): Turns => new Turns(new LoopTurns())
+const timeSlices = (): TimeSlices => new TimeSlices(10)
 const textOf = ({ pieces }: ConversionAnswer): string => Buffer.concat(pieces).toString()
-const decode = (body: Buffer | string | object | undefined, slices = turns()) =>
+const decode = (body: Buffer | string | object | undefined, slices = timeSlices()) =>
   decodeConversionReview(
     body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
     slices,
   )
 
-/** A converter of anything that gives the object with `to`, and fails where it says so. */
+/** A converter that sets `to`, and fails if the object has `fails`. */
 const converter = {
   convert: async (object: JsonObject, version: string) => {
     if (object.fails !== undefined) throw new Error(String(object.fails))
@@ -41,11 +41,11 @@ async function answer(
   const logger = createLogger({ level: 'debug', destination: { write: (line: string) => void lines.push(JSON.parse(line) as JsonObject) } })
   const converted: boolean[] = []
   const request = await decode(reviewOf(objects, 'example.com/v2', 'u"1'))
-  const answer = await answerConversion(request, find, callOf({ logger, ...call }), turns(), (failed) => converted.push(failed))
+  const answer = await answerConversion(request, find, callOf({ logger, ...call }), timeSlices(), (failed) => converted.push(failed))
   return { answer, converted, lines }
 }
 
-t.test('a review is read but for its objects', async (t) => {
+t.test('a review is decoded except for its objects', async (t) => {
   const review = reviewOf([{ a: 1 }, { b: 2 }], 'example.com/v2', 'u')
   const { objects, body, ...rest } = await decode(review)
   t.strictSame(rest, { uid: 'u', desiredAPIVersion: 'example.com/v2' })
@@ -56,7 +56,7 @@ t.test('a review is read but for its objects', async (t) => {
   )
 })
 
-t.test('what is no review is told apart', async (t) => {
+t.test('bodies that are not ConversionReviews are refused with their mistake', async (t) => {
   const request = { uid: 'u', desiredAPIVersion: 'example.com/v1', objects: [] }
   const envelope = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }
   const cases: readonly (readonly [Buffer | string | object | undefined, string])[] = [
@@ -80,18 +80,18 @@ t.test('what is no review is told apart', async (t) => {
     await t.rejects(decode(body), { name: 'MalformedConversionReview', message: new RegExp(`^${message}$`) })
 })
 
-t.test('a long review waits for its turn before it is looked at', async (t) => {
+t.test('a long review waits for a time slice', async (t) => {
   const review = JSON.stringify(reviewOf([{ a: '' }]))
   const of = async (length: number): Promise<number> => {
-    let given = 0
-    const slices = { due: false, give: async () => void (given += 1) } as unknown as Turns
+    let turnsGiven = -1 // Scanning the list of objects takes one turn.
+    const slices = { next: async () => void (turnsGiven += 1) } as unknown as TimeSlices
     await decode(review.replace('"a":""', `"a":"${'x'.repeat(length - review.length)}"`), slices)
-    return given
+    return turnsGiven
   }
   t.strictSame([await of(512 * 1024), await of(512 * 1024 + 1)], [0, 1])
 })
 
-t.test('the answer has the converted objects in their order', async (t) => {
+t.test('the response has the converted objects in order', async (t) => {
   const { answer: given, converted, lines } = await answer([{ kind: 'A' }, { kind: 'B', n: 7 }])
   t.equal(
     textOf(given),
@@ -102,16 +102,16 @@ t.test('the answer has the converted objects in their order', async (t) => {
   t.match(textOf((await answer([])).answer), '"convertedObjects":[],')
 })
 
-t.test('the converter of an object is found by the group that is asked for, and its kind', async (t) => {
-  const asked: unknown[] = []
+t.test('the converter is found by the desired group and the kind', async (t) => {
+  const lookups: unknown[] = []
   await answer([{ kind: 'A', apiVersion: 'other.com/v7' }, { kind: 'B' }], (group, kind) => {
-    asked.push(group, kind)
+    lookups.push(group, kind)
     return converter
   })
-  t.strictSame(asked, ['example.com', 'A', 'example.com', 'B'])
+  t.strictSame(lookups, ['example.com', 'A', 'example.com', 'B'])
 })
 
-t.test('objects that fail are named up to the third, and counted from then on', async (t) => {
+t.test('the first three failed objects are named, the others counted', async (t) => {
   const object = (name: string, fails?: string): JsonObject => ({
     apiVersion: 'example.com/v1',
     kind: 'Job',
@@ -151,7 +151,7 @@ t.test('objects that fail are named up to the third, and counted from then on', 
   t.notMatch(textOf(three.answer), /more/)
 })
 
-t.test('an object whose kind has no converter, or that holds too much, fails', async (t) => {
+t.test('an object without a converter, or with too many values, fails', async (t) => {
   const messageOf = async (object: JsonObject, find?: () => undefined): Promise<unknown> => {
     const { answer: given, converted } = await answer([object], find)
     t.strictSame(converted, [true])
@@ -172,7 +172,7 @@ t.test('an object whose kind has no converter, or that holds too much, fails', a
   )
 })
 
-t.test('after the thousandth failure nothing is tried any more', async (t) => {
+t.test('conversion stops after a thousand failures', async (t) => {
   const failing = (count: number): JsonObject[] => Array.from({ length: count }, () => ({ kind: 'Job', fails: 'x' }))
   const almost = await answer([...failing(999), { kind: 'Job' }])
   t.match(textOf(almost.answer), /; and 996 more"/)
@@ -182,7 +182,7 @@ t.test('after the thousandth failure nothing is tried any more', async (t) => {
   t.equal(over.converted.length, 1000)
 })
 
-t.test('an object that is no JSON fails the whole review as malformed', async (t) => {
+t.test('invalid JSON in an object fails the whole review as malformed', async (t) => {
   const body = JSON.stringify(reviewOf([{ a: 1 }])).replace('"a":1', '"a":')
   const request = await decode(body)
   const converted: boolean[] = []
@@ -190,7 +190,7 @@ t.test('an object that is no JSON fails the whole review as malformed', async (t
     request,
     () => converter,
     callOf(),
-    turns(),
+    timeSlices(),
     (failed) => converted.push(failed),
   )
   await t.rejects(answered, { name: 'MalformedConversionReview' })
@@ -215,9 +215,9 @@ t.test('an abort ends the conversion before the next object', async (t) => {
   t.strictSame(getEventListeners(abort.signal, 'abort'), [])
 })
 
-t.test('where the slice is used up each object waits for its turn', async (t) => {
-  let given = 0
-  const due = { due: true, give: async () => void (given += 1) } as unknown as Turns
+t.test('when the time slice is used up, each object waits for a turn', async (t) => {
+  let turnsGiven = 0
+  const due = { next: async () => void (turnsGiven += 1) } as unknown as TimeSlices
   const request = await decode(reviewOf([{ kind: 'A' }, { kind: 'B' }, { kind: 'C' }]))
   await answerConversion(
     request,
@@ -226,10 +226,10 @@ t.test('where the slice is used up each object waits for its turn', async (t) =>
     due,
     () => undefined,
   )
-  t.equal(given, 3)
+  t.equal(turnsGiven, 3)
 })
 
-t.test('an answer is written in pieces of 64 KiB, or a little more', async (t) => {
+t.test('a response is written in pieces of about 64 KiB', async (t) => {
   const objects = Array.from({ length: 40 }, () => ({ a: 'x'.repeat(5000) }))
   const { pieces } = (await answer(objects)).answer
   const lengths = pieces.map(({ length }) => length)
@@ -239,7 +239,7 @@ t.test('an answer is written in pieces of 64 KiB, or a little more', async (t) =
   t.equal(response.convertedObjects.length, 40)
 })
 
-t.test('an answer that fails has the code and the reason that it is given', async (t) => {
+t.test('a failed response has the given code and reason', async (t) => {
   const answered = failedConversion('u', 'too late', 504, 'Timeout')
   t.strictSame(JSON.parse(textOf(answered)), {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -250,7 +250,7 @@ t.test('an answer that fails has the code and the reason that it is given', asyn
   t.match(textOf(failedConversion('u', 'x')), '"reason":"InternalError","code":500')
 })
 
-t.test('an object is converted whole, with the call that it came with', async (t) => {
+t.test('an object is converted completely, with the call of the review', async (t) => {
   const signals: unknown[] = []
   const real = createConverter(jobConversion)
   const { signal } = new AbortController()

@@ -8,11 +8,11 @@ import { Type } from '../../src/api/type.ts'
 import type { ConversionDefinition } from '../../src/conversion/definition.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
-import { converting, job, jobConversion } from '../support/conversion-fixture.ts'
-import { objectFrom, valueFor } from '../support/schema-values.ts'
+import { converting, job, jobConversion } from '../support/conversion/fixture.ts'
+import { objectFrom, valueFor } from '../fuzz/values.ts'
 import { fc } from '../support/property.ts'
 
-/** What stands in the place of some small integers; the first two would be rounded to the same number. */
+/** Large integers in place of some small ones; the first two would be rounded to the same number. */
 const large = new Map<JsonValue, bigint>([
   [4, 9007199254740993n],
   [6, 9007199254740992n],
@@ -26,12 +26,12 @@ function enlarged(value: JsonValue): JsonValue {
   return objectFrom(Object.entries(value).map(([key, item]) => [key, enlarged(item!)]))
 }
 
-/** As the API server does it between two requests. */
-function sent(object: JsonObject): JsonObject {
+/** Serializes like the API server between two requests. */
+function serialized(object: JsonObject): JsonObject {
   return parseJson(stringifyJson(object)) as JsonObject
 }
 
-/** Objects as an API server has them in a version: pruned, defaulted, and valid. */
+/** Objects of a version as the API server stores them: pruned, defaulted, and valid. */
 function objectsOf(kind: Kind, version: string): fc.Arbitrary<JsonObject> {
   const schema = schemaOf(kind, version)
   const { properties = {} } = schema.schema
@@ -45,12 +45,12 @@ function objectsOf(kind: Kind, version: string): fc.Arbitrary<JsonObject> {
         metadata: { name: 'a', uid: 'u', labels: { a: 'b' } },
         spec,
       }
-      return sent(schema.default(schema.convert(status === undefined ? object : { ...object, status: enlarged(status) })))
+      return serialized(schema.default(schema.convert(status === undefined ? object : { ...object, status: enlarged(status) })))
     })
     .filter((object) => schema.validate(object).length === 0)
 }
 
-/** Converters that lose nearly everything: what is not kept cannot come back. */
+/** Converters that lose nearly all fields, which are then restored only from kept fields. */
 const lossy = defineKind({
   group: 'example.com',
   kind: 'Lossy',
@@ -109,10 +109,10 @@ for (const [definition, from, to] of cases) {
     const hub = schemaOf(kind)
     const property = fc.assert(
       fc.asyncProperty(objectsOf(kind, from), async (object) => {
-        // What the hub's schema refuses is not restored into it.
+        // Values that the schema of the hub rejects are not restored.
         fc.pre(hub.validate(await convert(structuredClone(object), kind.version)).length === 0)
         const there = await convert(structuredClone(object), to)
-        const shown = sent(await convert(sent(there), from))
+        const shown = serialized(await convert(serialized(there), from))
         if (!jsonEqual(shown, object))
           throw new Error(`${stringifyJson(object)}\nbecame ${stringifyJson(there)}\nand ${stringifyJson(shown)}`)
       }),
@@ -122,7 +122,7 @@ for (const [definition, from, to] of cases) {
   })
 }
 
-t.test('what a user changes in a spoke is never undone by what was kept', async () => {
+t.test('changes of a user in a spoke are never undone by kept fields', async () => {
   const convert = converting(jobConversion)
   await fc.assert(
     fc.asyncProperty(objectsOf(job, 'v1'), objectsOf(job, 'v1beta1'), async (object, wanted) => {

@@ -13,25 +13,25 @@ const list = (items: StructuralSchema, ...keys: string[]): StructuralSchema => (
 const shared = (value: unknown, from: StructuralSchema, to: StructuralSchema): unknown =>
   sharedFields({ field: value as never }, object({ field: from }), object({ field: to })).field
 
-t.test('fields of one shape in both versions are shared, of objects that differ those within', async (t) => {
+t.test('fields of the same shape are shared, and of differing objects their shared fields', async (t) => {
   const [from, to] = [object({ a: text, b: text, c: text }), object({ a: text, b: number, d: text })]
   t.strictSame(sharedFields({ a: '1', b: '2', c: '3', d: '4' }, from, to), { a: '1' })
   t.strictSame(shared({ a: '1', b: '2', c: '3' }, from, to), { a: '1' })
 })
 
-t.test('items of a list map are shared in part where both versions tell them apart by the same keys', async (t) => {
+t.test('items of list maps are shared in part if both versions have the same keys', async (t) => {
   const [from, to] = [object({ name: text, host: text, size: text }), object({ name: text, host: text, size: number })]
   const items = [{ name: 'a', host: 'b', size: '1' }]
   const part = [{ name: 'a', host: 'b' }]
   t.strictSame(shared(items, list(from, 'name'), list(to, 'name')), part)
   t.strictSame(shared(items, list(from, 'name', 'host'), list(to, 'name', 'host')), part)
-  t.equal(shared(items, list(from, 'name'), list(to, 'host')), undefined, 'by other keys: an item would be another one')
+  t.equal(shared(items, list(from, 'name'), list(to, 'host')), undefined, 'by other keys, the item would be another one')
   t.equal(shared(items, list(from, 'name'), list(to, 'name', 'host')), undefined, 'by more keys')
-  t.equal(shared(items, list(from, 'name'), list(to)), undefined, 'by none')
-  t.equal(shared(items, list(from), list(to)), undefined, 'by their places')
+  t.equal(shared(items, list(from, 'name'), list(to)), undefined, 'without keys')
+  t.equal(shared(items, list(from), list(to)), undefined, 'by index')
 })
 
-t.test('what is no object among the items, or has the name of what every object has, stays what it is', async (t) => {
+t.test('items that are not objects, and fields with names of inherited properties, are kept', async (t) => {
   const [from, to] = [object({ name: text, size: text }), object({ name: text, size: number })]
   t.strictSame(shared([{ name: 'a', size: '1' }, null, 'x'], list(from, 'name'), list(to, 'name')), [{ name: 'a' }, null, 'x'])
   const value = JSON.parse('{"__proto__":"a","b":null,"c":{}}') as Record<string, never>
@@ -39,7 +39,7 @@ t.test('what is no object among the items, or has the name of what every object 
   t.equal(JSON.stringify(sharedFields(value, named, named)), '{"__proto__":"a","b":null,"c":{}}')
 })
 
-t.test('a value that differs, and is neither object nor list map, is not shared', async (t) => {
+t.test('a differing value that is neither an object nor a list map is not shared', async (t) => {
   t.equal(shared('1', text, number), undefined)
   t.equal(shared(undefined, text, text), undefined)
   t.strictSame(shared({}, object({ a: text }), object({ a: number })), {})

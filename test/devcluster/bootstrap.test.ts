@@ -9,7 +9,7 @@ import { createOwnObjects } from '../../src/devcluster/bootstrap.ts'
 
 type Created = JsonObject & { readonly metadata: JsonObject & { readonly name: string } }
 
-/** What is created by a client that answers so. */
+/** Returns the objects that the bootstrap creates with a client whose responses `answer` returns. */
 async function created(
   namespaces: readonly string[],
   answer: () => Promise<unknown> = () => Promise.resolve({}),
@@ -24,7 +24,7 @@ async function created(
   return found
 }
 
-t.test('the namespaces and the Service that every cluster has', async (t) => {
+t.test('the bootstrap creates the default namespaces and the Service kubernetes', async (t) => {
   const { namespaces, services } = await created(['one', 'default'])
   t.strictSame(
     namespaces,
@@ -42,14 +42,14 @@ t.test('the namespaces and the Service that every cluster has', async (t) => {
   ])
 })
 
-t.test('what is there already stays, and other failures are told', async (t) => {
+t.test('existing objects are kept, and other failures are reported', async (t) => {
   const refuse = (code: number, reason: string) => (): Promise<unknown> => Promise.reject(new ApiError(failure(code, reason, 'no')))
   const { clusterroles } = await created([], refuse(409, 'AlreadyExists'))
   t.equal(clusterroles!.length, 11)
   await t.rejects(created([], refuse(403, 'Forbidden')))
 })
 
-/** By role and verbs: what the role allows, of what this API server has. */
+/** The resources of this API server that a role allows, keyed by role and verbs. */
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cluster-admin': {
     '*': '* *:*',
@@ -85,7 +85,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-t.test('what the roles allow', async (t) => {
+t.test('the bootstrap roles allow their verbs on the served resources', async (t) => {
   const { clusterroles } = await created([])
   const found: Record<string, Record<string, string>> = {}
   for (const { metadata, rules } of clusterroles as unknown as {
@@ -104,7 +104,7 @@ t.test('what the roles allow', async (t) => {
   t.strictSame(found, allowed)
 })
 
-t.test("roles are marked as the server's own, and some are the sum of others", async (t) => {
+t.test('roles have the labels of bootstrap roles, and some are aggregated', async (t) => {
   const { clusterroles } = await created([])
   const own = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
   const to = (name: string): JsonObject => ({ ...own, [`rbac.authorization.k8s.io/aggregate-to-${name}`]: 'true' })
@@ -132,7 +132,7 @@ t.test("roles are marked as the server's own, and some are the sum of others", a
   t.equal(clusterroles!.filter(({ aggregationRule }) => aggregationRule !== undefined).length, 3)
 })
 
-t.test('who has the roles from the beginning', async (t) => {
+t.test('bootstrap bindings grant the roles to groups', async (t) => {
   const { clusterrolebindings } = await created([])
   const group = (name: string): JsonObject => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name })
   const roleRef = (name: string): JsonObject => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name })

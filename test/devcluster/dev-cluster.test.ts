@@ -11,13 +11,13 @@ import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
 import type { DevCluster } from '../../src/devcluster/dev-cluster.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { clientFor } from '../support/devcluster-client.ts'
-import { widgetDefinition } from '../support/devcluster-definitions.ts'
-import { rejectionOf } from '../support/devcluster-errors.ts'
-import { startTestCluster } from '../support/devcluster-kubectl.ts'
-import { until } from '../support/process.ts'
+import { clientFor } from '../support/devcluster/client.ts'
+import { widgetDefinition } from '../support/devcluster/definitions.ts'
+import { rejectionOf } from '../support/rejection.ts'
+import { startTestCluster } from '../support/devcluster/kubectl.ts'
+import { until } from '../../src/testing/until.ts'
 
-t.test('the ages in tables follow the clock', async (t) => {
+t.test('ages in tables use the clock of the cluster', async (t) => {
   const clock = new FakeClock(Date.now())
   const client = clientFor(t, (await startTestCluster(t, { clock, controllers: false })).connection)
   await client.create(configMap, { metadata: { namespace: 'default', name: 'a' } })
@@ -27,7 +27,7 @@ t.test('the ages in tables follow the clock', async (t) => {
   t.strictSame(rows[0]!.cells, ['a', 0, '60m'])
 })
 
-t.test('a cluster is ready with its namespaces and its node', async (t) => {
+t.test('a started cluster has its namespaces and its node', async (t) => {
   const cluster = await startTestCluster(t, { namespaces: ['one', 'default'], nodes: [{ name: 'n1', labels: { a: 'b' } }] })
   const client = clientFor(t, cluster.connection)
   t.strictSame(
@@ -43,7 +43,7 @@ t.test('a cluster is ready with its namespaces and its node', async (t) => {
   t.match(await client.raw('/version'), { major: '1', minor: '36' })
 })
 
-t.test('users may do what their rules say, and everything is on record', async (t) => {
+t.test('users are limited to their rules, and every request is recorded', async (t) => {
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }]
   const cluster = await startTestCluster(t, { controllers: false, users: [{ name: 'jane', token: 'a-token', rules }] })
   const jane = clientFor(t, cluster.connectionFor('jane'))
@@ -60,7 +60,7 @@ t.test('users may do what their rules say, and everything is on record', async (
   t.throws(() => cluster.connectionFor('bob'), { code: 'PRO_INPUT' })
 })
 
-t.test('a restart keeps the authority and the token, so that an old kubeconfig stays valid', async (t) => {
+t.test('a restart keeps the CA and the token, so that an old kubeconfig stays valid', async (t) => {
   const directory = join(t.testdir(), '.proreus')
   const start = (): ReturnType<typeof startDevCluster> =>
     startDevCluster({ port: 0, directory, controllers: false, logger: silentLogger() })
@@ -122,7 +122,7 @@ for (const [name, before, after] of [
   })
 }
 
-t.test('a port that was asked for and is taken is an error, a port by habit moves on', async (t) => {
+t.test('a requested port that is in use is an error, the default port is replaced by a free one', async (t) => {
   const blocker = createServer()
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => blocker.close(resolve)))
@@ -136,7 +136,7 @@ t.test('a port that was asked for and is taken is an error, a port by habit move
   t.ok(cluster.port > port)
 })
 
-t.test('watches survive being dropped, and are told when they are too late', async (t) => {
+t.test('a dropped watch ends, and a watch from a compacted revision gets 410', async (t) => {
   const cluster = await startTestCluster(t, { controllers: false })
   const client = clientFor(t, cluster.connection)
   const list = await client.list(configMap, { namespace: 'default' })
@@ -153,7 +153,7 @@ t.test('watches survive being dropped, and are told when they are too late', asy
   t.match(await rejectionOf(late.next()), { statusCode: 410, reason: 'Expired' })
 })
 
-t.test('definitions are served after watches were dropped, too', async (t) => {
+t.test('definitions are served after watches were dropped', async (t) => {
   const cluster = await startTestCluster(t, { controllers: false })
   const client = clientFor(t, cluster.connection)
   cluster.dropWatches()
@@ -167,7 +167,7 @@ t.test('definitions are served after watches were dropped, too', async (t) => {
   t.strictSame((list as { items: unknown }).items, [])
 })
 
-t.test('a cluster with open watches closes', async (t) => {
+t.test('a cluster can be closed while watches are open', async (t) => {
   const cluster = await startDevCluster({ port: 0, logger: silentLogger() })
   const client = clientFor(t, cluster.connection)
   const watch = client.watch(configMap, {})[Symbol.asyncIterator]()

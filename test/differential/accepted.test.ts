@@ -1,8 +1,8 @@
-/** How differences are found and judged by the reviewed list, and how the list is rendered. */
+/** Comparison, the reviewed list of accepted differences, and its documentation page. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { AcceptedDifference } from '../real/differential/accepted.ts'
-import { judge, matches, readAccepted } from '../real/differential/accepted.ts'
+import { review, matches, readAccepted } from '../real/differential/accepted.ts'
 import { differencesOf } from '../real/differential/compare.ts'
 import type { Comparison } from '../real/differential/player.ts'
 import { renderDifferences } from '../real/differential/render.ts'
@@ -23,7 +23,7 @@ const entry = (requests: string[], paths: string[], scenario = 'one'): AcceptedD
   reason: 'because',
 })
 
-t.test('differences are told at the narrowest path', async (t) => {
+t.test('a difference is reported at its deepest path', async (t) => {
   const paths = (real: JsonObject, embedded: JsonObject): string[] => differencesOf(real, embedded).map(({ path }) => path)
   t.strictSame(paths({ a: { b: 1, c: 2 } }, { a: { b: 1, c: 3 } }), ['a.c'])
   t.strictSame(paths({ 'a.b': 1 }, {}), ['["a.b"]'])
@@ -33,33 +33,33 @@ t.test('differences are told at the narrowest path', async (t) => {
   t.strictSame(paths({ kind: 'Status', code: 404 }, { kind: 'ConfigMap' }), [''])
 })
 
-t.test('a pattern is the whole text, in which a star stands for anything', async (t) => {
+t.test('a pattern matches the whole text, and a star any part of it', async (t) => {
   t.ok(matches('body.*.description', 'body.columns[Name].description'))
   t.notOk(matches('body.message', 'body.messages'))
   t.notOk(matches('body.a', 'body,a'))
 })
 
-t.test('a difference is accepted for its scenario, request and path alone', async (t) => {
+t.test('a difference is accepted for its scenario, request and path only', async (t) => {
   const found = [comparison('a', { x: 1, y: 1 }, { x: 2, y: 1 }), comparison('b', { x: 1 }, { x: 2 }), comparison('c', { x: 1 }, { x: 1 })]
-  const { failed, ...others } = judge(found, [entry(['a'], ['x'])])
+  const { failed, ...others } = review(found, [entry(['a'], ['x'])])
   t.strictSame(
     failed.map(({ comparison }) => comparison.id),
     ['b'],
   )
   t.strictSame(others, { compared: 3, equal: 1, accepted: 1, stale: [] })
-  t.equal(judge(found, [entry(['a', 'b'], ['x'], 'two')]).failed.length, 2)
-  t.equal(judge([comparison('a', { x: 1, y: 1 }, { x: 2, y: 2 })], [entry(['a'], ['x'])]).failed.length, 1)
+  t.equal(review(found, [entry(['a', 'b'], ['x'], 'two')]).failed.length, 2)
+  t.equal(review([comparison('a', { x: 1, y: 1 }, { x: 2, y: 2 })], [entry(['a'], ['x'])]).failed.length, 1)
 })
 
-t.test('what does not differ any more is stale', async (t) => {
+t.test('an accepted difference that no longer exists is stale', async (t) => {
   const found = [comparison('a', { x: 1 }, { x: 2 })]
-  t.strictSame(judge(found, [entry(['a', 'b'], ['x', 'y'])]).stale, [
+  t.strictSame(review(found, [entry(['a', 'b'], ['x', 'y'])]).stale, [
     'one: nothing differs any more for the request b',
     'one: nothing differs any more for the path y',
   ])
 })
 
-t.test('the list names scenarios and requests that are there, and a reason for each', async (t) => {
+t.test('every entry of the list has existing scenarios and requests, and a reason', async (t) => {
   const scenarios = readScenarios()
   for (const { scenario, requests, paths, reason } of readAccepted().differences) {
     const named = scenarios.filter(({ name }) => matches(scenario, name))
@@ -73,7 +73,7 @@ t.test('the list names scenarios and requests that are there, and a reason for e
   }
 })
 
-t.test('the page tells limits and differences', async (t) => {
+t.test('the page lists limits and differences', async (t) => {
   const page = renderDifferences({ limits: [{ title: 'Groups.', text: 'Not\nall.' }], differences: [entry(['a'], ['body.x|y'])] })
   t.match(page, '- **Groups.** Not all.\n')
   t.match(page, '| `one/a` | `body.x\\|y` | because |\n')

@@ -1,4 +1,4 @@
-/** What is taken out of answers before they are compared, and what stays. */
+/** Normalisation of responses before their comparison. */
 import t from 'tap'
 import type { JsonValue } from '../../src/api/json.ts'
 import { Normaliser } from '../real/differential/normalise.ts'
@@ -44,7 +44,7 @@ const cases: Record<string, [given: JsonValue, normal: JsonValue]> = {
 for (const [name, [given, normal]] of Object.entries(cases))
   t.test(`normalises ${name}`, async (t) => t.strictSame(bodyOf(new Normaliser(), given), normal))
 
-t.test('uids are those of the objects that had them first', async (t) => {
+t.test('a uid is named after the first object that had it', async (t) => {
   const normaliser = new Normaliser()
   bodyOf(normaliser, { metadata: { name: 'a', uid: uid(1) } })
   t.strictSame(bodyOf(normaliser, { metadata: { name: 'a', uid: uid(2) }, owner: uid(1) }), {
@@ -53,14 +53,14 @@ t.test('uids are those of the objects that had them first', async (t) => {
   })
 })
 
-t.test('what a dry run makes has no number', async (t) => {
+t.test('values of a dry run are not counted', async (t) => {
   const normaliser = new Normaliser()
   const dry = normaliser.answer(answer({ metadata: { name: 'a', uid: uid(1) } }), { dryRun: true })
   t.strictSame(dry.body, { metadata: { name: 'a', uid: '<uid>' } })
   t.strictSame(bodyOf(normaliser, { metadata: { name: 'a', uid: uid(2) } }), { metadata: { name: 'a', uid: '<uid of a>' } })
 })
 
-t.test('versions of an object are counted, so that a write too many shows', async (t) => {
+t.test('versions of an object are counted, so that additional writes are detected', async (t) => {
   const version = (normaliser: Normaliser, resourceVersion: string): JsonValue => bodyOf(normaliser, { uid: uid(1), resourceVersion })
   const normaliser = new Normaliser()
   t.match(version(normaliser, '7'), { resourceVersion: '<version 1>' })
@@ -69,7 +69,7 @@ t.test('versions of an object are counted, so that a write too many shows', asyn
   t.match(version(new Normaliser({ countVersions: false }), '9'), { resourceVersion: '<version>' })
 })
 
-t.test('generated names are one name, in texts too', async (t) => {
+t.test('generated names are replaced, also within texts', async (t) => {
   const normaliser = new Normaliser()
   bodyOf(normaliser, { generateName: 'gen-', name: 'gen-x7k2p' })
   t.equal(bodyOf(normaliser, 'configmaps "gen-x7k2p" not found'), 'configmaps "gen-<random>" not found')
@@ -78,7 +78,7 @@ t.test('generated names are one name, in texts too', async (t) => {
   t.equal(bodyOf(normaliser, 'Invalid value: "A_bcdfg"'), 'Invalid value: "A_<random>"')
 })
 
-t.test('causes are compared as a set, in the message too', async (t) => {
+t.test('causes are sorted and unique, also in the message', async (t) => {
   const causes = [
     { field: 'b', message: 'is bad' },
     { field: 'a', message: 'is worse' },
@@ -92,7 +92,7 @@ t.test('causes are compared as a set, in the message too', async (t) => {
   t.match(bodyOf(new Normaliser(), status('Pod "x" is invalid: [b, a]')), { message: 'Pod "x" is invalid: [b, a]' })
 })
 
-t.test('managed fields are compared in one order', async (t) => {
+t.test('managedFields are sorted', async (t) => {
   const entries = [
     { operation: 'Update', manager: 'b' },
     { operation: 'Apply', manager: 'c' },
@@ -101,12 +101,12 @@ t.test('managed fields are compared in one order', async (t) => {
   t.strictSame(bodyOf(new Normaliser(), { managedFields: entries }), { managedFields: [entries[1]!, entries[2]!, entries[0]!] })
 })
 
-t.test('rules of a review are compared in one order', async (t) => {
+t.test('rules of a SelfSubjectRulesReview are sorted', async (t) => {
   const rules = [{ verbs: ['list'] }, { verbs: ['get'] }]
   t.strictSame(bodyOf(new Normaliser(), { resourceRules: rules }), { resourceRules: [rules[1]!, rules[0]!] })
 })
 
-t.test('headers that nobody acts on are left out', async (t) => {
+t.test('headers without meaning for clients are dropped', async (t) => {
   const headers = { 'content-type': 'application/json', date: 'now', 'audit-id': uid(1), etag: '"x"', warning: '299 - "w"' }
   t.strictSame(new Normaliser().answer(answer({}, headers)), {
     status: 200,

@@ -1,15 +1,15 @@
-/** How scenario files are read, and the values in them replaced. */
+/** Parsing of scenario files, and substitution of values. */
 import t from 'tap'
 import { valueAt } from '../real/differential/path.ts'
 import { allSteps, parseScenario, readScenarios } from '../real/differential/scenario.ts'
 import { substitute } from '../real/differential/variables.ts'
 
-t.test('the scenarios can be read, and there are many requests', async (t) => {
+t.test('every scenario can be parsed, with more than 300 requests in all', async (t) => {
   const steps = readScenarios().flatMap((scenario) => allSteps(scenario.steps))
   t.ok(steps.length > 300, `${steps.length} requests`)
 })
 
-t.test('each makes a step for every entry', async (t) => {
+t.test('`each` creates a step for every entry', async (t) => {
   const { steps, namespaces } = parseScenario(
     'x',
     'about: x\nsteps: [{ id: a, POST: /p, body: { n: "${it}" }, each: { one: 1, two: { it: 2, more: 3 } } }]',
@@ -21,7 +21,7 @@ t.test('each makes a step for every entry', async (t) => {
   ])
 })
 
-t.test('a mistake in a file is told with its place', async (t) => {
+t.test('an error in a file is reported with its place', async (t) => {
   const cases: Record<string, RegExp> = {
     'steps: []': /scenario x: about/,
     'about: x': /steps: expected a list/,
@@ -33,7 +33,7 @@ t.test('a mistake in a file is told with its place', async (t) => {
   for (const [text, message] of Object.entries(cases)) t.throws(() => parseScenario('x', text), { message }, text)
 })
 
-t.test('values are replaced in texts and keys, and keep their type where they stand alone', async (t) => {
+t.test('values are replaced in strings and keys, and keep their type when they stand alone', async (t) => {
   const values = { n: 3, object: { a: ['${n}'] }, name: 'x' }
   t.strictSame(
     substitute({ a: '${n}', b: '${object}', c: 'n=${n}, ${name}', 'key-${name}': null, long: '${ab}'.replace('ab', 'z*3') }, values),
@@ -48,7 +48,7 @@ t.test('values are replaced in texts and keys, and keep their type where they st
   t.throws(() => substitute('${nothing}', values), { message: 'there is no value ${nothing}' })
 })
 
-t.test('paths lead to values', async (t) => {
+t.test('a path returns its value', async (t) => {
   const value = { items: [{ 'a.b/c': 1 }], metadata: { name: 'x' } }
   t.equal(valueAt(value, 'items[0]["a.b/c"]'), 1)
   t.equal(valueAt(value, 'metadata.name'), 'x')

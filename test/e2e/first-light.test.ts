@@ -1,7 +1,8 @@
-/** The transcript of the README: `proreus dev`, and what its users type first. What kubectl does besides is in test/conformance. */
+/** The transcript of the README: `proreus dev` and the first kubectl commands; test/conformance has the rest of kubectl. */
 import t from 'tap'
-import { startDev } from '../support/dev.ts'
-import { needsKubectl, until } from '../support/process.ts'
+import { startDev } from '../support/process/dev.ts'
+import { needsKubectl } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
 
 const sample = 'config/samples/mypod.yaml'
 const ns = '-n test-mypod'
@@ -9,7 +10,7 @@ const ns = '-n test-mypod'
 t.test('kubectl on proreus dev', needsKubectl, async (t) => {
   const { kubectl, ok } = await startDev(t)
 
-  t.test('the transcript of the README', async (t) => {
+  t.test('prints the transcript of the README', async (t) => {
     t.equal(await ok(`create -f ${sample}`), 'mypod.harryyann.github.io/mypod-sample created\n')
     await ok(`wait mypod/mypod-sample ${ns} --for=condition=Ready --timeout=10s`)
     const wide = (await ok('get mypods -A -o wide')).split('\n')

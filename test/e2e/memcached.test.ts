@@ -1,22 +1,22 @@
-/** The example of a whole operator: short, without a cast, and it works. */
+/** The example of a complete operator: short, without casts, and working. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { finished, repository } from '../support/process.ts'
+import { finished, repository } from '../support/process/process.ts'
 
-// It starts a control plane, in a process of its own.
+// The test of the example starts a control plane in a process of its own.
 t.setTimeout(120_000)
 
 const folder = join(repository, 'docs/examples/memcached')
 
-t.test('it takes at most 110 lines, and tells the compiler nothing that this could not see', async (t) => {
+t.test('the memcached example has at most 110 lines, and no type assertions', async (t) => {
   const source = ['kind.ts', 'controller.ts', 'operator.ts'].map((name) => readFileSync(join(folder, name), 'utf8')).join('')
   t.ok(source.trimEnd().split('\n').length <= 110, `${source.split('\n').length - 1} lines`)
   t.notMatch(source, / as (?!const\b)|[\w)]!\.|\bany\b/)
 })
 
-t.test('it works', async (t) => {
-  // A test runner in a test runner would speak to that one.
+t.test('the test of the memcached example passes', async (t) => {
+  // A nested test runner would otherwise report to this one.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const run = await finished(process.execPath, ['--conditions=proreus-source', join(folder, 'memcached.test.ts')], { cwd: repository, env })
   t.equal(run.code, 0, run.stdout + run.stderr)

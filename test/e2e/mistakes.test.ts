@@ -1,4 +1,4 @@
-/** What people get wrong: one clear sentence with what to do and a non-zero exit, never a stack trace. */
+/** Mistakes of users: one clear sentence with advice and a non-zero exit code, never a stack trace. */
 import { createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
@@ -6,15 +6,15 @@ import type { PolicyRule } from '../../src/api/policy-rule.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import { startDevCluster } from '../../src/testing/index.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
-import { oldCertificates } from '../support/old-certificates.ts'
-import { freePort } from '../support/free-port.ts'
-import { proreus } from '../support/process.ts'
+import { oldCertificates } from '../support/certs/old-certificates.ts'
+import { freePort } from '../support/process/free-port.ts'
+import { proreus } from '../support/process/process.ts'
 
 const anyPorts = [
   ...['--webhook-host', '127.0.0.1', '--webhook-port', '0'],
   ...['--health-probe-bind-address', '127.0.0.1:0', '--metrics-bind-address', '127.0.0.1:0'],
 ]
-/** An environment in which no API server is named. */
+/** An environment that names no API server. */
 const bare: NodeJS.ProcessEnv = { ...process.env, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' }
 
 const rulesOfReader: readonly PolicyRule[] = [
@@ -26,7 +26,7 @@ const users = [
   { name: 'reader', token: 'token-of-reader', rules: rulesOfReader },
 ]
 
-t.test('mistakes', async (t) => {
+t.test('mistakes of users are reported in one sentence', async (t) => {
   const cluster = await startDevCluster({ port: 0, logger: silentLogger(), users })
   t.teardown(() => cluster.close())
   const cwd = t.testdir({
@@ -58,16 +58,16 @@ t.test('mistakes', async (t) => {
 
   type Mistake = readonly [args: readonly string[], sentence: RegExp | string, env?: NodeJS.ProcessEnv, stack?: readonly string[]]
 
-  /** Each of these ends with code 1, and says nothing on stderr but log lines and one sentence, with lines of a stack below it where given. */
+  /** Checks that each command exits with 1 and prints on stderr only log lines and one sentence, followed by the expected stack, if any. */
   async function oneSentence(t: Test, ...mistakes: Mistake[]): Promise<void> {
     const results = await Promise.all(mistakes.map(([args, , env]) => proreus(args, { cwd, env: { ...bare, ...env } })))
     for (const [index, { code, stderr }] of results.entries()) {
       const [args, sentence, , stack = []] = mistakes[index]!
-      const [said, ...below] = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
-      t.equal(code, 1, `${args.join(' ')} ends with 1`)
+      const [sentenceLine, ...below] = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
+      t.equal(code, 1, `${args.join(' ')} exits with 1`)
       t.strictSame(below, stack)
-      t.match(said, sentence)
-      t.match(said, /^proreus: \S.*[.)]$/)
+      t.match(sentenceLine, sentence)
+      t.match(sentenceLine, /^proreus: \S.*[.)]$/)
     }
   }
 
@@ -82,7 +82,7 @@ t.test('mistakes', async (t) => {
     )
   })
 
-  await t.test('an address that is none', (t) =>
+  await t.test('an invalid address', (t) =>
     oneSentence(
       t,
       [run('--health-probe-bind-address', 'here'), /write it as :8081/],
@@ -103,7 +103,7 @@ t.test('mistakes', async (t) => {
     ),
   )
 
-  await t.test('an API server that cannot be reached, or that does not know the user', (t) =>
+  await t.test('an API server that cannot be reached, or that does not accept the credentials', (t) =>
     oneSentence(
       t,
       [as('unreachable'), /Nothing answers at https:\/\/127\.0\.0\.1:\d+ \(connection refused\): start/],
@@ -112,7 +112,7 @@ t.test('mistakes', async (t) => {
     ),
   )
 
-  await t.test('a permission that is missing', (t) =>
+  await t.test('a missing permission', (t) =>
     oneSentence(
       t,
       [
@@ -126,7 +126,7 @@ t.test('mistakes', async (t) => {
     ),
   )
 
-  await t.test('an operator that is none', (t) =>
+  await t.test('an unknown operator', (t) =>
     oneSentence(
       t,
       [run('--operators', 'mypods'), /no operator "mypods"\. The shipped ones are: mypod; for your own operator/],
@@ -143,18 +143,18 @@ t.test('mistakes', async (t) => {
     ),
   )
 
-  await t.test('operators that nobody has named', (t) =>
+  await t.test('no selected operators', (t) =>
     oneSentence(t, [['dev'], /No operators are selected: add --operators with your file, e\.g\. --operators \.\/my-operator\.ts/]),
   )
 
-  await t.test('an installation that the API server could not call', (t) =>
+  await t.test('an installation that the API server cannot call', (t) =>
     oneSentence(t, [
       run('--install'),
       /--install outside a cluster needs the address at which the API server reaches the webhooks: add --webhook-url https:\/\/HOST:PORT /,
     ]),
   )
 
-  await t.test('a configuration file that cannot be used', (t) =>
+  await t.test('an invalid configuration file', (t) =>
     oneSentence(
       t,
       [['run', '--config', 'absent.yaml'], /absent\.yaml does not exist/],
@@ -164,7 +164,7 @@ t.test('mistakes', async (t) => {
     ),
   )
 
-  await t.test('a folder that is none', (t) =>
+  await t.test('an invalid folder', (t) =>
     oneSentence(
       t,
       [['dev', '--operators', 'none', '--port', '0', '--state-dir', 'file'], /The folder file cannot be written: .*--state-dir/],
@@ -173,14 +173,14 @@ t.test('mistakes', async (t) => {
     ),
   )
 
-  await t.test("somebody else's certificate that has expired", (t) =>
+  await t.test('a provided certificate that has expired', (t) =>
     oneSentence(t, [
       run('--cert-dir', 'foreign'),
       /tls\.crt cannot be used: the certificate expired on .* There is no ca\.key to issue another with: put a valid certificate and key there/,
     ]),
   )
 
-  await t.test('options that are none end with code 2', async (t) => {
+  await t.test('unknown options exit with code 2', async (t) => {
     const cases: [string[], RegExp][] = [
       [['run', '--colour'], /unknown option '--colour'/],
       [['certs', 'issue', '--colour'], /unknown option '--colour'/],
@@ -200,7 +200,7 @@ t.test('mistakes', async (t) => {
   })
 })
 
-/** The stack of an operator whose file throws in a function of its own. */
+/** The stack of an operator whose file throws in a function. */
 function framesOf(file: string): readonly string[] {
   return [`    at fail (./${file}.ts:2:9)`, `    at ./${file}.ts:4:1`]
 }

@@ -1,20 +1,21 @@
-/** The README's operator of one's own, verbatim. */
+/** The operator of the README. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startDev } from '../support/dev.ts'
-import { needsKubectl, repository, until } from '../support/process.ts'
+import { startDev } from '../support/process/dev.ts'
+import { needsKubectl, repository } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
 
 const example = join(repository, 'docs/examples/hello.ts')
 const source = readFileSync(example, 'utf8')
 
-t.test('the README shows the file that this test runs, in under 40 lines', async (t) => {
+t.test('the README shows the tested file, in under 40 lines', async (t) => {
   const readme = readFileSync(join(repository, 'README.md'), 'utf8')
   t.equal(/<!-- docs\/examples\/hello\.ts -->\n```ts\n([\s\S]*?)```/.exec(readme)?.[1], source)
   t.ok(source.split('\n').length < 40)
 })
 
-t.test('it defaults, refuses and reconciles', needsKubectl, async (t) => {
+t.test('the operator defaults, refuses and reconciles', needsKubectl, async (t) => {
   const { kubectl, ok } = await startDev(t, example)
   const hello = (name: string, spec: string): string =>
     `{"apiVersion":"example.com/v1","kind":"Hello","metadata":{"name":"${name}","namespace":"default"},"spec":${spec}}`

@@ -1,4 +1,4 @@
-/** The package as a user gets it: packed, installed in a project of its own, and type-checked as strictly as the compiler can. */
+/** The package as users get it: packed, installed in another project, and type-checked with the strictest options. */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { isType } from '../../src/api/option-checks.ts'
 import * as proreus from '../../src/index.ts'
-import { finished, repository } from '../support/process.ts'
+import { finished, repository } from '../support/process/process.ts'
 
-// It builds the package, and compiles programs that use it.
+// The test builds the package, and compiles programs that use it.
 t.setTimeout(600_000)
 
 const folder = mkdtempSync(join(tmpdir(), 'proreus-package-'))
@@ -16,7 +16,7 @@ t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 const compiler = join(repository, 'node_modules/typescript/bin/tsc')
 const project = join(folder, 'project')
 
-/** Packs what the sources build, and unpacks it where `npm install` would. */
+/** Packs the built sources, and unpacks them where `npm install` would. */
 function install(): void {
   const stage = join(folder, 'stage')
   mkdirSync(stage)
@@ -55,18 +55,18 @@ const compilerOptions = {
 interface Compiled {
   readonly output: string
   readonly instantiations: number
-  /** Of all threads, which says more than the clock on a machine that does other things, too. */
+  /** CPU time of all threads, which does not depend on other programs on the machine. */
   readonly cpuSeconds: number
 }
 
-/** Has a process say at its end, on standard error, how many microseconds of CPU it took. */
-const tellCpu =
+/** Makes a process print its CPU time in microseconds on standard error at its end. */
+const printCpu =
   "data:text/javascript,process.on('exit', () => { const { user, system } = process.cpuUsage(); process.stderr.write(String(user + system)) })"
 
-/** Compiles the project's `src`; `output` is empty where nothing is wrong. */
+/** Compiles the project's `src`; `output` is empty without errors. */
 async function compile(options: object = {}): Promise<Compiled> {
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['src'] }))
-  const { stdout, stderr } = await finished(process.execPath, ['--import', tellCpu, compiler, '-p', '.', '--extendedDiagnostics'], {
+  const { stdout, stderr } = await finished(process.execPath, ['--import', printCpu, compiler, '-p', '.', '--extendedDiagnostics'], {
     cwd: project,
   })
   const number = (name: string): number => Number(new RegExp(`^${name}:\\s+([\\d.]+)`, 'm').exec(stdout)?.[1])
@@ -109,7 +109,7 @@ export const envOf = (object: InferInput<typeof site>) => object.spec.env?.[0]
 export const allOf = ({ ...types }: BuiltinTypes) => types
 `
 
-/** What other files of the program have made of the types of groups, in a file that imports nothing of the package. */
+/** Values that other files derive from types of groups, in a file that imports nothing of the package. */
 const ofOtherFiles = `
 import { core_pod, onChange, podsOf, specOf } from './parts.js'
 
@@ -119,7 +119,7 @@ export const specs = [specOf({} as never)]
 export const parts = core_pod({} as never)
 `
 
-/** Functions that return parts of the objects of all of Kubernetes' own resource types. */
+/** Functions that return parts of the objects of all built-in resource types. */
 function partsOfResources(): string {
   const groups = Object.entries(proreus).filter(([, members]) => Object.values(members).some(isType))
   return `
@@ -140,7 +140,7 @@ ${groups
 `
 }
 
-t.test('an operator compiles without a complaint, its kinds can be exported, and the compiler has little to do', async (t) => {
+t.test('an operator compiles without errors, its kinds can be exported, and the type-check is cheap', async (t) => {
   install()
   writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module' }))
   sources((src) => writeFileSync(join(src, 'empty.ts'), 'export {}\n'))
@@ -156,14 +156,14 @@ t.test('an operator compiles without a complaint, its kinds can be exported, and
   const instantiations = strict.instantiations - empty.instantiations
   const cpuSeconds = (strict.cpuSeconds - empty.cpuSeconds).toFixed(1)
   t.comment(`${instantiations} instantiations and ${cpuSeconds} s of CPU more than an empty project`)
-  // Measured: 25,989 with TypeScript 5.9; a kind that is compared by its structure cost 1.3 million.
+  // Measured: 25,989 with TypeScript 5.9; it would be 1.3 million if kinds were compared by structure.
   t.ok(instantiations < 150_000, `${strict.instantiations} instantiations, ${empty.instantiations} when empty`)
   const declarations = readFileSync(join(project, 'out/memcached/kind.d.ts'), 'utf8')
   t.match(declarations, /size: import\("proreus"\)\.TInteger & import\("proreus"\)\.Defaulted/)
   t.notMatch(declarations, /dist/)
 })
 
-t.test("what is made of Kubernetes' own types can be exported, and is named by the names of the package", async (t) => {
+t.test('values derived from built-in types can be exported, under the names of the package', async (t) => {
   sources((src) => {
     writeFileSync(join(src, 'kind.ts'), kindOfBuiltinTypes)
     writeFileSync(join(src, 'parts.ts'), partsOfResources())
@@ -180,13 +180,13 @@ t.test("what is made of Kubernetes' own types can be exported, and is named by t
   for (const declarations of [kind, parts, other]) t.notMatch(declarations, /dist|\bany\b/)
 })
 
-t.test('a program of one operator runs from the package', async (t) => {
+t.test('a program with one operator runs from the package', async (t) => {
   const script = "import { operator } from './out/memcached/operator.js'; console.log(operator.name)"
   const run = await finished(process.execPath, ['--input-type=module', '-e', script], { cwd: project })
   t.strictSame(run, { code: 0, stdout: 'memcached\n', stderr: '' })
 })
 
-t.test('on a Node.js that is too old the import says which one is needed', async (t) => {
+t.test('on an old Node.js the import fails with the required version', async (t) => {
   const pretend = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.19.0' })"
   const run = await finished(process.execPath, ['--import', pretend, '--input-type=module', '-e', "await import('proreus')"], {
     cwd: project,

@@ -1,17 +1,18 @@
-/** Files that a start finds damaged or outdated are replaced, with one warning each time. */
+/** Damaged or outdated files are replaced at startup, with one warning each. */
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { startDevCluster } from '../../src/testing/index.ts'
-import { oldCertificates } from '../support/old-certificates.ts'
-import { freePort } from '../support/free-port.ts'
-import { logLines, startOperator } from '../support/operator.ts'
-import { proreus, startProreus, until } from '../support/process.ts'
+import { oldCertificates } from '../support/certs/old-certificates.ts'
+import { freePort } from '../support/process/free-port.ts'
+import { logLines, startOperator } from '../support/process/operator.ts'
+import { proreus, startProreus } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
 
 const warningsOf = (output: string): unknown[] => logLines(output).flatMap(({ level, msg }) => (level === 'warn' ? [msg] : []))
 
-t.test('certificates that cannot be used', async (t) => {
+t.test('unusable certificates are replaced', async (t) => {
   const cluster = await startDevCluster({ port: 0, logger: silentLogger() })
   t.teardown(() => cluster.close())
   const cases: [string, number, Record<string, string>, RegExp][] = [
@@ -41,7 +42,7 @@ t.test('certificates that cannot be used', async (t) => {
   }
 })
 
-t.test('a state file that is garbage', async (t) => {
+t.test('a damaged state file is replaced', async (t) => {
   const directory = t.testdir({ '.proreus': { 'state.json': 'garbage', kubeconfig: 'old' } })
   chmodSync(join(directory, '.proreus/state.json'), 0o600)
   const running = startProreus(['dev', '--operators', 'none', '--port', '0'], { cwd: directory })
@@ -49,7 +50,7 @@ t.test('a state file that is garbage', async (t) => {
   await until('it is ready', () => logLines(running.output()).some(({ msg }) => msg === 'ready'))
   t.match(readFileSync(join(directory, '.proreus/kubeconfig'), 'utf8'), /^apiVersion: v1\nkind: Config\n/)
   t.equal(await running.stop(), 0)
-  t.notOk(existsSync(join(directory, '.proreus/kubeconfig')), 'nobody is sent to where nobody answers any more')
+  t.notOk(existsSync(join(directory, '.proreus/kubeconfig')), 'the old kubeconfig is removed')
   t.notOk(existsSync(join(directory, '.proreus/dev.pid')))
   t.strictSame(warningsOf(running.output()), [
     '.proreus/state.json is replaced because it is not valid JSON: clients need the new kubeconfig.',

@@ -5,7 +5,7 @@ import { processorTimeMs } from '../support/turns.ts'
 const repeat = (character: string, times: number): string => character.repeat(times)
 const lastDays = ['01-31', '03-31', '04-30', '05-31', '06-30', '07-31', '08-31', '09-30', '10-31', '11-30', '12-31']
 
-/** Which of the texts are of a format, as kube-apiserver 1.36 has it. */
+/** Valid and invalid strings of each format, as in kube-apiserver 1.36. */
 const cases: Readonly<Record<string, { readonly valid: readonly string[]; readonly invalid: readonly string[] }>> = {
   bsonobjectid: {
     valid: ['507f1f77bcf86cd799439011', '507F1F77BCF86CD799439011'],
@@ -330,7 +330,7 @@ const cases: Readonly<Record<string, { readonly valid: readonly string[]; readon
       '00000000000000000000001s',
       '9223372036854775807ns',
       '-9223372036854775808ns',
-      // One nanosecond short of too much, in each unit; the dot without digits keeps Scala's form from reading it.
+      // The largest duration in each unit; the dot without digits excludes Scala's form.
       '9223372036854775807.ns',
       '9223372036854775.us',
       '9223372036854775.µs',
@@ -377,16 +377,16 @@ for (const [name, { valid, invalid }] of Object.entries(cases)) {
   t.test(name, async (t) => {
     const format = formatOf(name)!
     t.equal(format.name, name)
-    for (const text of valid) t.ok(format.test(text), `${JSON.stringify(text.slice(0, 60))} is one`)
-    for (const text of invalid) t.notOk(format.test(text), `${JSON.stringify(text.slice(0, 60))} is none`)
+    for (const text of valid) t.ok(format.test(text), `${JSON.stringify(text.slice(0, 60))} is valid`)
+    for (const text of invalid) t.notOk(format.test(text), `${JSON.stringify(text.slice(0, 60))} is invalid`)
   })
 }
 
-t.test('a format that the API server does not know is none', async (t) => {
+t.test('a format that the API server does not know is undefined', async (t) => {
   for (const name of ['int32', 'uri-reference', 'json-pointer', 'semver', '', undefined]) t.equal(formatOf(name), undefined)
 })
 
-t.test('no text takes longer than its length', async (t) => {
+t.test('every string is checked in linear time', async (t) => {
   for (const name of Object.keys(cases)) {
     const format = formatOf(name)!
     const started = processorTimeMs()

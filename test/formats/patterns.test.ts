@@ -4,7 +4,7 @@ import { compilePattern, isSimple, patternProblem } from '../../src/formats/patt
 import { fc } from '../support/property.ts'
 import { processorTimeMs } from '../support/turns.ts'
 
-t.test('patterns have the meaning of RE2', async (t) => {
+t.test('patterns have the semantics of RE2', async (t) => {
   const cases: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [
     ['(?i)^ABC$', 'abc', true],
     ['[[:alpha:]]+', '5', false],
@@ -27,13 +27,13 @@ t.test('patterns have the meaning of RE2', async (t) => {
   t.throws(() => compilePattern('(?=a)'), /error parsing regexp/)
 })
 
-t.test('what RE2 does not know is no pattern', async (t) => {
+t.test('a pattern that RE2 does not support is invalid', async (t) => {
   for (const pattern of ['(?=a)', '(?<!a)', '(a)\\1', '[', 'a**', '(', 'a{1001}'])
     t.match(patternProblem(pattern), /^error parsing regexp: /, pattern)
   t.equal(patternProblem('^a+$'), undefined)
 })
 
-t.test('only what cannot backtrack without end goes to the native engine', async (t) => {
+t.test('only patterns with bounded backtracking use the native engine', async (t) => {
   const simple = [
     '^a$',
     'abc',
@@ -68,9 +68,9 @@ t.test('only what cannot backtrack without end goes to the native engine', async
   for (const pattern of others) t.notOk(isSimple(pattern), pattern)
 })
 
-t.test('how much a native engine may have to try is limited', async (t) => {
+t.test('the number of steps of the native engine is limited', async (t) => {
   const cases: readonly (readonly [pattern: string, simple: boolean])[] = [
-    // Where each place of the text is tried: steps for all ways through the pattern.
+    // Without an anchor, a match may begin at every position of the string, so the steps of all paths through the pattern count.
     ['a{256}', true],
     ['a{257}', false],
     ['a{128}b{128}', true],
@@ -82,11 +82,11 @@ t.test('how much a native engine may have to try is limited', async (t) => {
     ['(?:a|b|c){0}', false],
     ['(aa|b)?', true],
     ['(a{16}|b){3}', false],
-    // An anchor in front leaves one place.
+    // With a leading anchor, a match begins at only one position.
     ['^a{257}', true],
     [`^${'a{999}'.repeat(16)}a{400}`, true],
     [`^${'a{999}'.repeat(16)}a{401}`, false],
-    // One repetition without end, behind an anchor.
+    // One unbounded repetition after an anchor.
     ['^a*b{255}', true],
     ['^a*b{256}', false],
     ['^a+b{255}', true],
@@ -101,7 +101,7 @@ t.test('how much a native engine may have to try is limited', async (t) => {
     ['^a{2,2}', true],
     ['^(a){2}', false],
     ['^(a)*', false],
-    // What is no pattern, or would mean something else.
+    // Invalid patterns, or patterns with another meaning in JavaScript.
     ['^(a', false],
     ['^a)', false],
     ['^(a|)', false],
@@ -165,7 +165,7 @@ t.test('the native engine and RE2 agree on every pattern that goes to the native
   fc.assert(
     fc.property(pattern, fc.array(text, { minLength: 5, maxLength: 10 }), (source, texts) => {
       if (!isSimple(source)) return
-      // Neither engine accepting it is agreement, too: `checkStructural` refuses the schema.
+      // A pattern that neither engine accepts is skipped, because `checkStructural` rejects the schema.
       if (patternProblem(source) !== undefined) return
       native += 1
       const re2 = RE2JS.compile(source)
@@ -177,12 +177,12 @@ t.test('the native engine and RE2 agree on every pattern that goes to the native
   t.ok(native > 300, `${native} of 3000 were native`)
 })
 
-t.test('a hostile text takes no longer than its length', async (t) => {
+t.test('a hostile string is matched in linear time', async (t) => {
   for (const source of ['^(a+)+$', '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', '^a*b', '(x+x+)+y']) {
     const compiled = compilePattern(source)
     const started = processorTimeMs()
     for (const unit of ['a', '-', 'x', 'a-']) compiled.test(`${unit.repeat(50_000)}!`)
-    // Backtracking would take years; the limit only has to tell the two apart on a busy machine.
+    // Backtracking would take years; the limit only has to distinguish the two on a busy machine.
     t.ok(processorTimeMs() - started < 5000, source)
   }
 })

@@ -19,7 +19,7 @@ function setUp(): { clock: FakeClock; logger: Logger; lines: Line[]; warn: (text
   return { clock, logger, lines, warn, count: (level) => lines.filter((line) => line.level === level).length }
 }
 
-t.test('a warning names the request, and the controller and object whose reconcile made it', async (t) => {
+t.test('a warning has its request, and the controller and object of its reconcile', async (t) => {
   const { logger, lines, warn } = setUp()
   warn('unknown field "spec.a"')
   const reconcile = async (name: string): Promise<void> => {
@@ -39,7 +39,7 @@ t.test('a warning names the request, and the controller and object whose reconci
   t.equal(lines.length, 4)
 })
 
-t.test('each warning is said once an hour, and at debug level in between', async (t) => {
+t.test('each warning is logged once an hour, and at debug level in between', async (t) => {
   const { clock, warn, count } = setUp()
   for (let minute = 0; minute < 60; minute += 1) {
     warn('v1 is deprecated')
@@ -52,7 +52,7 @@ t.test('each warning is said once an hour, and at debug level in between', async
   t.equal(count('warn'), 3)
 })
 
-t.test('a warning that is said again is not the oldest any more', async (t) => {
+t.test('a repeated warning is no longer the oldest', async (t) => {
   const { clock, warn, count } = setUp()
   warn('first')
   warn('second')
@@ -61,10 +61,10 @@ t.test('a warning that is said again is not the oldest any more', async (t) => {
   for (let name = 0; name < 255; name += 1) warn(`unknown field "spec.${name}"`)
   t.equal(count('warn'), 258)
   warn('first')
-  t.equal(count('debug'), 1, 'it is still remembered')
+  t.equal(count('debug'), 1, 'it is not forgotten')
 })
 
-t.test('what is remembered is bounded: the oldest is forgotten', async (t) => {
+t.test('the number of remembered warnings is bounded, and the oldest is forgotten', async (t) => {
   const { warn, count } = setUp()
   for (let name = 0; name < 257; name += 1) warn(`unknown field "spec.${name}"`)
   warn('unknown field "spec.256"')

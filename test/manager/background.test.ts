@@ -18,7 +18,7 @@ function recording(): { lines: Line[]; logger: ReturnType<typeof createLogger> }
 const untilStopped = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 
-t.test('what a task throws is told, before its stop and after it', async (t) => {
+t.test('errors of a task are logged, before its stop and after it', async (t) => {
   const cases: [string, (signal: AbortSignal) => Promise<void>, Partial<Line>[]][] = [
     ['nothing', async (signal) => void (await untilStopped(signal)), []],
     [
@@ -46,7 +46,7 @@ t.test('what a task throws is told, before its stop and after it', async (t) => 
       [{ level: 'debug', msg: 'the task was stopped' }],
     ],
     [
-      'a failure of its own while it ends',
+      'an error while it stops',
       async (signal) => {
         await untilStopped(signal)
         throw new Error('the Lease was not released')
@@ -68,7 +68,7 @@ t.test('what a task throws is told, before its stop and after it', async (t) => 
   }
 })
 
-t.test('a failure before the stop stays one', async (t) => {
+t.test('a failure before the stop remains a failure', async (t) => {
   const { lines, logger } = recording()
   const error = new Error('no')
   const task = inBackground('the task', () => Promise.reject(error), logger)
@@ -79,7 +79,7 @@ t.test('a failure before the stop stays one', async (t) => {
   t.match(lines, [{ level: 'error', msg: 'the task has failed; everything else goes on', err: { message: 'no' } }])
 })
 
-t.test('a task is told why it is to stop', async (t) => {
+t.test('the signal of a task has the reason of the stop', async (t) => {
   let reason: unknown
   const task = inBackground('the task', async (signal) => void (await untilStopped(signal), (reason = signal.reason)), recording().logger)
   await task.stop()

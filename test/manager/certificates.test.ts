@@ -4,14 +4,14 @@ import { readCertificate } from '../../src/certs/certificate.ts'
 import type { Client } from '../../src/client/client.ts'
 import { certificateNames, openCertificates } from '../../src/manager/certificates.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { FakeClient } from '../support/certs-fake-client.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { FakeClient } from '../support/client/fake-secrets.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const connection = { server: 'https://api', describe: 'a test' }
 const service = { namespace: 'hello-system', name: 'hello-webhook' }
 const files = { kind: 'files', directory: 'certs' } as const
 
-t.test('in a cluster the Service has the first name', async (t) => {
+t.test('in a cluster the Service is the first name', async (t) => {
   const secret = { kind: 'secret', namespace: 'hello-system', name: 'hello-webhook-ca', ips: ['10.0.0.1'] } as const
   t.strictSame(certificateNames({ connection, webhook: {}, service, certificates: secret }), {
     expected: 'hello-webhook.hello-system.svc',
@@ -44,11 +44,11 @@ t.test('in a cluster the Service has the first name', async (t) => {
       ],
       ips: ['::1', '127.0.0.1'],
     },
-    'each once, with the URL first',
+    'without duplicates, with the URL first',
   )
 })
 
-t.test('outside, the host of the URL is in the certificate, a name or an address', async (t) => {
+t.test('outside a cluster, the host of the URL is in the certificate, a name or an address', async (t) => {
   const at = (url: string) => ({ connection, webhook: { url }, service, certificates: files })
   t.strictSame(certificateNames({ ...at('https://my-laptop.local:9443'), certificates: { ...files, names: ['extra'] } }), {
     expected: 'my-laptop.local',
@@ -56,16 +56,16 @@ t.test('outside, the host of the URL is in the certificate, a name or an address
     ips: ['127.0.0.1', '::1'],
   })
   t.strictSame(certificateNames(at('https://[2001:db8::1]:9443')).ips, ['2001:db8::1', '127.0.0.1', '::1'])
-  t.equal(certificateNames(at('https://[2001:db8::1]:9443')).expected, '2001:db8::1', 'which the API server calls')
+  t.equal(certificateNames(at('https://[2001:db8::1]:9443')).expected, '2001:db8::1', 'the address that the API server calls')
 })
 
-t.test('outside, a Service is in the certificate when one is named', async (t) => {
+t.test('outside a cluster, a named Service is in the certificate', async (t) => {
   t.strictSame(certificateNames({ connection, webhook: {}, service, certificates: files }).names, ['localhost'])
   const named = { connection, webhook: { service: 'tunnel' }, service: { ...service, name: 'tunnel' }, certificates: files }
   t.strictSame(certificateNames(named).names, ['tunnel.hello-system.svc', 'localhost'])
 })
 
-t.test('they are opened where they are kept, for the names that are given', async (t) => {
+t.test('certificates are opened in their store, for the given names', async (t) => {
   const clock = new FakeClock()
   const server = new FakeClient()
   const { logger, lines } = recordingLogger()

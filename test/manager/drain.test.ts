@@ -3,7 +3,7 @@ import type { Client } from '../../src/client/client.ts'
 import { inBackground } from '../../src/manager/background.ts'
 import { drain } from '../../src/manager/drain.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
-import type { Running } from '../../src/manager/running.ts'
+import type { Running } from '../../src/manager/running-parts.ts'
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { WebhookServer } from '../../src/webhook/server.ts'
@@ -11,13 +11,13 @@ import type { WebhookServer } from '../../src/webhook/server.ts'
 const never = (): Promise<never> => new Promise(() => undefined)
 const hung = (name: string): ReturnType<typeof inBackground> => inBackground(name, never, silentLogger())
 
-/** Of one operator, whose events are flushed like this. */
+/** The identity of one operator, whose event recorder has this `flush`. */
 function identitiesThat(flush: () => Promise<void>): Running['identities'] {
   const events = { event: () => undefined, flush }
   return new Map([[defineOperator({ name: 'thing', kinds: [] }), { client: {} as Client, events }]])
 }
 
-/** Everything runs, and nothing ends. */
+/** A process whose parts all run and never end. */
 function hangingProcess(): Running {
   return {
     client: { close: never } as unknown as Client,
@@ -32,7 +32,7 @@ function hangingProcess(): Running {
   }
 }
 
-/** How much later the drain is over. */
+/** The time until the drain is over. */
 async function duration(running: Running, clock: FakeClock, logger = silentLogger()): Promise<number> {
   const startedAt = clock.now()
   let over = false
@@ -42,11 +42,11 @@ async function duration(running: Running, clock: FakeClock, logger = silentLogge
   return clock.now() - startedAt
 }
 
-t.test('a stop is over some seconds after its deadline, whatever hangs, and says what it left behind', async (t) => {
+t.test('a stop ends some seconds after its deadline even if everything hangs, and logs what is left', async (t) => {
   const clock = new FakeClock()
   const lines: string[] = []
   const took = await duration(hangingProcess(), clock, createLogger({ destination: { write: (line) => void lines.push(line) } }))
-  // The delay, the deadline and its second, three seconds for the rest, and two each for probes and client.
+  // The delay, the deadline and its extra second, three seconds for the rest, and two each for probes and client.
   t.ok(took >= 19_000 && took <= 19_100, `took ${took} ms`)
   const left = ['the webhook server', 'a reconcile', 'the cache', 'the caBundle injection', 'the certificates', 'the writing of events']
   t.strictSame(
@@ -61,21 +61,21 @@ t.test('a stop is over some seconds after its deadline, whatever hangs, and says
   t.equal(clock.pending, 0)
 })
 
-t.test('what hangs for one reason hangs together: an API server that does not answer costs seconds', async (t) => {
-  const ended = (name: string): ReturnType<typeof inBackground> => inBackground(name, async () => undefined, silentLogger())
+t.test('parts that hang for the same reason are waited for together: an unreachable API server costs seconds', async (t) => {
+  const stopped = (name: string): ReturnType<typeof inBackground> => inBackground(name, async () => undefined, silentLogger())
   const running: Running = {
     ...hangingProcess(),
     controllers: new Map(),
     client: { close: async () => undefined } as unknown as Client,
     probes: { probes: undefined, metrics: undefined, close: async () => undefined },
     webhookServer: { beginDrain: () => undefined, stop: async () => undefined } as unknown as WebhookServer,
-    cache: { task: ended('cache'), status: () => [] },
+    cache: { task: stopped('cache'), status: () => [] },
   }
   const took = await duration(running, new FakeClock())
   t.ok(took >= 13_000 && took <= 13_100, `took ${took} ms`)
 })
 
-t.test('what fails to stop is said, and the rest stops all the same', async (t) => {
+t.test('a failing stop is logged, and the rest is stopped nevertheless', async (t) => {
   const lines: string[] = []
   let closed = false
   const running: Running = {
@@ -95,17 +95,17 @@ t.test('what fails to stop is said, and the rest stops all the same', async (t) 
     { level: 'warn', msg: 'the writing of events did not stop as it should', err: { message: 'no events' } },
     { level: 'info', msg: 'stopped' },
   ]) // prettier-ignore
-  t.equal(lines.length, 2, 'without webhooks nobody waits for those who do not know yet')
+  t.equal(lines.length, 2, 'without webhooks there is no drain delay')
   t.equal(running.draining, true)
   t.ok(closed)
   t.equal(clock.pending, 0)
 })
 
-t.test('reconciles have the time of the delay and the deadline, and no more', async (t) => {
+t.test('reconciles have the time of the delay and the deadline', async (t) => {
   const clock = new FakeClock()
-  const said: string[] = []
+  const log: string[] = []
   const startedAt = clock.now()
-  const note = (what: string): void => void said.push(`${clock.now() - startedAt} ${what}`)
+  const note = (what: string): void => void log.push(`${clock.now() - startedAt} ${what}`)
   const running: Running = {
     client: { close: async () => note('client') } as unknown as Client,
     identities: new Map(),
@@ -120,6 +120,31 @@ t.test('reconciles have the time of the delay and the deadline, and no more', as
   t.equal(running.draining, true)
   await clock.advance(60_000)
   await done
-  t.strictSame(said, ['0 begin', '2000 webhooks 5000', '8000 client'])
+  t.strictSame(log, ['0 begin', '2000 webhooks 5000', '8000 client'])
+  t.equal(clock.pending, 0)
+})
+
+t.test('without a drain delay the webhook server is stopped at once', async (t) => {
+  const clock = new FakeClock()
+  const lines: string[] = []
+  const stopped: unknown[] = []
+  const running: Running = {
+    client: { close: async () => undefined } as unknown as Client,
+    identities: new Map(),
+    draining: false,
+    controllers: new Map(),
+    webhookServer: {
+      beginDrain: () => undefined,
+      stop: async (deadlineMs: number) => void stopped.push(deadlineMs),
+    } as unknown as WebhookServer,
+  }
+  const destination = { write: (line: string) => void lines.push(line) }
+  const done = drain(running, { delayMs: 0, deadlineMs: 5_000, clock, logger: createLogger({ destination }) })
+  t.strictSame(stopped, [5_000], 'before any time has passed')
+  await done
+  t.strictSame(
+    lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
+    ['stopped'],
+  )
   t.equal(clock.pending, 0)
 })

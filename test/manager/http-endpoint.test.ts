@@ -1,4 +1,4 @@
-/** What whoever reaches the ports of probes and metrics can do to the process. */
+/** Limits of the servers for probes and metrics against hostile clients. */
 import { once } from 'node:events'
 import { connect, Server } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -8,8 +8,8 @@ import type { Test } from 'tap'
 import type { Handler } from '../../src/manager/http-endpoint.ts'
 import { startHttpEndpoint } from '../../src/manager/http-endpoint.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
-import { until } from '../support/process.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+import { until } from '../../src/testing/until.ts'
 
 interface Endpoint {
   readonly url: string
@@ -38,7 +38,7 @@ async function endpoint(t: Test, handler: Handler): Promise<Endpoint> {
 
 const ok = { code: 200, body: 'ok' }
 
-t.test('of many connections the oldest have to go, and others are answered', async (t) => {
+t.test('the oldest of too many connections are closed, and others are answered', async (t) => {
   const { url, open } = await endpoint(t, () => ok)
   const sockets: Socket[] = []
   for (let count = 0; count < 70; count += 1) {
@@ -48,39 +48,39 @@ t.test('of many connections the oldest have to go, and others are answered', asy
   }
   t.equal((await fetch(url, { headers: { connection: 'close' } })).status, 200)
   const gone = (): number => sockets.filter(({ destroyed }) => destroyed).length
-  await until('six and the one for the others have gone', () => gone() === 7)
+  await until('six and the one for the others are closed', () => gone() === 7)
   t.strictSame(
     sockets.map(({ destroyed }) => destroyed),
     sockets.map((_, index) => index < 7),
   )
 })
 
-t.test('headers are as long as a probe needs them', async (t) => {
+t.test('long headers are refused', async (t) => {
   const { url } = await endpoint(t, () => ok)
   t.equal((await fetch(url, { headers: { long: 'x'.repeat(3000) } })).status, 200)
   t.equal((await fetch(url, { headers: { long: 'x'.repeat(5000) } })).status, 431)
 })
 
-t.test('many requests in a row end the connection', async (t) => {
-  let asked = 0
+t.test('too many pipelined requests close the connection', async (t) => {
+  let called = 0
   const { open } = await endpoint(t, () => {
-    asked += 1
+    called += 1
     return new Promise<never>(() => undefined)
   })
   const socket = await open()
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000))
   await once(socket, 'close')
-  t.equal(asked, 4, 'and what came with them is not looked at')
+  t.equal(called, 4, 'the remaining requests are ignored')
 })
 
-t.test('handlers are asked in their order; what they throw, and what is no URL, is answered', async (t) => {
-  const asked: string[] = []
+t.test('handlers are called in order, and errors and invalid URLs are answered', async (t) => {
+  const called: string[] = []
   const { address, close } = await startHttpEndpoint({
     address: { host: '127.0.0.1', port: 0 },
     flag: '--test',
     handlers: [
       ({ pathname, search }) => {
-        asked.push(pathname + search)
+        called.push(pathname + search)
         if (pathname === '/throws') throw new Error('no luck')
         return pathname === '/first' ? { ...ok, contentType: 'text/x' } : undefined
       },
@@ -99,13 +99,13 @@ t.test('handlers are asked in their order; what they throw, and what is no URL, 
   t.strictSame(await get('/second'), [202, type, 'second'])
   t.strictSame(await get('/third'), [404, type, 'not found\n'])
   t.strictSame(await get('/throws'), [500, type, 'no luck\n'])
-  t.strictSame(asked, ['/first?a=b', '/second', '/third', '/throws'])
+  t.strictSame(called, ['/first?a=b', '/second', '/third', '/throws'])
   const socket = connect(address.port, '127.0.0.1')
   socket.end('GET http://[ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   t.match(await text(socket), /^HTTP\/1\.1 400 [^]*\r\n\r\n(?:[0-9a-f]+\r\n)?this is no URL\n/)
 })
 
-t.test('a connection that cannot be accepted is logged, and ends nothing', async (t) => {
+t.test('a failed accept is logged, and does not stop the server', async (t) => {
   const { logger, lines } = recordingLogger()
   const servers: Server[] = []
   const listen = Reflect.get(Server.prototype, 'listen') as (...args: unknown[]) => Server
@@ -120,14 +120,14 @@ t.test('a connection that cannot be accepted is logged, and ends nothing', async
   t.strictSame(lines, ['warn: the server for --test could not accept a connection'])
 })
 
-t.test('the close waits for no request that is still being answered', async () => {
-  const asked = Promise.withResolvers<void>()
+t.test('the close does not wait for a request in flight', async () => {
+  const called = Promise.withResolvers<void>()
   const { address, close } = await startHttpEndpoint({
     address: { host: '127.0.0.1', port: 0 },
     flag: '--test',
     handlers: [
       () => {
-        asked.resolve()
+        called.resolve()
         return new Promise<never>(() => undefined)
       },
     ],
@@ -136,6 +136,6 @@ t.test('the close waits for no request that is still being answered', async () =
   const socket = connect(address.port, '127.0.0.1').on('error', () => undefined)
   const closed = once(socket.resume(), 'close')
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-  await asked.promise
+  await called.promise
   await Promise.all([close(), closed])
 })

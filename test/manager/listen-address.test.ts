@@ -20,7 +20,7 @@ t.test('addresses are parsed as Kubernetes writes them', async (t) => {
   }
 })
 
-t.test('anything else is refused with the flag and an example', async (t) => {
+t.test('any other address is refused with the flag and an example', async (t) => {
   for (const text of [
     '8081',
     'localhost',

@@ -5,7 +5,7 @@ import { defineController } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import type { OperatorDefinition } from '../../src/manager/operator.ts'
 import { checkOperators, convertedDefinitions, defineOperator, isOperator } from '../../src/manager/operator.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const reconcile = async (): Promise<void> => undefined
@@ -18,7 +18,7 @@ t.test('an operator is complete and frozen', async (t) => {
   t.ok(isOperator(operator))
 })
 
-t.test('what was not made with defineOperator is none', async (t) => {
+t.test('a value that was not made by defineOperator is not an operator', async (t) => {
   const operator = defineOperator({ name: 'a', kinds: [] })
   for (const value of [undefined, null, 'x', {}, { ...operator }, Object.freeze({ name: 'a', kinds: [] })])
     t.equal(isOperator(value), false)
@@ -26,7 +26,7 @@ t.test('what was not made with defineOperator is none', async (t) => {
   t.equal(isOperator(Object.freeze({ ...operator, ofALaterVersion: 1 })), true)
 })
 
-t.test('an operator that is not well defined is refused with all that is wrong', async (t) => {
+t.test('an invalid operator is refused with all mistakes', async (t) => {
   t.throws(
     () =>
       defineOperator({
@@ -61,7 +61,7 @@ t.test('an operator that is not well defined is refused with all that is wrong',
     t.throws(() => defineOperator({ name: 'a', kinds: [], ...part } as never), { code: 'PRO_CONFIG_INVALID' })
 })
 
-t.test('a kind has one conversion, for it is one of the operator, and needs it where its versions differ', (t) => {
+t.test('a kind has at most one conversion in its operator, and requires one if its versions differ', (t) => {
   const versions = [
     { name: 'v1', storage: true, spec: Type.Object({ size: Type.Integer() }) },
     { name: 'v2', spec: Type.Object({ replicas: Type.Integer() }) },
@@ -87,7 +87,7 @@ t.test('a kind has one conversion, for it is one of the operator, and needs it w
   t.end()
 })
 
-t.test('webhooks that contradict each other are refused, in one operator and in several', async (t) => {
+t.test('contradicting webhooks are refused, in one operator and in several', async (t) => {
   const exact = defineWebhook(kind, { matchPolicy: 'Exact' })
   const expected = { code: 'PRO_CONFIG_INVALID', message: /The webhooks for Thing\.example\.com differ in matchPolicy: .*`name`/ }
   t.throws(() => defineOperator({ name: 'a', kinds: [kind], webhooks: [defineWebhook(kind), exact] }), expected)
@@ -98,7 +98,7 @@ t.test('webhooks that contradict each other are refused, in one operator and in 
   t.throws(() => checkOperators([a, b]), expected)
 })
 
-t.test('operators of one name, or with controllers of one name, do not run together', async (t) => {
+t.test('operators with the same name, or with controllers of the same name, are refused together', async (t) => {
   const a = defineOperator({ name: 'a', kinds: [kind], controllers: [defineController(kind, { reconcile })] })
   const b = defineOperator({ name: 'b', kinds: [kind], controllers: [defineController(kind, { reconcile })] })
   t.doesNotThrow(() => checkOperators([a]))
@@ -111,7 +111,7 @@ t.test('operators of one name, or with controllers of one name, do not run toget
   })
 })
 
-t.test('a kind whose versions have the same fields is converted without a webhook, also with a conversion', async (t) => {
+t.test('a kind whose versions have the same fields needs no conversion webhook, even with a conversion', async (t) => {
   const versions = [
     { name: 'v1', storage: true, spec: Type.Object({}) },
     { name: 'v2', spec: Type.Object({}) },

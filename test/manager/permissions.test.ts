@@ -10,7 +10,7 @@ import type { Client } from '../../src/client/client.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { checkPermissions } from '../../src/manager/permissions.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({
@@ -36,47 +36,47 @@ function check(
   answer: (attributes: Attributes) => boolean,
   namespaces?: readonly string[],
   operators = [operator],
-): { done: Promise<void>; asked: string[]; log: Line[] } {
-  const asked: string[] = []
+): { done: Promise<void>; reviews: string[]; log: Line[] } {
+  const reviews: string[] = []
   const log: Line[] = []
   const client = {
     create: async (_type: unknown, object: { spec: { resourceAttributes: Attributes } }) => {
       const { resourceAttributes } = object.spec
       const { group, resource, verb, namespace } = resourceAttributes
-      asked.push([verb, resource, group, namespace].filter(Boolean).join(' '))
+      reviews.push([verb, resource, group, namespace].filter(Boolean).join(' '))
       return { status: { allowed: answer(resourceAttributes) } }
     },
   } as unknown as Pick<Client, 'create'>
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line) as Line) })
   return {
     done: checkPermissions({ operators, client, namespaces, connection: { describe: 'kubeconfig a, context b' }, logger }),
-    asked,
+    reviews,
     log,
   }
 }
 
-t.test('every watched type is asked about, in each namespace that is watched', async (t) => {
+t.test('access to every watched type is reviewed, in each watched namespace', async (t) => {
   const all = check(() => true)
   await all.done
-  t.strictSame(all.asked, [
+  t.strictSame(all.reviews, [
     'list things example.com',
     'watch things example.com',
     ...['list pods', 'watch pods', 'list nodes', 'watch nodes'],
-    // What webhooks read.
+    // The reads of webhooks.
     ...['list secrets', 'watch secrets'],
   ])
   const some = check(() => true, ['a', 'b'])
   await some.done
-  t.strictSame(some.asked.slice(0, 4), [
+  t.strictSame(some.reviews.slice(0, 4), [
     'list things example.com a',
     'watch things example.com a',
     'list things example.com b',
     'watch things example.com b',
   ])
-  t.strictSame(some.asked.slice(8, 10), ['list nodes', 'watch nodes'], 'cluster-scoped types have no namespace')
+  t.strictSame(some.reviews.slice(8, 10), ['list nodes', 'watch nodes'], 'cluster-scoped types have no namespace')
 })
 
-t.test('a primary kind that may not be read is one clear sentence', async (t) => {
+t.test('a missing permission for a primary kind is an error of one sentence', async (t) => {
   await t.rejects(check(({ resource }) => resource !== 'things').done, {
     code: 'PRO_PERMISSION',
     message:
@@ -104,7 +104,7 @@ t.test('a kind that one controller reconciles and another owns is a primary kind
   }
 })
 
-t.test('what else is missing is a warning', async (t) => {
+t.test('other missing permissions are a warning', async (t) => {
   const { done, log } = check(({ resource }) => resource === 'things')
   await done
   t.equal(log.length, 1)
@@ -119,11 +119,11 @@ t.test('what else is missing is a warning', async (t) => {
   )
 })
 
-t.test('each question is a SelfSubjectAccessReview that can be broken off; an answer that says nothing refuses nothing', async (t) => {
-  const asked: unknown[] = []
+t.test('each check is a SelfSubjectAccessReview with the signal, and an empty answer is not a denial', async (t) => {
+  const reviews: unknown[] = []
   const client = {
     create: async ({ group, version, kind, plural }: ResourceType, object: object, options: object) => {
-      asked.push({ type: { group, version, kind, plural }, object, options })
+      reviews.push({ type: { group, version, kind, plural }, object, options })
       return {}
     },
   } as unknown as Pick<Client, 'create'>
@@ -135,7 +135,7 @@ t.test('each question is a SelfSubjectAccessReview that can be broken off; an an
   const type = { group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews' }
   const attributes = { group: 'example.com', resource: 'things', namespace: 'a' }
   t.strictSame(
-    asked,
+    reviews,
     ['list', 'watch'].map((verb) => ({
       type,
       object: { metadata: {}, spec: { resourceAttributes: { ...attributes, verb } } },
@@ -144,15 +144,15 @@ t.test('each question is a SelfSubjectAccessReview that can be broken off; an an
   )
 })
 
-t.test('a primary kind stays one when webhooks read it, too, and is asked about once', async (t) => {
+t.test('a primary kind that webhooks read too is reviewed once, as a primary kind', async (t) => {
   const webhooks = [defineWebhook(kind, { reads: [kind] })]
   const controllers = [defineController(kind, { reconcile: async () => undefined })]
-  const { done, asked } = check(() => false, [], [defineOperator({ name: 'thing', kinds: [kind], webhooks, controllers })])
+  const { done, reviews } = check(() => false, [], [defineOperator({ name: 'thing', kinds: [kind], webhooks, controllers })])
   await t.rejects(done, { code: 'PRO_PERMISSION' })
-  t.strictSame(asked, ['list things example.com', 'watch things example.com'])
+  t.strictSame(reviews, ['list things example.com', 'watch things example.com'])
 })
 
-t.test('a server that does not say is no reason to stop; one that is away, or does not know the user, is', async (t) => {
+t.test('a failing access review does not stop the start; an unreachable server or an unknown user does', async (t) => {
   const refuse = check(() => {
     throw new ApiError(failure(403, 'Forbidden', 'no'))
   })

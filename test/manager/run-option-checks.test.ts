@@ -1,10 +1,10 @@
-/** What `run`, `startControlPlane` and `startOperator` say about options that the compiler did not see. */
+/** Errors of `run`, `startControlPlane` and `startOperator` for options that the compiler has not checked. */
 import t from 'tap'
 import { createLogger, run, systemClock } from '../../src/index.ts'
 import { checkRunOptions } from '../../src/manager/run-option-checks.ts'
 import { FakeClock, startControlPlane } from '../../src/testing/index.ts'
 import { startOperator } from '../../src/testing/operator.ts'
-import { noteOperator } from '../support/manager-world.ts'
+import { noteOperator } from '../support/manager/world.ts'
 
 const connection = { server: 'https://127.0.0.1:1', describe: 'nothing' }
 
@@ -14,10 +14,10 @@ const cases: [string, object, string][] = [
   ['one namespace', { namespaces: 'a' }, 'namespaces: must be a list, found "a"'],
   ['an address as the connection', { connection: 'https://127.0.0.1:1' }, 'connection: must be an object, found "https://127.0.0.1:1"'],
   ['a misspelled part of the connection', { connection: { ...connection, Ca: '' } }, 'connection.Ca: unknown field; did you mean ca?'],
-  ['a port that is none', { webhook: { port: 70_000 } }, 'webhook.port: must be a port from 0 (any free one) to 65535, found 70000'],
+  ['an invalid port', { webhook: { port: 70_000 } }, 'webhook.port: must be a port from 0 (any free one) to 65535, found 70000'],
   ['a misspelled option of the webhooks', { webhook: { urll: 'a' } }, 'webhook.urll: unknown field; did you mean url?'],
   [
-    'a share of reviews that is none',
+    'an invalid share of reviews',
     { webhook: { reviewLogSampling: 2 } },
     'webhook.reviewLogSampling: must be a number from 0 (none) to 1 (all), found 2',
   ],
@@ -32,11 +32,11 @@ const cases: [string, object, string][] = [
   ['an address as a number', { probeBindAddress: 8081 }, 'probeBindAddress: must be a string, found 8081'],
   ['a time below zero', { drainDelayMs: -1 }, 'drainDelayMs: must be a number of milliseconds of at least 0, found -1'],
   ['a time in words', { drainDeadlineMs: '30s' }, 'drainDeadlineMs: must be a number of milliseconds of at least 0, found "30s"'],
-  ['memory that is no number', { memoryLimitBytes: '1Gi' }, 'memoryLimitBytes: must be a whole number of at least 1, found "1Gi"'],
+  ['memory as text', { memoryLimitBytes: '1Gi' }, 'memoryLimitBytes: must be a whole number of at least 1, found "1Gi"'],
   ['a controller instead of its signal', { signal: new AbortController() }, 'signal: must be an AbortSignal, found an object'],
   ['no clock', { clock: { now: () => 0 } }, 'clock: must be a clock, with now, monotonicNow and after, found an object'],
   ['no logger', { logger: () => undefined }, 'logger: must be a logger, such as createLogger returns, found a function'],
-  ['what is called is no function', { onStarted: true }, 'onStarted: must be a function, found true'],
+  ['a callback that is not a function', { onStarted: true }, 'onStarted: must be a function, found true'],
 ]
 
 for (const [name, options, problem] of cases)
@@ -47,7 +47,7 @@ for (const [name, options, problem] of cases)
     }),
   )
 
-t.test('all problems are told at once', (t) =>
+t.test('all problems are reported at once', (t) =>
   t.rejects(run([noteOperator], { instance: 1, a: 2 } as never), {
     code: 'PRO_CONFIG_INVALID',
     message: 'The options of run are not well defined: connection: is missing; instance: must be a string, found 1; a: unknown field.',
@@ -80,7 +80,7 @@ const wrong: [string, unknown, string][] = [
   ...[-0.1, 1.1].map((share): [string, unknown, string] => ['webhook.reviewLogSampling', share, 'a number from 0 (none) to 1 (all)']),
 ]
 
-t.test('each option is told with its path, what is expected and what was found', (t) => {
+t.test('each option is reported with path, expected and found value', (t) => {
   const right = { connection, webhook: {}, webhookConfigurations: { mutating: [], validating: [] } }
   for (const [path, value, expected] of wrong) {
     const [option, field] = path.split('.') as [keyof typeof right, string?]
@@ -111,7 +111,7 @@ t.test('each option is told with its path, what is expected and what was found',
   }
 })
 
-t.test('what is right passes, and undefined is as good as absent', async (t) => {
+t.test('valid options pass, and undefined counts as absent', async (t) => {
   const options = {
     connection: { ...connection, ofSomebodyElse: true },
     clock: new FakeClock(0),
@@ -129,7 +129,7 @@ t.test('what is right passes, and undefined is as good as absent', async (t) => 
   t.doesNotThrow(() => checkRunOptions({ connection, clock: systemClock }))
 })
 
-t.test('a control plane says the same of its options', async (t) => {
+t.test('startControlPlane checks its options alike', async (t) => {
   const cases: [object, string][] = [
     [{ namespace: ['a'] }, 'namespace: unknown field; did you mean namespaces?'],
     [{ backend: 'embeded' }, 'backend: must be one of "embedded", "binaries", "existing", found "embeded"'],
@@ -144,7 +144,7 @@ t.test('a control plane says the same of its options', async (t) => {
     })
 })
 
-t.test('and so does the start of an operator in it', (t) =>
+t.test('startOperator checks its options alike', (t) =>
   t.rejects(startOperator({ connection, client: undefined as never }, [noteOperator], { namespace: 'a' } as never), {
     code: 'PRO_CONFIG_INVALID',
     message: 'The options of startOperator are not well defined: namespace: unknown field; did you mean namespaces?.',

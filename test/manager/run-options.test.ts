@@ -1,14 +1,14 @@
 import { hostname } from 'node:os'
 import t from 'tap'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { serviceOf, withDefaults } from '../../src/manager/run-options.ts'
-import { namesOf } from '../../src/manager/names.ts'
+import { namesOf } from '../../src/manager/installation-names.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { noteOperator } from '../support/manager-world.ts'
+import { noteOperator } from '../support/manager/world.ts'
 
 const outside: Connection = { server: 'https://127.0.0.1:1', describe: 'a test', namespace: 'of-the-connection' }
 const inside: Connection = { ...outside, inCluster: true }
@@ -20,7 +20,7 @@ const ofEverybody = {
   instance: hostname(),
 }
 
-t.test('the namespace of the process is the one that is given, else that of the Pod, else one of its own', async (t) => {
+t.test('the namespace of the process is the given one, that of the Pod, or its own, in this order', async (t) => {
   const namespaceIn = (options: RunOptions): string => serviceOf(namesOf('note'), options).namespace
   t.equal(namespaceIn({ connection: inside, namespace: 'given' }), 'given')
   t.equal(namespaceIn({ connection: inside }), 'of-the-connection')
@@ -28,11 +28,11 @@ t.test('the namespace of the process is the one that is given, else that of the 
   t.equal(
     namespaceIn({ connection: outside }),
     'note-system',
-    'what a context names is for commands that read and write, not for this process',
+    'the namespace of a context is for commands that read and write, not for this process',
   )
 })
 
-t.test('the Service is the one that is named', (t) => {
+t.test('the Service is the given one', (t) => {
   t.strictSame(serviceOf(namesOf('note'), { connection: outside, webhook: { service: 'tunnel' } }), {
     namespace: 'note-system',
     name: 'tunnel',
@@ -46,13 +46,13 @@ t.test('the Service is the one that is named', (t) => {
   t.end()
 })
 
-/** Without what is made anew for each run. */
+/** The options without the objects that are created for each run. */
 function plain({ connection: _, logger: __, clock: ___, metrics: ____, ...options }: ReturnType<typeof withDefaults>): object {
   return options
 }
 
-t.test('what is given is taken', (t) => {
-  const given = {
+t.test('given options are used', (t) => {
+  const input = {
     connection: inside,
     name: 'team-a',
     namespace: 'own',
@@ -68,20 +68,20 @@ t.test('what is given is taken', (t) => {
     clock: new FakeClock(),
     metrics: new Metrics(),
   } as const
-  const complete = withDefaults([noteOperator], given)
-  t.strictSame(complete, { ...given, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
-  for (const part of ['logger', 'clock', 'metrics'] as const) t.equal(complete[part], given[part])
+  const complete = withDefaults([noteOperator], input)
+  t.strictSame(complete, { ...input, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
+  for (const part of ['logger', 'clock', 'metrics'] as const) t.equal(complete[part], input[part])
   t.end()
 })
 
-t.test('what is not given is that of the process', async (t) => {
+t.test('omitted options have defaults', async (t) => {
   const { logger, clock, metrics } = withDefaults([noteOperator], { connection: outside })
   t.equal(logger.level, 'info')
   t.equal(clock, systemClock)
   t.match(await metrics.registry.metrics(), /^process_resident_memory_bytes \d+$/m)
 })
 
-t.test('in a cluster it is reached from everywhere, keeps its certificates in a Secret, and is slow to go', async (t) => {
+t.test('in a cluster, servers listen on all addresses, certificates are in a Secret, and there is a drain delay', async (t) => {
   t.strictSame(plain(withDefaults([noteOperator], { connection: inside })), {
     ...ofEverybody,
     certificates: { kind: 'secret', namespace: 'of-the-connection', name: 'note-webhook-ca' },
@@ -92,7 +92,7 @@ t.test('in a cluster it is reached from everywhere, keeps its certificates in a 
   })
 })
 
-t.test('outside it is on loopback, keeps its certificates in files, and goes at once', async (t) => {
+t.test('outside a cluster, servers listen on loopback, certificates are in files, and there is no drain delay', async (t) => {
   t.strictSame(plain(withDefaults([noteOperator], { connection: outside })), {
     ...ofEverybody,
     certificates: { kind: 'files', directory: 'certs' },

@@ -19,32 +19,32 @@ import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import { FakeCache } from '../support/controller-fakes.ts'
-import { freePort } from '../support/free-port.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { FakeCache } from '../support/controller/fakes.ts'
+import { freePort } from '../support/process/free-port.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const connection: Connection = { server: 'https://127.0.0.1:1', describe: 'a test' }
 
-/** Issued once: every test serves the same pair. */
+/** A certificate that is issued once for all tests. */
 const pair = (async (): Promise<ServingCertificate> => {
   const authority = await issueAuthority(Date.now())
   const leaf = await issueLeaf(authority, { names: ['localhost'], ips: [], now: Date.now() })
   return { ...leaf, caBundle: authority.cert, notAfter: new Date(Date.now() + 1_000_000) }
 })()
 
-/** A controller that notes when it starts and ends; `end` is what it does when told to stop. */
-function fakeController(name: string, said: string[], end: () => Promise<void> = async () => undefined): ControllerDefinition {
+/** A controller that logs its start and end; `end` is called when it is stopped. */
+function fakeController(name: string, log: string[], end: () => Promise<void> = async () => undefined): ControllerDefinition {
   return {
     name,
     type: kind,
     types: [kind],
     rbac: [],
     async start(_environment, signal) {
-      said.push(`${name} starts`)
+      log.push(`${name} starts`)
       await untilAborted(signal)
       await end()
-      said.push(`${name} ends`)
+      log.push(`${name} ends`)
     },
   }
 }
@@ -54,52 +54,52 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 interface Life {
-  readonly said: string[]
+  readonly log: string[]
   readonly clock: FakeClock
   readonly stop: AbortController
   readonly done: Promise<void>
   readonly started: Promise<Endpoints>
-  /** Asks for a probe. */
+  /** Requests a probe. */
   probe(path: string): Promise<{ code: number; body: string }>
 }
 
-/** The life of a process made of fakes; what each part does is noted in `said`. */
+/** Runs a process of fake parts, each of which logs its steps. */
 function start(
   t: { teardown(end: () => unknown): unknown },
-  operators: (said: string[]) => readonly Operator[],
+  operators: (log: string[]) => readonly Operator[],
   options: Partial<RunOptions> = {},
-  parts: (said: string[]) => Partial<Parts> = () => ({}),
+  parts: (log: string[]) => Partial<Parts> = () => ({}),
 ): Life {
-  const said: string[] = []
+  const log: string[] = []
   const clock = new FakeClock()
   const stop = new AbortController()
   const started = Promise.withResolvers<Endpoints>()
   started.promise.catch(() => undefined)
   let endpoints: Endpoints | undefined
   const background = (name: string) => async (signal: AbortSignal) => {
-    said.push(`${name} starts`)
+    log.push(`${name} starts`)
     await untilAborted(signal)
-    said.push(`${name} ends`)
+    log.push(`${name} ends`)
   }
   const cache = Object.assign(new FakeCache(), {
     start: background('cache'),
     status: () => [{ type: 'things.example.com', synced: false, lastError: 'no such CRD' }],
   })
   const fakes: Parts = {
-    createTransport: () => transportThat(async () => void said.push('client closes')),
-    checkPermissions: async () => void said.push('permissions'),
+    createTransport: () => transportThat(async () => void log.push('client closes')),
+    checkPermissions: async () => void log.push('permissions'),
     openCertificates: async () => {
-      said.push('certificates open')
+      log.push('certificates open')
       const current = await pair
       return { current: () => current, onChange: () => () => undefined, start: background('certificates') }
     },
-    createWebhookServer: fakeWebhookServer(said, t),
+    createWebhookServer: fakeWebhookServer(log, t),
     injectCaBundle: (_options, signal) => background('injection')(signal),
     createCache: () => cache,
     elected: async () => undefined,
-    ...parts(said),
+    ...parts(log),
   }
-  const done = runWith(fakes, operators(said), {
+  const done = runWith(fakes, operators(log), {
     connection,
     signal: stop.signal,
     certificates: { kind: 'files', directory: 'unused' },
@@ -111,14 +111,14 @@ function start(
     clock,
     metrics: new Metrics(),
     ...options,
-    onServing: async (...given) => {
-      said.push('serving')
-      await options.onServing?.(...given)
+    onServing: async (...args) => {
+      log.push('serving')
+      await options.onServing?.(...args)
     },
-    onStarted: async (...given) => {
-      await options.onStarted?.(...given)
-      endpoints = given[0]
-      started.resolve(given[0])
+    onStarted: async (...args) => {
+      await options.onStarted?.(...args)
+      endpoints = args[0]
+      started.resolve(args[0])
     },
   })
   done.catch((error: unknown) => started.reject(error))
@@ -131,7 +131,7 @@ function start(
     const response = await fetch(`http://${formatListenAddress((endpoints ?? (await started.promise)).probes!)}${path}`)
     return { code: response.status, body: await response.text() }
   }
-  return { said, clock, stop, done, started: started.promise, probe }
+  return { log, clock, stop, done, started: started.promise, probe }
 }
 
 /** Answers each request with its method and path. */
@@ -143,8 +143,8 @@ function transportThat(close: () => Promise<void>): Transport {
   }
 }
 
-/** Shakes hands over TLS and knows no HTTP. */
-function fakeWebhookServer(said: string[], t: { teardown(end: () => unknown): unknown }): Parts['createWebhookServer'] {
+/** Accepts TLS connections without HTTP. */
+function fakeWebhookServer(log: string[], t: { teardown(end: () => unknown): unknown }): Parts['createWebhookServer'] {
   return (({ certificates }: Parameters<Parts['createWebhookServer']>[0]) => {
     let server: Server | undefined
     return {
@@ -154,25 +154,25 @@ function fakeWebhookServer(said: string[], t: { teardown(end: () => unknown): un
         t.teardown(() => server?.close())
         server.listen(0, '127.0.0.1')
         await new Promise((resolve) => server?.once('listening', resolve))
-        said.push('webhooks listen')
+        log.push('webhooks listen')
         const { port } = server.address() as AddressInfo
         return { port, url: `https://127.0.0.1:${port}` }
       },
-      beginDrain: () => void said.push('webhooks drain'),
+      beginDrain: () => void log.push('webhooks drain'),
       stop: async (deadlineMs: number) => {
-        said.push(`webhooks stop within ${deadlineMs}`)
+        log.push(`webhooks stop within ${deadlineMs}`)
         server?.close()
       },
     }
   }) as unknown as Parts['createWebhookServer']
 }
 
-const complete = (said: string[]): readonly Operator[] => [
+const complete = (log: string[]): readonly Operator[] => [
   defineOperator({
     name: 'thing',
     kinds: [kind],
     webhooks: [defineWebhook(kind)],
-    controllers: [fakeController('thing', said), fakeController('other', said)],
+    controllers: [fakeController('thing', log), fakeController('other', log)],
   }),
 ]
 
@@ -181,7 +181,7 @@ t.test('everything starts and stops in order', async (t) => {
   const endpoints = await life.started
   t.match(endpoints, { webhook: { url: /^https:\/\/127\.0\.0\.1:\d+$/, caBundle: /BEGIN CERTIFICATE/ }, probes: { host: '127.0.0.1' } })
   await life.clock.advance(0)
-  t.strictSame(life.said, [
+  t.strictSame(life.log, [
     'permissions',
     'certificates open',
     'certificates starts',
@@ -192,19 +192,19 @@ t.test('everything starts and stops in order', async (t) => {
     'thing starts',
     'other starts',
   ])
-  life.said.length = 0
+  life.log.length = 0
   life.stop.abort()
   await life.clock.untilPending()
-  t.strictSame(life.said, ['webhooks drain', 'thing ends', 'other ends'])
+  t.strictSame(life.log, ['webhooks drain', 'thing ends', 'other ends'])
   await life.clock.advance(9_999)
-  t.equal(life.said.length, 3, 'the webhooks go on accepting')
+  t.equal(life.log.length, 3, 'the webhooks keep accepting')
   await life.clock.advance(1)
   await life.done
-  t.strictSame(life.said.slice(3), ['webhooks stop within 30000', 'cache ends', 'injection ends', 'certificates ends', 'client closes'])
+  t.strictSame(life.log.slice(3), ['webhooks stop within 30000', 'cache ends', 'injection ends', 'certificates ends', 'client closes'])
   t.equal(life.clock.pending, 0)
 })
 
-t.test('a reconcile that runs may go on as long as the webhooks accept and finish', async (t) => {
+t.test('a running reconcile may take as long as the webhooks accept and finish', async (t) => {
   let graceMs: number | undefined
   const controller: ControllerDefinition = {
     ...fakeController('thing', []),
@@ -222,7 +222,7 @@ t.test('a reconcile that runs may go on as long as the webhooks accept and finis
   t.equal(graceMs, 7_000)
 })
 
-t.test('who only converts has no webhook configurations to wait for', async (t) => {
+t.test('an operator with conversions only has no webhook configurations to wait for', async (t) => {
   const converted = defineKind({
     group: 'example.com',
     kind: 'Converted',
@@ -261,7 +261,7 @@ t.test('who only converts has no webhook configurations to wait for', async (t) 
   ])
 })
 
-t.test('readiness is that of the webhooks; caches and controllers are shown', async (t) => {
+t.test('readiness depends on the webhooks only, caches and controllers are shown', async (t) => {
   const failing: ControllerDefinition = {
     ...fakeController('failing', []),
     async start() {
@@ -295,9 +295,7 @@ t.test('a controller that has ended by itself is named by the liveness probe', a
       throw new Error('out of luck')
     },
   }
-  const life = start(t, (said) => [
-    defineOperator({ name: 'thing', kinds: [kind], controllers: [failing, fakeController('working', said)] }),
-  ])
+  const life = start(t, (log) => [defineOperator({ name: 'thing', kinds: [kind], controllers: [failing, fakeController('working', log)] })])
   await life.started
   t.strictSame(await life.probe('/healthz'), { code: 200, body: 'ok' })
   broken.abort()
@@ -308,7 +306,7 @@ t.test('a controller that has ended by itself is named by the liveness probe', a
   })
 })
 
-t.test('readiness is gone as soon as the stop begins, and the process is alive until its end', async (t) => {
+t.test('the process is not ready once the stop begins, and alive until its end', async (t) => {
   const life = start(t, complete)
   await life.started
   life.stop.abort()
@@ -340,17 +338,17 @@ t.test('the process is not ready before its webhooks are', async (t) => {
   await t.rejects(life.done, { code: 'PRO_CERTIFICATE' })
 })
 
-t.test('without webhooks nothing of them is started, and nobody waits for a drain', async (t) => {
-  const life = start(t, (said) => [defineOperator({ name: 'thing', kinds: [kind], controllers: [fakeController('thing', said)] })])
+t.test('without webhooks nothing of them starts, and there is no drain delay', async (t) => {
+  const life = start(t, (log) => [defineOperator({ name: 'thing', kinds: [kind], controllers: [fakeController('thing', log)] })])
   const { webhook } = await life.started
   t.equal(webhook, undefined)
   t.strictSame(await life.probe('/readyz'), { code: 200, body: 'ok' })
   life.stop.abort()
   await life.done
-  t.strictSame(life.said, ['permissions', 'serving', 'cache starts', 'thing starts', 'thing ends', 'cache ends', 'client closes'])
+  t.strictSame(life.log, ['permissions', 'serving', 'cache starts', 'thing starts', 'thing ends', 'cache ends', 'client closes'])
 })
 
-t.test('a start that fails takes down what was started, and says why', async (t) => {
+t.test('a failed start stops what was started, and throws the reason', async (t) => {
   const failures: [string, Partial<Parts>, string[]][] = [
     ['permissions', { checkPermissions: () => Promise.reject(new ProreusError('PRO_PERMISSION', 'may not')) }, ['client closes']],
     [
@@ -362,7 +360,7 @@ t.test('a start that fails takes down what was started, and says why', async (t)
   for (const [name, parts, expected] of failures) {
     const life = start(t, complete, {}, () => parts)
     await t.rejects(life.done, ProreusError, name)
-    t.strictSame(life.said, expected, name)
+    t.strictSame(life.log, expected, name)
     t.equal(life.clock.pending, 0)
   }
   const life = start(t, complete, {
@@ -371,28 +369,28 @@ t.test('a start that fails takes down what was started, and says why', async (t)
     },
   })
   await t.rejects(life.done, { message: 'cannot install' })
-  t.strictSame(life.said.slice(-4), ['webhooks drain', 'webhooks stop within 5000', 'certificates ends', 'client closes'])
+  t.strictSame(life.log.slice(-4), ['webhooks drain', 'webhooks stop within 5000', 'certificates ends', 'client closes'])
 })
 
-t.test('a stop in the middle of the start is a stop like any other', async (t) => {
+t.test('a stop during the start is orderly', async (t) => {
   const opening = Promise.withResolvers<void>()
-  const life = start(t, complete, {}, (said) => ({
+  const life = start(t, complete, {}, (log) => ({
     checkPermissions: async () => {
-      said.push('permissions')
+      log.push('permissions')
       opening.resolve()
     },
   }))
   await opening.promise
   life.stop.abort()
   await life.done
-  t.notOk(life.said.includes('cache starts'))
-  t.equal(life.said.at(-1), 'client closes')
+  t.notOk(life.log.includes('cache starts'))
+  t.equal(life.log.at(-1), 'client closes')
 })
 
-t.test('a stop while others install what is served starts nothing more', async (t) => {
+t.test('a stop during the installation starts nothing more', async (t) => {
   const life: Life = start(t, complete, { onServing: () => life.stop.abort() })
   await life.done
-  t.strictSame(life.said, [
+  t.strictSame(life.log, [
     'permissions',
     'certificates open',
     'certificates starts',
@@ -406,18 +404,18 @@ t.test('a stop while others install what is served starts nothing more', async (
 })
 
 t.test('a stop while the certificates are opened starts no webhooks', async (t) => {
-  const life: Life = start(t, complete, {}, (said) => ({
+  const life: Life = start(t, complete, {}, (log) => ({
     openCertificates: async () => {
       life.stop.abort()
       const current = await pair
-      return { current: () => current, onChange: () => () => undefined, start: async () => void said.push('certificates') }
+      return { current: () => current, onChange: () => () => undefined, start: async () => void log.push('certificates') }
     },
   }))
   await life.done
-  t.strictSame(life.said, ['permissions', 'certificates', 'client closes'])
+  t.strictSame(life.log, ['permissions', 'certificates', 'client closes'])
 })
 
-t.test('a stop waits for no certificates that are still being opened', async (t) => {
+t.test('a stop does not wait for certificates that are still being opened', async (t) => {
   const opening = Promise.withResolvers<void>()
   const life = start(t, complete, {}, () => ({
     openCertificates: ({ signal }) => {
@@ -428,24 +426,24 @@ t.test('a stop waits for no certificates that are still being opened', async (t)
   await opening.promise
   life.stop.abort()
   await life.done
-  t.strictSame(life.said, ['permissions', 'client closes'])
+  t.strictSame(life.log, ['permissions', 'client closes'])
 })
 
-t.test('whoever installs gets the client of the process', async (t) => {
-  const given: Client[] = []
+t.test('onServing and onStarted receive the client of the process', async (t) => {
+  const clients: Client[] = []
   const life = start(
     t,
     complete,
-    { onServing: (_, served) => void given.push(served), onStarted: (_, started) => void given.push(started) },
+    { onServing: (_, served) => void clients.push(served), onStarted: (_, started) => void clients.push(started) },
     () => ({ createTransport: () => transportThat(async () => undefined) }),
   )
   await life.started
-  t.equal(given.length, 2)
-  t.equal(given[0], given[1])
-  t.equal(await given[0]!.raw('/version'), 'GET /version')
+  t.equal(clients.length, 2)
+  t.equal(clients[0], clients[1])
+  t.equal(await clients[0]!.raw('/version'), 'GET /version')
 })
 
-t.test('what the API server warns of is logged once', async (t) => {
+t.test('warnings of the API server are logged once', async (t) => {
   const lines: string[] = []
   let warn: TransportOptions['onWarning']
   const life = start(
@@ -465,11 +463,11 @@ t.test('what the API server warns of is logged once', async (t) => {
   t.match(lines[0], /the API server warns: things v1 is deprecated/)
 })
 
-t.test('a reconcile that does not end is left behind after the deadline', async (t) => {
+t.test('a reconcile that does not end is abandoned after the deadline', async (t) => {
   const life = start(
     t,
-    (said) => [
-      defineOperator({ name: 'thing', kinds: [kind], controllers: [fakeController('thing', said, () => new Promise(() => undefined))] }),
+    (log) => [
+      defineOperator({ name: 'thing', kinds: [kind], controllers: [fakeController('thing', log, () => new Promise(() => undefined))] }),
     ],
     { drainDelayMs: 0, drainDeadlineMs: 1000 },
   )
@@ -477,25 +475,25 @@ t.test('a reconcile that does not end is left behind after the deadline', async 
   life.stop.abort()
   await life.clock.untilPending()
   await life.clock.advance(1_999)
-  t.notOk(life.said.includes('client closes'))
+  t.notOk(life.log.includes('client closes'))
   await life.clock.advance(1)
   await life.done
-  t.ok(life.said.includes('client closes'))
+  t.ok(life.log.includes('client closes'))
 })
 
-t.test('configurations that others look after are left alone', async (t) => {
+t.test('with empty webhookConfigurations no caBundle is injected', async (t) => {
   const life = start(t, complete, { webhookConfigurations: { mutating: [], validating: [] } })
   await life.started
-  t.notOk(life.said.includes('injection starts'))
+  t.notOk(life.log.includes('injection starts'))
 })
 
 t.test('controllers wait until this replica is elected, webhooks do not', async (t) => {
   const elected = Promise.withResolvers<void>()
   const life = start(t, complete, {}, () => ({ elected: () => elected.promise }))
   await life.started
-  t.notOk(life.said.includes('thing starts'))
+  t.notOk(life.log.includes('thing starts'))
   t.match(await life.probe('/readyz'), { code: 200 })
   elected.resolve()
   await life.clock.advance(0)
-  t.ok(life.said.includes('thing starts'))
+  t.ok(life.log.includes('thing starts'))
 })

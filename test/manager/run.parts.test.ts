@@ -1,4 +1,4 @@
-/** What `run` hands to each of its parts. */
+/** The options that `run` passes to each of its parts. */
 import t, { type Test } from 'tap'
 import { configMap, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -7,17 +7,18 @@ import { version } from '../../src/api/version.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
 import type { Connection } from '../../src/client/connection.ts'
-import type { ApiRequest, Transport, TransportOptions } from '../../src/client/transport.ts'
+import type { Transport, TransportOptions } from '../../src/client/transport.ts'
+import type { ApiRequest } from '../../src/client/api-request.ts'
 import type { ControllerDefinition, ControllerEnvironment } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
-import { FakeCache } from '../support/controller-fakes.ts'
-import { until } from '../support/process.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+import { FakeCache } from '../support/controller/fakes.ts'
+import { until } from '../../src/testing/until.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const converted = defineKind({
@@ -36,7 +37,7 @@ const conversion = defineConversion(converted, {
 const index = defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)
 const connection: Connection = { server: 'https://127.0.0.1:1', describe: 'a test' }
 
-interface Given {
+interface Recorded {
   connection?: Connection
   transport?: TransportOptions
   permissions?: Parameters<Parts['checkPermissions']>[0]
@@ -48,19 +49,19 @@ interface Given {
 }
 
 interface Life {
-  readonly given: Given
+  readonly given: Recorded
   readonly options: RunOptions
   readonly cache: FakeCache
   readonly source: CertificateSource
   readonly requests: ApiRequest[]
   readonly endpoints: Endpoints
   readonly entries: Record<string, unknown>[]
-  /** What was handed to `onServing`. */
+  /** The arguments of `onServing`. */
   readonly serving: Endpoints
   end(reason?: Error): Promise<void>
 }
 
-const controller = (name: string, given: Given): ControllerDefinition => ({
+const controller = (name: string, given: Recorded): ControllerDefinition => ({
   name,
   type: kind,
   types: [kind],
@@ -75,9 +76,9 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
 }
 
-/** Runs with parts that keep what they are given, until it is started. */
-async function start(t: Test, operators: (given: Given) => readonly Operator[], more: Partial<RunOptions> = {}): Promise<Life> {
-  const given: Given = { environments: new Map() }
+/** Calls `run` with parts that record their options; resolves when it has started. */
+async function start(t: Test, operators: (given: Recorded) => readonly Operator[], more: Partial<RunOptions> = {}): Promise<Life> {
+  const given: Recorded = { environments: new Map() }
   const clock = new FakeClock()
   const { logger, entries } = recordingLogger()
   const stop = new AbortController()
@@ -106,7 +107,7 @@ async function start(t: Test, operators: (given: Given) => readonly Operator[], 
       given.certificates = options
       return source
     },
-    createWebhookServer: ((options: NonNullable<Given['webhooks']>) => {
+    createWebhookServer: ((options: NonNullable<Recorded['webhooks']>) => {
       given.webhooks = options
       return { start: async () => ({ port: 4, url: 'https://address:4' }), beginDrain: () => undefined, stop: async () => undefined }
     }) as unknown as Parts['createWebhookServer'],
@@ -147,9 +148,9 @@ async function start(t: Test, operators: (given: Given) => readonly Operator[], 
   return { given, options, cache, source, requests, endpoints, entries, serving: serving!, end }
 }
 
-t.test('one operator has the process to itself, and shows its version', async (t) => {
+t.test('a single operator gives the process its name and version', async (t) => {
   const webhook = defineWebhook(kind, { reads: [secret, pod], indexes: [index] })
-  const operator = (given: Given): readonly Operator[] => [
+  const operator = (given: Recorded): readonly Operator[] => [
     defineOperator({ name: 'thing', version: '1.2.3', kinds: [kind], webhooks: [webhook], controllers: [controller('thing', given)] }),
   ]
   const { given, options, cache, source, requests, endpoints, entries, serving, end } = await start(t, operator, { namespaces: ['a'] })
@@ -211,8 +212,8 @@ t.test('one operator has the process to itself, and shows its version', async (t
   )
 })
 
-t.test('several operators share the process, and each acts under its own name', async (t) => {
-  const operators = (given: Given): readonly Operator[] => [
+t.test('several operators share the process, and each has its own field manager', async (t) => {
+  const operators = (given: Recorded): readonly Operator[] => [
     defineOperator({ name: 'one', version: '1', kinds: [kind], controllers: [controller('one', given)] }),
     defineOperator({
       name: 'two',
@@ -248,11 +249,11 @@ t.test('several operators share the process, and each acts under its own name', 
       conversions: [conversion],
     },
   )
-  t.equal(endpoints.webhook!.url, 'https://elsewhere:1', 'which the API server is told')
+  t.equal(endpoints.webhook!.url, 'https://elsewhere:1', 'the URL for the API server')
   t.strictSame(given.certificates!.names, ['elsewhere', 'localhost'])
   const { mutating, validating, definitions } = given.injection!
   t.strictSame({ mutating, validating, definitions }, { mutating: ['a'], validating: [], definitions: ['b'] })
-  t.strictSame(given.cache![1].namespaces, [], 'all of them')
+  t.strictSame(given.cache![1].namespaces, [], 'all namespaces')
   t.equal(given.permissions!.namespaces, undefined)
   const metadata = { namespace: 'a', name: 'b' }
   const clients = [
@@ -268,17 +269,17 @@ t.test('several operators share the process, and each acts under its own name', 
   )
 })
 
-t.test('operators that neither watch nor admit need neither cache nor webhooks', async (t) => {
+t.test('operators without watches and webhooks need neither cache nor webhook server', async (t) => {
   const { given, endpoints, end } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })])
   t.strictSame([given.cache, given.certificates, given.webhooks, given.injection], [undefined, undefined, undefined, undefined])
   t.equal(endpoints.webhook, undefined)
   await end()
   const others = { mutating: ['a'], validating: [], definitions: ['b'] }
   const named = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { webhookConfigurations: others })
-  t.equal(named.given.injection, undefined, 'nor has it a certificate to be trusted')
+  t.equal(named.given.injection, undefined, 'there is no certificate to inject')
 })
 
-t.test('what the webhooks read is followed also where nothing is reconciled', async (t) => {
+t.test('types that webhooks read are watched even without controllers', async (t) => {
   const webhooks = [defineWebhook(kind, { reads: [secret] })]
   const { cache, given } = await start(t, () => [defineOperator({ name: 'reading', kinds: [kind], webhooks })])
   t.strictSame([...cache.informers.keys()], ['secrets'])
@@ -287,7 +288,7 @@ t.test('what the webhooks read is followed also where nothing is reconciled', as
   t.equal(none.given.webhooks!.cache, undefined)
 })
 
-t.test('without a signal it ends when the process is terminated', async (t) => {
+t.test('without a signal, a termination of the process stops it', async (t) => {
   const listeners = process.listenerCount('SIGTERM')
   const { entries } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
   t.equal(process.listenerCount('SIGTERM'), listeners + 1)
@@ -296,7 +297,7 @@ t.test('without a signal it ends when the process is terminated', async (t) => {
   t.match(entries.at(-2), { msg: 'stopping', reason: 'received SIGTERM' })
 })
 
-t.test('operators that cannot run together are not started', async (t) => {
+t.test('incompatible operators are not started', async (t) => {
   const a = defineOperator({ name: 'a', kinds: [kind] })
   const other = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v2', spec: Type.Object({}) }] })
   await t.rejects(start(t, () => [a, a]), { message: 'two operators are called "a"' }) // prettier-ignore

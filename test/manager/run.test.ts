@@ -2,13 +2,13 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { configMap, event } from '../../src/api/builtin.ts'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { isNotFound } from '../../src/client/api-error.ts'
 import { formatListenAddress, type ListenAddress } from '../../src/manager/listen-address.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { installKinds } from '../../src/manifests/install.ts'
-import { note, noteOperator, runNotes, startCluster } from '../support/manager-world.ts'
-import { until } from '../support/process.ts'
+import { note, noteOperator, runNotes, startCluster } from '../support/manager/world.ts'
+import { until } from '../../src/testing/until.ts'
 
 async function get(address: ListenAddress | undefined, path: string): Promise<{ code: number; body: string }> {
   if (address === undefined) throw new Error('not served')
@@ -18,13 +18,13 @@ async function get(address: ListenAddress | undefined, path: string): Promise<{ 
 
 const object = (name: string, text = 'hello') => ({ metadata: { namespace: 'default', name }, spec: { text } }) as const
 
-t.test('an operator admits, reconciles and reports, and ends in order', async (t) => {
+t.test('an operator admits, reconciles and reports, and stops in order', async (t) => {
   const world = await startCluster(t)
   const { client } = world
   const { endpoints, stop, done } = await runNotes(t, world)
 
   const created = await client.create(note, object('a') as never)
-  t.equal(created.spec.author, 'nobody', 'defaults are there')
+  t.equal(created.spec.author, 'nobody', 'defaults are applied')
   await t.rejects(client.create(note, object('b', 'bad') as never), {
     code: 'PRO_API',
     message: /spec\.text: Invalid value: "bad": must be good/,
@@ -77,7 +77,7 @@ t.test('a kind that is not installed is waited for', async (t) => {
   await until('it is reconciled', () => client.get(configMap, { namespace: 'default', name: 'late' }).catch(() => undefined))
 })
 
-t.test('a restart with nothing new writes nothing', async (t) => {
+t.test('a restart without changes writes nothing', async (t) => {
   const world = await startCluster(t)
   const { client, cluster } = world
   const certificates = { kind: 'files', directory: `${t.testdir()}/kept` } as const
@@ -97,11 +97,11 @@ t.test('a restart with nothing new writes nothing', async (t) => {
   t.strictSame(
     new Set(writes.map(({ path }) => path)),
     new Set(['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews']),
-    'which store nothing',
+    'access reviews are not stored',
   )
 })
 
-t.test('a start that cannot be is one sentence', async (t) => {
+t.test('a failed start is reported in one sentence', async (t) => {
   const world = await startCluster(t, [
     { name: 'weak', token: 'weak', rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }] },
   ])
@@ -128,16 +128,16 @@ t.test('a start that cannot be is one sentence', async (t) => {
   for (const [name, options, expected] of cases) await t.rejects(runNotes(t, world, options), expected, name)
 })
 
-t.test('no admission is lost while the process ends', async (t) => {
+t.test('no admission is lost while the process stops', async (t) => {
   const world = await startCluster(t)
   const { client } = world
-  // The drain's delay is over when this test says so.
+  // The test decides when the drain delay is over.
   const clock = new FakeClock(Date.now())
   const { endpoints, stop, done } = await runNotes(t, world, { clock, drainDelayMs: 10_000 })
   const failures: unknown[] = []
   let admitted = 0
   let withdrawn = false
-  // Clients that, like an API server behind a Service, go elsewhere once the endpoint is withdrawn.
+  // Clients that, like an API server behind a Service, use another endpoint once this one is withdrawn.
   const load = Array.from({ length: 8 }, async (_, worker) => {
     for (let i = 0; !withdrawn; i++) {
       await client.create(note, object(`n-${worker}-${i}`) as never, { dryRun: true }).then(

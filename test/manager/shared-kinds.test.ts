@@ -9,7 +9,7 @@ const thing = (maxLength: number, kind = 'Thing', group = 'example.com') =>
   defineKind({ group, kind, versions: [{ name: 'v1', spec: Type.Object({ text: Type.String({ maxLength }) }) }] })
 const operator = (name: string, ...kinds: ReturnType<typeof thing>[]): Operator => defineOperator({ name, kinds })
 
-t.test('operators may share a kind that they define alike', async (t) => {
+t.test('operators may share a kind with equal definitions', async (t) => {
   const once = thing(1)
   checkSharedKinds([operator('a', once), operator('b', once), operator('c', thing(1), thing(2, 'Other'))])
   const operators = [operator('a', once), operator('b', thing(1), thing(2, 'Other'))]
@@ -21,7 +21,7 @@ t.test('operators may share a kind that they define alike', async (t) => {
   t.equal(files.get('crd/kustomization.yaml')!.match(/bases\//g)?.length, 2)
 })
 
-t.test('kinds of one name in two groups are two', async (t) => {
+t.test('kinds of the same name in two groups differ', async (t) => {
   const operators = [operator('a', thing(1)), operator('b', thing(2, 'Thing', 'example.org'))]
   checkSharedKinds(operators)
   t.strictSame(
@@ -30,7 +30,7 @@ t.test('kinds of one name in two groups are two', async (t) => {
   )
 })
 
-t.test('two that define one kind differently are refused, by name', async (t) => {
+t.test('different definitions of a kind are refused with the names of the operators', async (t) => {
   const operators = [operator('a', thing(1)), operator('b', thing(2))]
   const differ = (other: string): string => `"a" and "${other}" define Thing.example.com differently: define it once, and use it in both`
   const expected = { code: 'PRO_CONFIG_INVALID', message: `These operators cannot run together: ${differ('b')}.` }

@@ -1,12 +1,12 @@
-/** What an operator's mistakes do to the process: shown with a process of its own. */
+/** The effects of signals and uncaught errors on the process, in a process of its own. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { finished, repository } from '../support/process.ts'
+import { finished, repository } from '../support/process/process.ts'
 
 const source = join(repository, 'src')
 
-/** Runs a module that waits for its termination and then for `end`, and gives what it said. */
+/** Runs a module that waits for its termination and then for `end`, and returns its output. */
 async function run(t: Test, body: string, end = ''): ReturnType<typeof finished> {
   const file = join(t.testdir(), 'main.ts')
   writeFileSync(
@@ -27,13 +27,13 @@ process.stdout.write('ended in order')
   return finished(process.execPath, [file])
 }
 
-t.test('SIGTERM ends in order', async (t) => {
+t.test('SIGTERM stops the process in order', async (t) => {
   const { code, stdout, stderr } = await run(t, "process.kill(process.pid, 'SIGTERM')")
   t.match({ code, stdout }, { code: 0, stdout: 'ended in order' })
   t.match(stderr, /"msg":"received SIGTERM: what has begun is brought to its end; a second signal ends the process at once"/)
 })
 
-t.test('a second signal ends at once what does not end in order', async (t) => {
+t.test('a second signal ends a process that does not stop in order', async (t) => {
   const never = 'await new Promise(() => undefined)'
   for (const [signal, code] of [
     ['SIGTERM', 143],
@@ -44,7 +44,7 @@ t.test('a second signal ends at once what does not end in order', async (t) => {
   }
 })
 
-t.test('a promise that nobody waits for is logged and ends nothing', async (t) => {
+t.test('an unhandled rejection is logged and does not stop the process', async (t) => {
   const { code, stdout, stderr } = await run(
     t,
     "void Promise.reject(new Error('forgotten'))\nsetTimeout(() => process.kill(process.pid, 'SIGTERM'), 50)",
@@ -53,13 +53,13 @@ t.test('a promise that nobody waits for is logged and ends nothing', async (t) =
   t.match(stderr, /"level":"error".*unhandled rejection: forgotten/)
 })
 
-t.test('an exception that nobody caught ends in order, with exit code 1', async (t) => {
+t.test('an uncaught exception stops the process in order, with exit code 1', async (t) => {
   const { code, stdout, stderr } = await run(t, "setImmediate(() => { throw new Error('broken') })")
   t.match({ code, stdout }, { code: 1, stdout: 'ended in order' })
   t.match(stderr, /"level":"fatal".*uncaught exception: broken/)
 })
 
-t.test('after the release a signal or an exception ends the process as it does without Proreus', async (t) => {
+t.test('after the release, signals and exceptions have their default effect', async (t) => {
   const abort = "process.kill(process.pid, 'SIGTERM')"
   const deadline = 'await new Promise((resolve) => setTimeout(resolve, 5000))'
   for (const [event, happens] of [

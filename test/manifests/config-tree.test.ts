@@ -7,7 +7,7 @@ import { runCommand } from '../../src/cli/run.ts'
 import { mypod, type MyPod } from '../../src/operators/mypod/kind.ts'
 import { validateMyPod } from '../../src/operators/mypod/webhook.ts'
 import { schemaOf, validateObject } from '../../src/schema/kind-schema.ts'
-import { finished, kubectlPath, needsKubectl, repository } from '../support/process.ts'
+import { finished, kubectlPath, needsKubectl, repository } from '../support/process/process.ts'
 
 interface Manifest {
   readonly apiVersion: string
@@ -86,7 +86,7 @@ const operator = find(manifests('manager/deployment.yaml'), 'Deployment', 'prore
 const pod = operator.spec.template.spec
 const [manager] = pod.containers
 
-t.test('every file that a kustomization names is there, and every manifest is named', async (t) => {
+t.test('every file that a kustomization names exists, and every manifest is named', async (t) => {
   const named = new Set<string>()
   for (const file of globSync('**/kustomization.yaml', { cwd: config })) {
     const {
@@ -110,7 +110,7 @@ t.test('every file that a kustomization names is there, and every manifest is na
   )
 })
 
-t.test('the operator fits into the restricted Pod Security profile that its namespace enforces', async (t) => {
+t.test('the operator complies with the restricted Pod Security profile that its namespace enforces', async (t) => {
   t.equal(
     find(manifests('manager/namespace.yaml'), 'Namespace', 'proreus-system').metadata.labels?.['pod-security.kubernetes.io/enforce'],
     'restricted',
@@ -122,13 +122,13 @@ t.test('the operator fits into the restricted Pod Security profile that its name
   t.notOk(manager.ports.some((port) => 'hostPort' in port))
 })
 
-t.test('the operator is started, probed and stopped as it expects', async (t) => {
+t.test('the Deployment matches the flags, probes and stop of the operator', async (t) => {
   const [command, ...flags] = manager.args
   t.equal(command, 'run')
-  t.strictSame(runCommand().parseOptions(flags).unknown, [], 'proreus run knows every flag')
+  t.strictSame(runCommand().parseOptions(flags).unknown, [], 'proreus run accepts every flag')
   t.ok(
     manager.env.some(({ name }) => name === 'POD_NAMESPACE'),
-    'it knows its namespace',
+    'its namespace is set',
   )
   const ports = Object.fromEntries(manager.ports.map(({ name, containerPort }) => [name, containerPort]))
   t.strictSame(ports, { webhook: 9443, metrics: 8080, probes: 8081 })
@@ -137,13 +137,13 @@ t.test('the operator is started, probed and stopped as it expects', async (t) =>
   t.strictSame([manager.livenessProbe.httpGet.port, manager.readinessProbe.httpGet.port], ['probes', 'probes'])
   t.equal(operator.spec.replicas, 1, 'each replica reconciles')
   t.strictSame(operator.spec.strategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
-  t.ok(pod.terminationGracePeriodSeconds >= 10 + 30 + 10, 'drain delay, drain deadline, and some to spare')
-  t.strictSame(Object.keys(manager.resources.limits), ['memory'], 'no CPU limit: it would turn into admission latency')
+  t.ok(pod.terminationGracePeriodSeconds >= 10 + 30 + 10, 'drain delay, drain deadline, and a margin')
+  t.strictSame(Object.keys(manager.resources.limits), ['memory'], 'a CPU limit would become admission latency')
   const { version } = parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { version: string }
   t.equal(manager.image, `proreus:${version}`)
 })
 
-t.test('the names that objects know each other by agree', async (t) => {
+t.test('names and labels of related objects agree', async (t) => {
   const [service] = manifests('webhook/service.yaml') as [
     Manifest & { spec: { selector: Record<string, string>; ports: { port: number; targetPort: string }[] } },
   ]
@@ -164,7 +164,7 @@ t.test('the names that objects know each other by agree', async (t) => {
   }
 })
 
-t.test('no role gives more than it names', async (t) => {
+t.test('roles grant no wildcards and no escalation', async (t) => {
   const roles = globSync('rbac/*.yaml', { cwd: config })
     .flatMap(manifests)
     .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
@@ -175,7 +175,7 @@ t.test('no role gives more than it names', async (t) => {
       t.notOk([...apiGroups, ...resources, ...verbs].includes('*'), `${title}: no wildcard`)
       t.notOk(
         verbs.some((verb) => ['bind', 'escalate', 'impersonate'].includes(verb)),
-        `${title}: no way to more`,
+        `${title}: no escalation`,
       )
       if (resources.includes('secrets') && verbs.join() !== 'create')
         t.strictSame(resourceNames, ['proreus-webhook-ca'], `${title}: one Secret`)
@@ -184,12 +184,12 @@ t.test('no role gives more than it names', async (t) => {
   }
 })
 
-t.test('config/default renders in an order that one `kubectl create` can take', needsKubectl, async (t) => {
+t.test('config/default renders in an order that one `kubectl create` accepts', needsKubectl, async (t) => {
   const kinds = (await rendered('default')).map(({ kind }) => kind)
   t.equal(kinds[0], 'Namespace')
   t.ok(kinds.indexOf('CustomResourceDefinition') < kinds.indexOf('Deployment'))
   t.ok(kinds.lastIndexOf('Deployment') < kinds.findIndex((kind) => kind.endsWith('WebhookConfiguration')), 'webhooks last')
-  t.notOk(kinds.includes('Secret'), 'no key is in a manifest')
+  t.notOk(kinds.includes('Secret'), 'no manifest has a key')
 })
 
 t.test('with cert-manager, the CA comes from its Certificate and the operator reads the mounted Secret', needsKubectl, async (t) => {
@@ -218,7 +218,7 @@ t.test('with cert-manager, the CA comes from its Certificate and the operator re
   t.strictSame(rest.securityContext, { ...pod.securityContext, fsGroup: 65532 })
 })
 
-t.test('each invalid sample has a fault that is found without a cluster', async (t) => {
+t.test('each invalid sample is found without a cluster', async (t) => {
   const schema = schemaOf(mypod)
   for (const file of globSync('samples/invalid/mypod-*.yaml', { cwd: config })) {
     const object = parse(readFileSync(join(config, file), 'utf8')) as JsonObject & MyPod

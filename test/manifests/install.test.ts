@@ -8,30 +8,30 @@ import type { Client } from '../../src/client/client.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
-import { namesOf } from '../../src/manager/names.ts'
+import { namesOf } from '../../src/manager/installation-names.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
 import { installKinds, installOnServing, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
 import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
 import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
-/** Waits for the trust in configurations whose webhooks, and in CRDs whose conversion, have these `caBundle`s. */
+/** Calls `whenTrusted` for configurations with these `caBundle`s in their webhooks and a CRD with this `caBundle` in its conversion. */
 async function outcome(caBundles: readonly (string | undefined)[], forConversion?: string, operators = [operator]): Promise<string> {
   const clock = new FakeClock()
   const webhooks = caBundles.map((caBundle) => ({ clientConfig: { ...(caBundle === undefined ? {} : { caBundle }) } }))
   const conversion = { webhook: { clientConfig: { caBundle: forConversion } } }
   const client = { get: async () => ({ webhooks, spec: { conversion } }) } as unknown as Client
-  let ended: string | undefined
+  let settled: string | undefined
   const waiting = whenTrusted(client, operators, clock).then(
-    () => (ended = 'trusted'),
-    (error: unknown) => (ended = error instanceof ProreusError ? `${error.code}: ${error.message}` : String(error)),
+    () => (settled = 'trusted'),
+    (error: unknown) => (settled = error instanceof ProreusError ? `${error.code}: ${error.message}` : String(error)),
   )
-  for (let passed = 0; ended === undefined && passed < 20_000; passed += 1000) await clock.advance(1000)
+  for (let passed = 0; settled === undefined && passed < 20_000; passed += 1000) await clock.advance(1000)
   return waiting
 }
 
@@ -59,7 +59,7 @@ const converting = defineOperator({
   ],
 })
 
-t.test('conversion webhooks are trusted when each definition has a caBundle', async (t) => {
+t.test('conversion webhooks are trusted when each CRD has a caBundle', async (t) => {
   t.equal(await outcome([], 'a', [converting]), 'trusted')
   t.equal(
     await outcome([], undefined, [converting]),
@@ -67,7 +67,7 @@ t.test('conversion webhooks are trusted when each definition has a caBundle', as
   )
 })
 
-/** Installs the webhooks of an operator where the definition has this conversion, and gives what was written. */
+/** Installs the webhooks of an operator whose CRD has this conversion strategy, and returns the requests that write. */
 async function written(strategy: string, refuse?: Error): Promise<string[]> {
   const kind = defineKind({
     group: 'example.com',
@@ -88,13 +88,13 @@ async function written(strategy: string, refuse?: Error): Promise<string[]> {
   return writes
 }
 
-t.test('a definition that converted by webhook before, and need not any more, is told so', async (t) => {
+t.test('a CRD that no longer needs its conversion webhook is patched', async (t) => {
   const configurations = ['apply MutatingWebhookConfiguration', 'apply ValidatingWebhookConfiguration']
   t.strictSame(await written('Webhook'), ['patch CustomResourceDefinition', ...configurations])
   t.strictSame(await written('None'), configurations)
 })
 
-t.test('a user who may not install is told the way around; other failures are as they are', async (t) => {
+t.test('a user who may not install gets advice, and other errors are thrown as they are', async (t) => {
   const forbidden = new ApiError(failure(403, 'Forbidden', 'no right'))
   await t.rejects(written('None', forbidden), {
     code: 'PRO_PERMISSION',
@@ -104,7 +104,7 @@ t.test('a user who may not install is told the way around; other failures are as
   await t.rejects(written('None', conflict), { code: 'PRO_API', message: 'somebody else' })
 })
 
-t.test('what is served is installed under the name of the installation; a CRD is taken over where that is asked for', async (t) => {
+t.test('installation uses the field manager of the installation, and forces CRDs on request', async (t) => {
   const writes: unknown[] = []
   const apply = async ({ kind }: { kind: string }, _object: object, { fieldManager, force }: { fieldManager: string; force?: boolean }) =>
     void writes.push([kind, fieldManager, force])
@@ -124,26 +124,26 @@ t.test('what is served is installed under the name of the installation; a CRD is
 
 type Call = readonly [verb: string, kind: string, what: unknown, options: unknown]
 
-/** A client that notes what is asked of it; `answer` is what it gives or throws. */
+/** A client that records its calls; `answer` returns or throws their results. */
 function recording(answer: (verb: string, kind: string, force?: boolean) => unknown = () => ({})): { client: Client; calls: Call[] } {
   const calls: Call[] = []
-  const asked = async (verb: string, kind: string, what: unknown, options: { force?: boolean }): Promise<unknown> => {
+  const record = async (verb: string, kind: string, what: unknown, options: { force?: boolean }): Promise<unknown> => {
     calls.push([verb, kind, what, options])
     const found = answer(verb, kind, options.force)
     if (found instanceof Error) throw found
     return found
   }
   const client = {
-    get: ({ kind }: { kind: string }, key: object, options: object) => asked('get', kind, key, options),
-    apply: ({ kind }: { kind: string }, object: object, options: object) => asked('apply', kind, object, options),
-    patch: ({ kind }: { kind: string }, key: object, patch: object, options: object) => asked('patch', kind, { key, patch }, options),
+    get: ({ kind }: { kind: string }, key: object, options: object) => record('get', kind, key, options),
+    apply: ({ kind }: { kind: string }, object: object, options: object) => record('apply', kind, object, options),
+    patch: ({ kind }: { kind: string }, key: object, patch: object, options: object) => record('patch', kind, { key, patch }, options),
   } as unknown as Client
   return { client, calls }
 }
 
 const establishedNow = { status: { conditions: [{ type: 'Established', status: 'True' }] } }
 
-t.test('kinds are applied one after the other, each once, and then waited for', async (t) => {
+t.test('CRDs are applied in order, without duplicates, and then waited for', async (t) => {
   const { signal } = new AbortController()
   const { client, calls } = recording(() => establishedNow)
   const other = defineOperator({ name: 'other', kinds: [kind, converted], conversions: converting.conversions })
@@ -157,18 +157,29 @@ t.test('kinds are applied one after the other, each once, and then waited for', 
   ])
 })
 
-t.test('a definition that is not served in time is an error, with what the API server says about it', async (t) => {
+t.test('operators that define a kind differently are refused before anything is applied', async (t) => {
+  const again = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v2', spec: Type.Object({}) }] })
+  const { client, calls } = recording(() => establishedNow)
+  const operators = [operator, defineOperator({ name: 'other', kinds: [again] })]
+  await t.rejects(installKinds(client, operators, new FakeClock(), { name: 'mine' }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /^These operators cannot run together: "thing" and "other" define Thing\.example\.com differently: /,
+  })
+  t.strictSame(calls, [])
+})
+
+t.test('a CRD that is not established in time is an error with the reason of the API server', async (t) => {
   const outcomeOf = async (conditions: object[] | undefined): Promise<[string, number]> => {
     const clock = new FakeClock()
     const startedAt = clock.now()
     const { client } = recording((verb) => (verb === 'get' ? { status: conditions && { conditions } } : {}))
-    let ended: string | undefined
+    let settled: string | undefined
     void installKinds(client, [operator], clock).then(
-      () => (ended = 'served'),
-      (error: unknown) => (ended = `${(error as ProreusError).code} ${(error as Error).message}`),
+      () => (settled = 'served'),
+      (error: unknown) => (settled = `${(error as ProreusError).code} ${(error as Error).message}`),
     )
-    while (ended === undefined) await clock.advance(20)
-    return [ended, clock.now() - startedAt]
+    while (settled === undefined) await clock.advance(20)
+    return [settled, clock.now() - startedAt]
   }
   const problem = 'PRO_API The API server does not serve the CRD things.example.com: '
   const late = 10_020
@@ -183,6 +194,17 @@ t.test('a definition that is not served in time is an error, with what the API s
     [`${problem}"things" is already in use.`, late],
   )
   t.strictSame((await outcomeOf([{ type: 'Established', status: 'True' }]))[0], 'served')
+  t.strictSame((await outcomeOf(['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' }))))[0], 'served')
+  t.strictSame(
+    (
+      await outcomeOf([
+        { type: 'Established', status: 'True' },
+        { type: 'NamesAccepted', status: 'False', message: '"thing" is already in use' },
+      ])
+    )[0],
+    'served',
+    'whatever the other conditions are',
+  )
 })
 
 function conflict(...causes: [manager: string, field: string][]): ApiError {
@@ -192,14 +214,14 @@ function conflict(...causes: [manager: string, field: string][]): ApiError {
   return new ApiError({ ...failure(409, 'Conflict', 'it conflicts'), details })
 }
 
-t.test('a definition is taken over from anybody but another installation', async (t) => {
+t.test('conflicts in a CRD are forced, except with another installation', async (t) => {
   const installed = async (refusal: ApiError, forceConflicts?: boolean): Promise<unknown[]> => {
     const { client, calls } = recording((verb, _, force) => (verb === 'get' ? establishedNow : force === true ? {} : refusal))
     await installKinds(client, [operator], new FakeClock(), { name: 'mine', forceConflicts })
     return calls.filter(([verb]) => verb === 'apply').map(([, , , options]) => (options as { force: boolean }).force)
   }
   t.strictSame(await installed(conflict(['kubectl', '.spec.scope'])), [false, true])
-  t.strictSame(await installed(conflict(['mine-install-conversion', '.spec.scope'])), [false, true], 'it is our own')
+  t.strictSame(await installed(conflict(['mine-install-conversion', '.spec.scope'])), [false, true], 'its own installation')
   t.strictSame(await installed(new ApiError(failure(409, 'Conflict', 'x'))), [false, true])
   t.strictSame(await installed(conflict(['b-install', '.spec.scope']), true), [true])
   const refusal = conflict(['b-install', '.spec.scope'], ['kubectl', '.spec.x'], ['a-install', '.spec.names'], ['b-install', '.spec.scope'])
@@ -217,7 +239,7 @@ t.test('a definition is taken over from anybody but another installation', async
   })
 })
 
-t.test('conversions are installed before the configurations, and by a manager of their own', async (t) => {
+t.test('conversions are installed before the configurations, under their own field manager', async (t) => {
   const { signal } = new AbortController()
   const both = defineOperator({ ...converting, kinds: [kind, converted], webhooks: operator.webhooks })
   const { client, calls } = recording(() => ({ metadata: {}, spec: {} }))
@@ -239,7 +261,7 @@ t.test('conversions are installed before the configurations, and by a manager of
   ])
 })
 
-t.test('a conversion webhook that moves between URL and Service keeps nothing of the other', async (t) => {
+t.test('a conversion webhook that moves between URL and Service removes the other', async (t) => {
   const moved = async (target: WebhookTarget, before: object): Promise<readonly Call[]> => {
     const { client, calls } = recording(() => ({ metadata: {}, spec: { conversion: { webhook: { clientConfig: before } } } }))
     await installWebhooks(client, [converting], target)
@@ -263,7 +285,7 @@ t.test('a conversion webhook that moves between URL and Service keeps nothing of
   t.strictSame(await moved({ url: 'https://h' }, { url: 'https://h' }), [])
 })
 
-t.test('where another installation converts it is left to that, unless it is to be taken over', async (t) => {
+t.test('the conversion of another installation is kept, unless forced', async (t) => {
   const applied = async (managedFields: object[] | undefined, forceConflicts?: boolean): Promise<boolean> => {
     const { client, calls } = recording(() => ({ metadata: { managedFields }, spec: {} }))
     await installWebhooks(client, [converting], { url: 'https://h' }, { name: 'mine', forceConflicts })
@@ -277,7 +299,7 @@ t.test('where another installation converts it is left to that, unless it is to 
   t.equal(await applied([by('other-install', { 'f:scope': {} }), { manager: 'other-install' }, {}]), true)
 })
 
-t.test('a definition that needs no conversion webhook any more loses it whole', async (t) => {
+t.test('the conversion webhook of a CRD that no longer needs one is removed', async (t) => {
   const { signal } = new AbortController()
   const plain = defineKind({
     group: 'example.com',
@@ -301,7 +323,7 @@ t.test('a definition that needs no conversion webhook any more loses it whole', 
   ])
 })
 
-t.test('the API server is told the URL, else the Service; outside a cluster nobody can guess either', async (t) => {
+t.test('the URL takes precedence over the Service, and outside a cluster one of them is required', async (t) => {
   const targets = async (running: Partial<RunOptions>, operators = [operator]): Promise<unknown[]> => {
     const { client, calls } = recording(() => establishedNow)
     await installOnServing(operators, { connection: { server: '', describe: '' }, clock: new FakeClock(), ...running })({} as never, client)
@@ -314,8 +336,12 @@ t.test('the API server is told the URL, else the Service; outside a cluster nobo
   t.strictSame(await targets({ connection: inCluster }), [{ service: { namespace: 'own', name: 'thing-webhook', path } }])
   t.strictSame(await targets({ webhook: { service: 'x' } }), [{ service: { namespace: 'thing-system', name: 'x', path } }])
   const plain = defineOperator({ name: 'plain', kinds: [kind] })
-  t.strictSame(await targets({}, [plain]), [], 'without webhooks nobody has to be reached')
-  t.equal((await targets({ name: 'both', webhook: { url: 'https://h:1' } }, [plain, operator])).length, 1, 'one with webhooks is enough')
+  t.strictSame(await targets({}, [plain]), [], 'without webhooks no address is needed')
+  t.equal(
+    (await targets({ name: 'both', webhook: { url: 'https://h:1' } }, [plain, operator])).length,
+    1,
+    'one operator with webhooks is enough',
+  )
   const unreachable = {
     code: 'PRO_CONFIG_INVALID',
     message:
@@ -325,7 +351,7 @@ t.test('the API server is told the URL, else the Service; outside a cluster nobo
     t.throws(() => installOnServing(operators, { connection: { server: '', describe: '' } }), unreachable)
 })
 
-t.test('the wait for trust asks about each configuration and definition, and can be broken off', async (t) => {
+t.test('the wait for trust reads each configuration and CRD, and can be aborted', async (t) => {
   const { signal } = new AbortController()
   const { client, calls } = recording(() => ({
     webhooks: [{ clientConfig: { caBundle: 'a' } }],

@@ -3,15 +3,18 @@ import { configMap, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
-import { namesOf } from '../../src/manager/names.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
+import { namesOf } from '../../src/manager/installation-names.ts'
+import type { Operator } from '../../src/manager/operator.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
+import type { PolicyRule } from '../../src/api/policy-rule.ts'
 import { managerRole, mergeRules, userRoles } from '../../src/manifests/rbac.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const labels = { 'app.kubernetes.io/name': 'mine', 'app.kubernetes.io/part-of': 'mine' }
 
-t.test('the role of the process has what each part needs, and no more', (t) => {
+t.test('the role of the process has the rules of each part, and no more', (t) => {
   const reconcile = async (): Promise<void> => undefined
   const operator = defineOperator({
     name: 'o',
@@ -51,7 +54,38 @@ t.test('the role of the process has what each part needs, and no more', (t) => {
   t.end()
 })
 
-t.test('users get a viewer and an editor role for each kind, by way of those of the cluster', (t) => {
+t.test('the role grants the caBundle of the CRDs with a conversion webhook, and of no others', (t) => {
+  const converted = defineKind({
+    group: 'example.com',
+    kind: 'Converted',
+    versions: [
+      { name: 'v1', storage: true, spec: Type.Object({ size: Type.Integer() }) },
+      { name: 'v2', spec: Type.Object({ replicas: Type.Integer() }) },
+    ],
+  })
+  const conversion = defineConversion(converted, {
+    converters: {
+      v2: { toHub: ({ spec }) => ({ spec: { size: spec.replicas } }), fromHub: ({ spec }) => ({ spec: { replicas: spec.size } }) },
+    },
+  })
+  const ofDefinitions = (...operators: Operator[]): unknown[] =>
+    (managerRole(operators, namesOf('mine')).rules as { resources: string[] }[]).filter(
+      ({ resources }) => resources[0] === 'customresourcedefinitions',
+    )
+  const plain = defineOperator({ name: 'plain', kinds: [kind] })
+  t.strictSame(ofDefinitions(plain), [])
+  t.strictSame(ofDefinitions(plain, defineOperator({ name: 'both', kinds: [kind, converted], conversions: [conversion] })), [
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      resources: ['customresourcedefinitions'],
+      resourceNames: ['converteds.example.com'],
+      verbs: ['get', 'patch'],
+    },
+  ])
+  t.end()
+})
+
+t.test('each kind has a viewer and an editor role that aggregate to those of the cluster', (t) => {
   const role = (suffix: string, verbs: string[], ...targets: string[]): object => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
@@ -72,7 +106,15 @@ t.test('users get a viewer and an editor role for each kind, by way of those of 
   t.end()
 })
 
-t.test('rules are split by group and resource, and those of the same names are merged', (t) => {
+t.test('rules for paths that are not resources are merged, too', async (t) => {
+  const rule = (nonResourceURLs: string[], verbs: string[]): PolicyRule => ({ apiGroups: [], resources: [], nonResourceURLs, verbs })
+  t.strictSame(mergeRules([rule(['/metrics', '/debug'], ['get']), rule(['/metrics'], ['post'])]), [
+    rule(['/debug'], ['get']),
+    rule(['/metrics'], ['get', 'post']),
+  ])
+})
+
+t.test('rules are split by group and resource, and merged by resource names', (t) => {
   const rule = (group: string, resource: string, verbs: string[], resourceNames?: string[]): object => ({
     apiGroups: [group],
     resources: [resource],

@@ -2,15 +2,15 @@ import t from 'tap'
 import { configMap, deployment, node, pod } from '../../src/api/builtin.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
-import { namesOf } from '../../src/manager/names.ts'
+import { namesOf } from '../../src/manager/installation-names.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
 import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
 import { clientConfig, webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
-import { accessReviewRule } from '../../src/webhook/access.ts'
-import type { WebhookDefinition } from '../../src/webhook/definition.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import { anyResource } from '../../src/webhook/subresource.ts'
-import { widget } from '../support/webhook-fixture.ts'
+import { accessReviewRule } from '../../src/webhook/handlers/requester-access.ts'
+import type { WebhookDefinition } from '../../src/webhook/definition/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { anyResource } from '../../src/webhook/definition/subresource.ts'
+import { widget } from '../support/webhook/fixture.ts'
 
 interface Entry extends JsonObject {
   name: string
@@ -31,13 +31,13 @@ function entriesOf(
   return { mutating: mutating!, validating: validating! }
 }
 
-/** `mutate-…`, without what the API server adds itself. */
+/** An entry as a line, without the fields that the API server defaults. */
 function summary({ name, clientConfig: { url }, rules: [rule] }: Entry): string {
   const { apiGroups, apiVersions, resources, operations, scope } = rule
   return `${name} ${url} ${apiGroups.join()}/${apiVersions.join()}/${resources.join()} ${operations.join()} ${scope}`
 }
 
-t.test('a kind has an entry for each served version, however many handlers it has', async (t) => {
+t.test('a kind has one entry for each served version, for any number of handlers', async (t) => {
   const { mutating, validating } = entriesOf([defineWebhook(widget), defineWebhook(widget, { validateDelete: validate })])
   t.strictSame(mutating.map(summary), [
     'mutate-widget-v1.apps.example.com https://h/mutate-apps-example-com-v1-widget apps.example.com/v1/widgets CREATE,UPDATE Namespaced',
@@ -47,11 +47,11 @@ t.test('a kind has an entry for each served version, however many handlers it ha
   t.strictSame(
     Object.keys(validating[0]!),
     ['name', 'clientConfig', 'rules', 'admissionReviewVersions', 'sideEffects', 'failurePolicy', 'timeoutSeconds'],
-    'what nobody said is left to the API server',
+    'omitted settings are left to the API server',
   )
 })
 
-t.test('an entry says all that the API server has no default for', (t) => {
+t.test('an entry has all fields that the API server does not default', (t) => {
   const operators = [
     defineOperator({ name: 'a', kinds: [], webhooks: [defineWebhook(widget)] }),
     defineOperator({ name: 'b', kinds: [], webhooks: [defineWebhook(pod, { validate })] }),
@@ -92,7 +92,7 @@ t.test('an entry says all that the API server has no default for', (t) => {
   t.end()
 })
 
-t.test('a configuration without entries is there all the same, so that one from before loses its own', (t) => {
+t.test('a configuration without entries exists, so that former entries are removed', (t) => {
   const { mutating, validating } = entriesOf([defineWebhook(pod, { validate })])
   t.strictSame(mutating, [])
   t.equal(validating.length, 1)
@@ -106,7 +106,7 @@ t.test('a URL may end with a slash', (t) => {
   t.end()
 })
 
-t.test('other types and subresources', async (t) => {
+t.test('other types and subresources have their entries', async (t) => {
   const fill = <T>(object: T): T => object
   const { mutating, validating } = entriesOf([
     defineWebhook(pod, { default: fill }),
@@ -129,7 +129,7 @@ t.test('other types and subresources', async (t) => {
   ])
 })
 
-t.test('what was declared beside the handlers is there', async (t) => {
+t.test('settings of a webhook are in its entry', async (t) => {
   const declared = {
     timeoutSeconds: 3,
     failurePolicy: 'Ignore',
@@ -142,11 +142,11 @@ t.test('what was declared beside the handlers is there', async (t) => {
   const { mutating, validating } = entriesOf([defineWebhook(widget, { ...declared, scope: '*', reinvocationPolicy: 'IfNeeded' })])
   t.match(mutating[0], { ...declared, reinvocationPolicy: 'IfNeeded', rules: [{ scope: '*' }] })
   t.match(validating[0], { ...declared, rules: [{ scope: '*' }] })
-  t.notOk('reinvocationPolicy' in validating[0]!, 'a validating webhook has none')
+  t.notOk('reinvocationPolicy' in validating[0]!, 'it is for mutating webhooks only')
   t.notOk(Object.isFrozen(mutating[0]!.objectSelector))
 })
 
-t.test('other types leave out the namespaces that have to work without an answer', async (t) => {
+t.test('webhooks for other types exclude the namespaces that must work without them', async (t) => {
   const excluded = (own: string): object => ({
     matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }],
   })
@@ -154,12 +154,12 @@ t.test('other types leave out the namespaces that have to work without an answer
     entriesOf([definition], target).validating[0]!.namespaceSelector
   t.strictSame(selectorOf(defineWebhook(pod, { validate })), excluded('proreus-system'))
   t.strictSame(selectorOf(defineWebhook(pod, { validate }), { service: { namespace: 'mine', name: 's' } }), excluded('mine'))
-  t.strictSame(selectorOf(defineWebhook(pod, { validate, namespaceSelector: {} })), {}, 'unless told otherwise')
-  t.equal(selectorOf(defineWebhook(widget, { validate })), undefined, 'an exception would be a way around the check')
+  t.strictSame(selectorOf(defineWebhook(pod, { validate, namespaceSelector: {} })), {}, 'unless it is set')
+  t.equal(selectorOf(defineWebhook(widget, { validate })), undefined, 'an exception would bypass the validation')
   t.equal(selectorOf(defineWebhook(widget, { subresource: 'status', validate })), undefined)
 })
 
-t.test('reading what handlers read is allowed', async (t) => {
+t.test('the types that handlers read are granted', async (t) => {
   const operator = defineOperator({
     name: 'o',
     kinds: [],

@@ -1,12 +1,12 @@
-/** What only a real API server has: `kubectl exec` and its kin, and an audit log with what webhooks noted. */
+/** Features that only a real API server has: CONNECT requests such as `kubectl exec`, and audit annotations of webhooks. */
 import t from 'tap'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import { failure } from '../../src/api/status.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import { apiOf } from '../support/api-request.ts'
-import { until } from '../support/process.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import { until } from '../../src/testing/until.ts'
 
 const namespace = 'admission-connect'
 const operator = defineOperator({
@@ -38,7 +38,7 @@ const api = apiOf(t, controlPlane.connection)
 await controlPlane.startOperator([operator])
 const core = `/api/v1/namespaces/${namespace}`
 
-t.test('kubectl exec is asked about, with its options', async (t) => {
+t.test('a webhook is called for kubectl exec with PodExecOptions', async (t) => {
   const refused = await until('the webhook is called', async () => {
     const answer = await api('POST', `${core}/pods/p/exec?command=rm&command=x&stdout=true`)
     return answer.status === 403 && answer
@@ -47,10 +47,10 @@ t.test('kubectl exec is asked about, with its options', async (t) => {
     refused.body.message,
     /^admission webhook "validate-pod-exec-v1\.core\.watchman" denied the request: \S+: no CONNECT of p\/main, undefined$/,
   )
-  t.equal((await api('POST', `${core}/pods/p/exec?command=ls&stdout=true`)).status, 404, 'allowed, and there is no such Pod')
+  t.equal((await api('POST', `${core}/pods/p/exec?command=ls&stdout=true`)).status, 404, 'the request is allowed, and the Pod is missing')
 })
 
-t.test('audit annotations stand in the audit log, whatever the answer', async (t) => {
+t.test('audit annotations of allowed and denied requests are in the audit log', async (t) => {
   t.equal((await api('POST', `${core}/configmaps`, { body: { metadata: { name: 'c' }, data: { a: '1', b: '2' } } })).status, 201)
   const annotations = await until('the requests are logged', async () => {
     const all = (await controlPlane.requests()).flatMap((request) => Object.entries(request.annotations ?? {}))

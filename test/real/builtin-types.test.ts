@@ -1,6 +1,6 @@
 /**
- * What Proreus says of an embedded built-in type, beside what the real API server says of the same value where it belongs: specs with one
- * mistake each, of every kind that an OpenAPI document can tell, in nearly every field that there is.
+ * Proreus' validation of embedded built-in types, compared with the real API server's validation of the same values: specs with one
+ * mistake each, of every kind that an OpenAPI schema can detect, in nearly every field.
  */
 import t from 'tap'
 import type { Test } from 'tap'
@@ -10,11 +10,11 @@ import type { JsonObject } from '../../src/api/json.ts'
 import type { StatusCause } from '../../src/api/status.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { Mistake } from '../support/builtin-mistakes.ts'
-import { mistakesIn } from '../support/builtin-mistakes.ts'
-import type { FullSpec } from '../support/builtin-specs.ts'
-import { fullSpecs } from '../support/builtin-specs.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { Mistake } from '../support/builtin-types/mistakes.ts'
+import { mistakesIn } from '../support/builtin-types/mistakes.ts'
+import type { FullSpec } from '../support/builtin-types/specs.ts'
+import { fullSpecs } from '../support/builtin-types/specs.ts'
 
 t.setTimeout(300_000)
 const namespace = 'builtin-types'
@@ -23,30 +23,30 @@ t.teardown(() => controlPlane.stop())
 const api = apiOf(t, controlPlane.connection)
 await api('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: 'default' } } })
 
-/** Where the API server's own validation names another field than the one that is wrong, or a name of its own. */
+/** Fields for which the API server's error has another path. */
 const theirNames: readonly (readonly [RegExp, string])[] = [
   [/\.downwardAPI\.items\[\d+\]/, '.downwardAPI'],
   [/\.projected\.sources\[\d+\]\.serviceAccountToken/, '.projected'],
   [/\.gcePersistentDisk/, '.persistentDisk'],
   [/\.volumeMounts\[\d+\]\.mountPropagation/, '.volumeMounts.mountPropagation'],
-  // Of a missing selector, a DaemonSet is only told that it selects nothing.
+  // The error for a DaemonSet without selector is about the labels of its template.
   [/^spec\.selector$/, 'spec.template.metadata.labels'],
 ]
 
-/** What is said of a spec, by paths: `ours` by Proreus, `theirs` by the API server. */
-interface Verdicts {
+/** Paths of the errors for a spec: `ours` from Proreus, `theirs` from the API server. */
+interface Errors {
   readonly ours: readonly string[]
   readonly unknown: readonly string[]
   readonly refused: boolean
   readonly theirs: readonly string[]
-  /** Of both, what is said of texts that are none of the known ones. */
+  /** Messages of both for strings that are not among the enum values. */
   readonly texts: readonly [ours: readonly string[], theirs: readonly string[]]
-  /** All that there is where the spec cannot even be decoded. */
+  /** The message, which is the only result for an undecodable spec. */
   readonly message: string
   readonly warnings: readonly string[]
 }
 
-function judgeOf({ apiVersion, kind, plural, type }: FullSpec): (value: JsonObject) => Promise<Verdicts> {
+function validatorOf({ apiVersion, kind, plural, type }: FullSpec): (value: JsonObject) => Promise<Errors> {
   const holder = defineKind({
     group: 'example.com',
     kind: 'Holder',
@@ -80,39 +80,39 @@ function isNotSupported({ reason }: Pick<StatusCause, 'reason'>): boolean {
   return reason === 'FieldValueNotSupported'
 }
 
-/** Why two verdicts do not fit together; undefined when they do. */
-function disagreement({ what, path }: Mistake, verdicts: Verdicts): string | undefined {
-  const { ours, unknown, refused, theirs, message, warnings } = verdicts
-  const [ourTexts, theirTexts] = verdicts.texts
+/** Returns the reason for a mismatch; undefined when the errors match. */
+function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
+  const { ours, unknown, refused, theirs, message, warnings } = errors
+  const [ourTexts, theirTexts] = errors.texts
   const ourField = ours.find((field) => field !== '<nil>')
   if (ourField !== undefined && !refused) return 'only Proreus refuses it'
   if (ourField === undefined && (what === 'missing' || what === 'wrong type')) return 'only the API server refuses it'
   if (what === 'unknown field' && !unknown.every((field) => warnings.includes(`unknown field "${field}"`))) return 'not the same warnings'
   if (ourField === undefined || what === 'null' || what === 'empty') return undefined
-  // Go's decoder knows no indices; of some types it does not even tell the field.
+  // Go's decoder reports no indices, and for some types not even the field.
   const [, decoded] = /Go struct field \w+\.([\w.]+) of type/.exec(message) ?? []
-  // Embedded structs have names in Go alone.
+  // Only Go has names for embedded structs.
   const decodedField = decoded?.replaceAll(/\.[A-Z]\w*(?=\.)/g, '')
   if (decodedField !== undefined) return ourField.replaceAll(/\[\d+\]/g, '').startsWith(decodedField) ? undefined : 'another field'
   if (theirs.length === 0) return /quantities must match|unmarshal/.test(message) ? undefined : 'refused otherwise'
   const known = theirNames.reduce((field, [ourName, theirName]) => field.replace(ourName, theirName), ourField)
   if (!theirs.some((field) => field.startsWith(known) || known.startsWith(field))) return 'another field'
   if (what !== 'wrong text' || theirTexts.length === 0 || !theirs.includes(ourField)) return undefined
-  // Of some texts, features that are off or the other fields decide whether they are supported.
+  // The validity of some values depends on feature gates or other fields.
   const dependent = path === 'tolerations[0].operator' || path === 'podReplacementPolicy'
   return dependent || theirTexts.some((text) => ourTexts.includes(text)) ? undefined : 'another text'
 }
 
 async function compare(t: Test, full: FullSpec): Promise<void> {
-  const judge = judgeOf(full)
-  const { ours, unknown, message } = await judge(full.spec)
-  t.strictSame({ ours, unknown, message }, { ours: [], unknown: [], message: '' }, 'without mistakes both accept it')
+  const validate = validatorOf(full)
+  const { ours, unknown, message } = await validate(full.spec)
+  t.strictSame({ ours, unknown, message }, { ours: [], unknown: [], message: '' }, 'both accept the spec without mistakes')
   const mistakes = mistakesIn(full.type, full.spec)
   t.comment(`${mistakes.length} mistakes`)
-  const verdicts = await Promise.all(mistakes.map(({ value }) => judge(value)))
+  const errors = await Promise.all(mistakes.map(({ value }) => validate(value)))
   mistakes.forEach((mistake, index) => {
-    const problem = disagreement(mistake, verdicts[index]!)
-    if (problem !== undefined) t.fail(`${mistake.what} at ${mistake.path}: ${problem}`, { found: verdicts[index] })
+    const problem = mismatch(mistake, errors[index]!)
+    if (problem !== undefined) t.fail(`${mistake.what} at ${mistake.path}: ${problem}`, { found: errors[index] })
   })
 }
 

@@ -1,12 +1,12 @@
-/** The simulated nodes of a real control plane, which expects to hear of nodes all the time. */
+/** The simulated nodes of a real control plane, which expects regular heartbeats. */
 import t from 'tap'
 import { node as nodeType } from '../../src/api/builtin.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
-import { until } from '../support/process.ts'
+import { until } from '../../src/testing/until.ts'
 
 const name = 'heard-of'
 
-t.test('a node that was not heard of for a while is ready again, at its address', async (t) => {
+t.test('a node whose status became Unknown is ready again with its address', async (t) => {
   const { client, stop } = await startControlPlane({ backend: 'binaries', nodes: [{ name }] })
   t.teardown(stop)
   const addressesOf = async () => (await client.get(nodeType, { name })).status?.addresses

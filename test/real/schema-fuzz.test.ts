@@ -1,7 +1,6 @@
 /**
- * Generated schemas and objects before the real API server, the embedded one, and the functions behind `proreus validate`:
- * they must accept the same, make the same of it, and refuse the rest in the same words.
- * `SEED=… CASES=…` chooses another run or a longer one.
+ * Generated schemas and objects for the real API server, the embedded one, and the functions of `proreus validate`: all must accept the
+ * same objects with the same result, and reject the others with the same messages. `SEED=… CASES=…` chooses another run or a longer one.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,18 +11,19 @@ import type { FieldError } from '../../src/api/field-error.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
 import { mypod } from '../../src/operators/mypod/kind.ts'
-import type { ControlPlaneBackend } from '../../src/testing/control-plane.ts'
+import type { ControlPlaneBackend } from '../../src/testing/control-plane-types.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
-import { apiOf } from '../support/api-request.ts'
-import type { Api } from '../support/api-request.ts'
-import { proreus, repository, until } from '../support/process.ts'
-import type { Outcome } from '../support/schema-fuzz.ts'
-import { fuzzDefinitions, fuzzObjects } from '../support/schema-fuzz.ts'
-import { namespace } from '../support/schema-judges.ts'
+import { apiOf } from '../support/conformance/api-request.ts'
+import type { Api } from '../support/conformance/api-request.ts'
+import { proreus, repository } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import type { Outcome } from '../fuzz/fuzz.ts'
+import { fuzzDefinitions, fuzzObjects } from '../fuzz/fuzz.ts'
+import { namespace } from '../fuzz/servers.ts'
 import { seed } from '../support/seed.ts'
 
 const cases = Number(process.env.CASES || 1000)
-/** Enough to see what is wrong; the first is to be mended first anyway. */
+/** The number of differences to print. */
 const shown = Number(process.env.SHOWN || 5)
 
 async function apiOn(test: Test, backend: ControlPlaneBackend): Promise<Api> {
@@ -32,19 +32,19 @@ async function apiOn(test: Test, backend: ControlPlaneBackend): Promise<Api> {
   return apiOf(test, controlPlane.connection)
 }
 
-function tell(test: Test, { counts, disagreements }: Outcome): void {
-  test.comment(`SEED=${seed} CASES=${cases}: ${JSON.stringify(counts)}, ${disagreements.length} disagreements`)
-  for (const { lines, ...one } of disagreements.slice(0, shown)) test.fail(lines.join('\n'), { found: JSON.stringify(one) })
-  test.equal(disagreements.length, 0, 'all judges agree')
+function report(test: Test, { counts, differences }: Outcome): void {
+  test.comment(`SEED=${seed} CASES=${cases}: ${JSON.stringify(counts)}, ${differences.length} differences`)
+  for (const { lines, ...one } of differences.slice(0, shown)) test.fail(lines.join('\n'), { found: JSON.stringify(one) })
+  test.equal(differences.length, 0, 'all servers agree')
 }
 
 const [real, embedded] = await Promise.all([apiOn(t, 'binaries'), apiOn(t, 'embedded')])
 
-t.test('schemas are refused for the same reasons', async (t) => tell(t, await fuzzDefinitions({ real, embedded }, seed, cases)))
+t.test('schemas are refused with the same errors', async (t) => report(t, await fuzzDefinitions({ real, embedded }, seed, cases)))
 
-t.test('objects get the same verdict', async (t) => tell(t, await fuzzObjects({ real, embedded }, seed, cases)))
+t.test('objects have the same results', async (t) => report(t, await fuzzObjects({ real, embedded }, seed, cases)))
 
-t.test('the command finds in files what the API server finds in requests', async (t) => {
+t.test('proreus validate finds the errors of the API server in files', async (t) => {
   const definition = crdOf(mypod)
   t.equal((await real('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition })).status, 201)
   const path = `/apis/${mypod.group}/v1/namespaces/${namespace}/${mypod.plural}`
@@ -61,7 +61,7 @@ t.test('the command finds in files what the API server finds in requests', async
       ({ reason, field, message }) => `${String(reason)} ${String(field)}: ${String(message)}`,
     )
     const told = errors.map(({ reason, path: field, message }) => `${reason} ${field}: ${message}`)
-    // The kind has rules of its own besides.
+    // The kind has further rules of its own.
     t.strictSame(
       causes.filter((cause) => !told.includes(cause)),
       [],

@@ -1,9 +1,9 @@
-/** Two minutes of a network that fails all the time, on both control planes at once. `SECONDS` and `SEED` choose another run. */
+/** Two minutes of network faults, on both control planes in parallel. `SECONDS` and `SEED` choose another run. */
 import t from 'tap'
 import { startControlPlane } from '../../src/testing/index.ts'
-import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unplugging.ts'
+import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unplugging/unplugging.ts'
 
-/** What garbage collection leaves to chance, and the requests that the embedded API server remembers. */
+/** The tolerance for garbage collection and for the requests that the embedded API server records. */
 const mayGrowBytes = 6 * 1024 * 1024
 
 const options = unpluggingOptions(t, 120)

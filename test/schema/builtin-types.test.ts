@@ -2,6 +2,7 @@ import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { defineKind } from '../../src/api/kind.ts'
+import type { TSchema } from '../../src/api/type.ts'
 import { Type } from '../../src/api/type.ts'
 import { builtinNode } from '../../src/schema/builtin-node.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
@@ -48,7 +49,7 @@ const main = { name: 'main', image: 'x' }
 const pod = (container: JsonObject, rest: JsonObject = {}): JsonObject => ({ pod: { containers: [{ ...main, ...container }], ...rest } })
 const inContainer = 'spec.pod.containers[0]'
 
-t.test('what is wrong with a value is told as of any schema', async (t) => {
+t.test('an invalid value is reported as for every schema', async (t) => {
   const cases: readonly (readonly [name: string, spec: JsonObject, errors: readonly string[]])[] = [
     ['nothing', pod({}), []],
     ['a missing field', { pod: { containers: [{ image: 'x' }] } }, [`${inContainer}.name: Required value`]],
@@ -98,7 +99,7 @@ t.test('what is wrong with a value is told as of any schema', async (t) => {
   for (const [name, spec, errors] of cases) t.strictSame(errorsOf(spec), errors, name)
 })
 
-t.test('what Go takes for nothing, or in another form, is accepted', async (t) => {
+t.test('values that Go decodes as empty or converts are accepted', async (t) => {
   const cases: readonly (readonly [name: string, spec: JsonObject])[] = [
     ['null', pod({ env: null, resources: { limits: null } }, { volumes: null, restartPolicy: null, hostNetwork: null })],
     ['a null item', pod({ args: ['a', null] })],
@@ -112,7 +113,7 @@ t.test('what Go takes for nothing, or in another form, is accepted', async (t) =
   for (const [name, spec] of cases) t.strictSame(errorsOf(spec), [], name)
 })
 
-t.test('what the CRD says of a field as well is told once', async (t) => {
+t.test('an error that the CRD schema reports as well is reported once', async (t) => {
   t.strictSame(errorsOf({ named: { containers: [{ image: 'x' }, { name: 7 }] } }), [
     'spec.named.containers[0].name: Required value',
     'spec.named.containers[1].name: Invalid value: "integer": spec.named.containers[1].name in body must be of type string: "integer"',
@@ -120,14 +121,14 @@ t.test('what the CRD says of a field as well is told once', async (t) => {
   t.strictSame(errorsOf({ named: {} }), ['spec.named.containers: Required value'])
 })
 
-t.test('an update need not mend what it leaves as it is', async (t) => {
+t.test('an update need not correct an unchanged invalid value', async (t) => {
   const old = pod({ image: 5 }, { noSuchField: 1 })
   t.strictSame(errorsOf({ ...old, env: [] }, old), [], 'the whole value')
   t.strictSame(errorsOf(pod({ image: 5 }, { hostname: 'new' }), old), [], 'a container')
   t.match(errorsOf(pod({ image: 6 }), old), [/spec\.pod\.containers\[0\]\.image/])
 })
 
-t.test('an update may move what has a key, and nothing else', async (t) => {
+t.test('an update may move invalid items with keys, but no others', async (t) => {
   const bad = { name: 'bad', image: 5 }
   const moved = (list: string, old: JsonValue[], now: JsonValue[]): string[] =>
     errorsOf({ pod: { containers: [main], [list]: now, hostname: 'new' } }, { pod: { containers: [main], [list]: old } }).map(
@@ -138,7 +139,7 @@ t.test('an update may move what has a key, and nothing else', async (t) => {
   t.strictSame(moved('tolerations', [{ key: 5 }, { key: 'a' }], [{ key: 'a' }, { key: 5 }]), ['spec.pod.tolerations[1].key'])
 })
 
-t.test('scalars of every kind', async (t) => {
+t.test('every kind of scalar is validated', async (t) => {
   const template = (metadata: JsonObject): string[] => errorsOf({ template: { metadata, spec: { containers: [main] } } })
   const wrong = (field: string, type: string, value: string): string =>
     `spec.template.metadata.${field}: Invalid value: ${JSON.stringify(value)}: spec.template.metadata.${field} in body must be of type ${type}: ${JSON.stringify(value)}`
@@ -163,27 +164,29 @@ t.test('scalars of every kind', async (t) => {
   ])
 })
 
-t.test('quantities', async (t) => {
+t.test('quantities are validated', async (t) => {
   const limit = `${inContainer}.resources.limits.memory`
   for (const good of ['1', '+1', '-1', '1.', '.5', '1.5Gi', '1e3', '1E-3', '5m', '5n', '5u', '5k', '5M', '5Ki', '5Ei', 5, 1.5])
     t.strictSame(errorsOf(pod({ resources: { limits: { memory: good } } })), [], String(good))
-  for (const bad of ['.', '1 Gi', '1gi', '1K', '1mi', 'e3', '1e', '--1', 'x', ' 1'])
+  for (const suffix of ['', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'E', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'])
+    t.strictSame(errorsOf(pod({ resources: { limits: { memory: `1${suffix}` } } })), [], `suffix ${suffix}`)
+  for (const bad of ['.', '1 Gi', '1gi', '1K', '1mi', '1ni', '1ui', '1ki', '1N', '1g', '1i', '1Kii', 'e3', '1e', '--1', 'x', ' 1'])
     t.strictSame(errorsOf(pod({ resources: { limits: { memory: bad } } })), [
       `${limit}: Invalid value: ${JSON.stringify(bad)}: ${limit} in body should match '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
     ])
 })
 
-t.test('values stay as they are written', async (t) => {
+t.test('values keep their form', async (t) => {
   const object = holder({
     ...pod({ ports: [{ containerPort: 80 }], args: null }, { noSuchField: { a: null } }),
     storage: { resources: null },
   })
   t.equal(schema.default(object), object)
   t.equal(schema.prune(object).object, object)
-  t.match(schema.default(holder({})), { spec: { storage: { accessModes: ['ReadWriteOnce'] } } }, 'but for the default of the field itself')
+  t.match(schema.default(holder({})), { spec: { storage: { accessModes: ['ReadWriteOnce'] } } }, 'only the default of the field is applied')
 })
 
-t.test('fields that the types do not have', async (t) => {
+t.test('unknown fields are pruned and reported', async (t) => {
   const cases: readonly (readonly [spec: JsonObject, unknown: readonly string[]])[] = [
     [pod({}), []],
     [
@@ -213,7 +216,20 @@ t.test('fields that the types do not have', async (t) => {
   t.equal(schema.unknownFields(holder(pod({}, many)), 32).length, 32)
 })
 
-t.test('a type is made once, and shared', async (t) => {
+t.test('unknown fields are found wherever the only built-in type of a schema is', async (t) => {
+  const inside = (field: TSchema, value: JsonValue): readonly string[] =>
+    schemaOf(defineKind({ group: 'example.com', kind: 'Holder', versions: [{ name: 'v1', spec: Type.Object({ field }) }] })).unknownFields({
+      spec: { field: value },
+    })
+  const variable = Type.Builtin('EnvVar')
+  t.strictSame(inside(variable, { x: 1 }), ['spec.field.x'])
+  t.strictSame(inside(Type.Array(variable), [{ x: 1 }]), ['spec.field[0].x'])
+  t.strictSame(inside(Type.Record(variable), { a: { x: 1 } }), ['spec.field.a.x'])
+  t.strictSame(inside(Type.Object({ a: variable }), { a: { x: 1 } }), ['spec.field.a.x'])
+  t.strictSame(inside(Type.Record(Type.String()), { a: 'x' }), [])
+})
+
+t.test('the schema of a type is built once and shared', async (t) => {
   t.equal(builtinNode('PodSpec'), builtinNode('PodSpec'))
   t.equal(builtinNode('PodTemplateSpec').properties.get('spec'), builtinNode('PodSpec'))
   t.throws(() => builtinNode('NoSuchType'), { code: 'PRO_INPUT', message: /Unknown built-in type "NoSuchType"/ })

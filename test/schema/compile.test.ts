@@ -9,14 +9,14 @@ import { maxNesting } from '../../src/schema/depth.ts'
 
 const text = { type: 'string' } as const
 
-t.test('compiles a schema once', async (t) => {
+t.test('a schema is compiled once', async (t) => {
   const schema: StructuralSchema = { type: 'object' }
   t.equal(compileSchema(schema), compileSchema(schema))
   t.not(compileSchema(schema), compileSchema({ type: 'object' }))
   t.equal(compileSchema(schema).schema, schema)
 })
 
-t.test('a schema that the API server would refuse is an error that says where', async (t) => {
+t.test('a schema that the API server would refuse is an error with the path', async (t) => {
   t.throws(() => compileSchema({ type: 'object', properties: { a: {} } }), {
     code: 'PRO_SCHEMA_INVALID',
     message:
@@ -24,7 +24,7 @@ t.test('a schema that the API server would refuse is an error that says where', 
   })
 })
 
-t.test('it tells everything that is wrong, and which schema it is', async (t) => {
+t.test('the error lists every problem and names the schema', async (t) => {
   t.throws(() => compileSchema({ type: 'object', properties: { a: {}, b: { type: 'array' } } }, 'of version v1 of Crate'), {
     code: 'PRO_SCHEMA_INVALID',
     message:
@@ -34,15 +34,15 @@ t.test('it tells everything that is wrong, and which schema it is', async (t) =>
   })
 })
 
-t.test('a valid object costs nothing', async (t) => {
+t.test('a valid object causes no copies', async (t) => {
   const compiled = compileSchema({ type: 'object', properties: { spec: { type: 'object', properties: { a: { ...text, default: 'x' } } } } })
   const object = deepFreeze({ spec: { a: 'y' } })
-  t.equal(compiled.validate(object), compiled.validate({ spec: {} }), 'one and the same empty list')
+  t.equal(compiled.validate(object), compiled.validate({ spec: {} }), 'the same empty list')
   t.equal(compiled.default(object), object)
   t.equal(compiled.prune(object).object, object)
 })
 
-t.test('an update may leave a list as wrong as it was', async (t) => {
+t.test('an update may keep an unchanged invalid list', async (t) => {
   const compiled = compileSchema({
     type: 'object',
     properties: { spec: { type: 'array', items: text, 'x-kubernetes-list-type': 'set', maxItems: 4 } },
@@ -61,13 +61,13 @@ t.test('an update may leave a list as wrong as it was', async (t) => {
   t.strictSame(
     compiled.validate({ spec: ['a', 'a', 'a', 'a', 'a'] }, other).map(({ path }) => path),
     ['spec'],
-    'but nothing else',
+    'other errors are reported',
   )
 })
 
-const told = (errors: readonly FieldError[]): string[] => errors.map(formatFieldError)
+const formatted = (errors: readonly FieldError[]): string[] => errors.map(formatFieldError)
 
-t.test('the status is validated alone, with its place in the object', async (t) => {
+t.test('the status is validated alone, with its path in the object', async (t) => {
   const status: StructuralSchema = {
     type: 'object',
     properties: {
@@ -78,21 +78,25 @@ t.test('the status is validated alone, with its place in the object', async (t) 
   }
   const { validateStatus } = compileSchema({ type: 'object', required: ['spec'], properties: { status, spec: text } })
   t.strictSame(validateStatus({ status: { size: 1 } }), [])
-  t.strictSame(validateStatus({ spec: 5 }), [], 'there is none')
+  t.strictSame(validateStatus({ spec: 5 }), [], 'the schema has no status')
   const broken = { status: { size: 0, names: ['a', 'a'], pod: { kind: 'Pod' } } }
   const errors = [
     'status.size: Invalid value: 0: size in body should be greater than or equal to 1',
     'status.pod.apiVersion: Required value',
     'status.names[1]: Duplicate value: "a"',
   ]
-  t.strictSame(told(validateStatus(broken)), errors)
-  t.strictSame(told(validateStatus(broken, {})), errors, 'there was none before')
-  t.strictSame(told(validateStatus(broken, broken)), ['status.pod.apiVersion: Required value'], 'resources are not tolerated')
-  t.strictSame(told(validateStatus({ status: 'x' })), ['status: Invalid value: "string":  in body must be of type object: "string"'])
-  t.strictSame(compileSchema({ type: 'object' }).validateStatus(broken), [], 'no schema says what it must be')
+  t.strictSame(formatted(validateStatus(broken)), errors)
+  t.strictSame(formatted(validateStatus(broken, {})), errors, 'the old object has no status')
+  t.strictSame(
+    formatted(validateStatus(broken, broken)),
+    ['status.pod.apiVersion: Required value'],
+    'embedded resources are validated even when they are unchanged',
+  )
+  t.strictSame(formatted(validateStatus({ status: 'x' })), ['status: Invalid value: "string":  in body must be of type object: "string"'])
+  t.strictSame(compileSchema({ type: 'object' }).validateStatus(broken), [], 'the schema does not restrict the status')
 })
 
-t.test('rules are evaluated after the structure, unless what is wrong with it makes them meaningless', async (t) => {
+t.test('rules are evaluated after the structure, unless a structural error prevents it', async (t) => {
   const rule = { rule: 'self.a != "x"', message: 'a must not be x' }
   const schema: StructuralSchema = {
     type: 'object',
@@ -125,18 +129,18 @@ t.test('rules are evaluated after the structure, unless what is wrong with it ma
     [{ a: 'x', b: 'y' }, ['spec.b: Invalid value: "string": spec.b in body must be of type integer: "string"', skipped]],
   ]
   for (const [spec, errors] of cases) {
-    t.strictSame(told(compiled.validate({ spec })), errors)
+    t.strictSame(formatted(compiled.validate({ spec })), errors)
     t.strictSame(
-      told(compiled.validateStructure({ spec })),
+      formatted(compiled.validateStructure({ spec })),
       errors.filter((error) => error !== broken && error !== skipped),
     )
   }
-  t.strictSame(told(compiled.validateRules({ spec: { a: 'x' } }, undefined, [])), [broken])
+  t.strictSame(formatted(compiled.validateRules({ spec: { a: 'x' } }, undefined, [])), [broken])
   const noRules = compileSchema({ type: 'object' })
-  t.strictSame(noRules.validateRules({}, undefined, compiled.validate({ spec: 5 })), [], 'without rules none is skipped')
+  t.strictSame(noRules.validateRules({}, undefined, compiled.validate({ spec: 5 })), [], 'a schema without rules reports no skipped ones')
 })
 
-t.test('what an update left as it was is a warning of a rule', async (t) => {
+t.test('an unchanged value that violates a rule is a warning', async (t) => {
   const compiled = compileSchema({
     type: 'object',
     properties: {
@@ -149,12 +153,12 @@ t.test('what an update left as it was is a warning of a rule', async (t) => {
     compiled.validateRules({ a: 'x', b: 'new' }, { a: 'x' }, [], (warning) => warned.push(warning)),
     [],
   )
-  t.strictSame(told(warned), ['a: Invalid value: "x": not x'])
-  t.strictSame(told(compiled.validate({ a: 'x' }, { a: 'y' })), ['a: Invalid value: "x": not x'])
-  t.strictSame(told(compiled.validate({ a: 'x' }, { a: 'x' })), [])
+  t.strictSame(formatted(warned), ['a: Invalid value: "x": not x'])
+  t.strictSame(formatted(compiled.validate({ a: 'x' }, { a: 'y' })), ['a: Invalid value: "x": not x'])
+  t.strictSame(formatted(compiled.validate({ a: 'x' }, { a: 'x' })), [])
 })
 
-t.test('what is left of an object of another version: pruned, without nulls, not defaulted', async (t) => {
+t.test('a converted object is pruned and loses nulls, but is not defaulted', async (t) => {
   const compiled = compileSchema({
     type: 'object',
     properties: { spec: { type: 'object', properties: { a: text, b: { ...text, default: 'x' }, c: { ...text, nullable: true } } } },
@@ -188,15 +192,18 @@ t.test('the metadata of the object itself is left to validateObjectMeta', async 
   t.strictSame(
     compiled.validate({ metadata: { name: 'abcd' } }).map(({ path }) => path),
     ['metadata.name'],
-    'but for what the schema says',
+    'validations of the schema are reported',
   )
 })
 
-t.test('nesting has a limit where the schema sets none', async (t) => {
+t.test('nesting is limited where the schema has no limit', async (t) => {
   const free: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const compiled = compileSchema({ type: 'object', properties: { spec: free } })
-  const nested = (levels: number): JsonObject => ({ spec: JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as JsonValue })
-  t.strictSame(compiled.validate(nested(maxNesting)), [])
+  const nested = (levels: number, innermost = '1'): JsonObject => ({
+    spec: JSON.parse(`${'{"a":'.repeat(levels)}${innermost}${'}'.repeat(levels)}`) as JsonValue,
+  })
+  for (const innermost of ['1', 'null', '"x"', 'true']) t.strictSame(compiled.validate(nested(maxNesting, innermost)), [], innermost)
+  for (const innermost of ['{}', '[]', '{"b":null}']) t.equal(compiled.validate(nested(maxNesting, innermost)).length, 1, innermost)
   t.strictSame(compiled.validate(nested(maxNesting + 1)), [
     { path: 'spec', reason: 'FieldValueInvalid', message: 'Invalid value: "object": must not be nested deeper than 1000 levels' },
   ])
@@ -240,7 +247,7 @@ t.test('no object can exhaust the stack', async (t) => {
       const object = { spec: value }
       compiled.default(object)
       compiled.prune(object)
-      t.ok(compiled.validate(object).length > 0, `${name} refuses it`)
+      t.ok(compiled.validate(object).length > 0, `${name} is refused`)
     }
   }
 })

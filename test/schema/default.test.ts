@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/api/json.ts'
 import { canonicalJson, deepFreeze } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
-import { caseArbitrary } from '../support/schema-arbitraries.ts'
+import { caseArbitrary } from '../fuzz/arbitraries.ts'
 import { fc } from '../support/property.ts'
 
 function defaulted(spec: StructuralSchema, value: JsonObject[string]): unknown {
@@ -12,7 +12,7 @@ function defaulted(spec: StructuralSchema, value: JsonObject[string]): unknown {
 
 const text = { type: 'string' } as const
 
-t.test('fills in what is missing', async (t) => {
+t.test('missing fields are defaulted', async (t) => {
   const schema: StructuralSchema = {
     type: 'object',
     properties: {
@@ -21,13 +21,13 @@ t.test('fills in what is missing', async (t) => {
       d: { type: 'object', properties: { e: { type: 'boolean', default: true } } },
     },
   }
-  t.strictSame(defaulted(schema, {}), { a: 'x', b: { c: 1 } }, 'defaults within a default, none where the object is absent')
+  t.strictSame(defaulted(schema, {}), { a: 'x', b: { c: 1 } }, 'nested defaults apply within a default, but not in a missing object')
   t.strictSame(defaulted(schema, { d: {}, b: {} }), { a: 'x', b: { c: 1 }, d: { e: true } })
-  t.strictSame(defaulted(schema, { a: '', b: { c: 0 } }), { a: '', b: { c: 0 } }, 'what is there stays, falsy or not')
+  t.strictSame(defaulted(schema, { a: '', b: { c: 0 } }), { a: '', b: { c: 0 } }, 'existing values are kept, falsy ones included')
   t.strictSame(defaulted(schema, 'not an object'), 'not an object')
 })
 
-t.test('keeps the nulls of a default until the object is read again', async (t) => {
+t.test('nulls in a default are kept until the object is decoded again', async (t) => {
   const spec: StructuralSchema = {
     type: 'object',
     additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true },
@@ -40,7 +40,7 @@ t.test('keeps the nulls of a default until the object is read again', async (t) 
   t.strictSame(schema.default(object), { spec: {} })
 })
 
-t.test('so it keeps those in lists and maps', async (t) => {
+t.test('nulls in lists and maps of a default are kept', async (t) => {
   const item: StructuralSchema = { type: 'object', additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true } }
   const spec: StructuralSchema = {
     type: 'object',
@@ -55,7 +55,7 @@ t.test('so it keeps those in lists and maps', async (t) => {
   t.strictSame(schema.default(completed), { spec: { l: [{}], m: { x: {} } } })
 })
 
-t.test('items that may be null stay null, whatever their default', async (t) => {
+t.test('nullable items stay null even with a default', async (t) => {
   const nullable: StructuralSchema = { ...text, nullable: true, default: 'x' }
   t.strictSame(defaulted({ type: 'array', items: nullable }, [null, 'a']), [null, 'a'])
   t.strictSame(defaulted({ type: 'object', additionalProperties: nullable }, { k: null }), { k: null })
@@ -67,13 +67,19 @@ t.test('items that may be null stay null, whatever their default', async (t) => 
   t.strictSame(defaulted({ 'x-kubernetes-preserve-unknown-fields': true }, [{ a: null }]), [{ a: null }])
 })
 
-t.test('a field that a program left undefined is missing', async (t) => {
+t.test('a null default is no default', async (t) => {
+  const properties = { a: { ...text, default: null }, b: { ...text, nullable: true, default: null } }
+  t.strictSame(defaulted({ type: 'object', properties }, {}), {})
+  t.strictSame(defaulted({ type: 'object', properties }, { a: null, b: null }), { b: null })
+})
+
+t.test('an undefined field counts as missing', async (t) => {
   t.strictSame(defaulted({ type: 'object', properties: { a: { ...text, default: 'x' } } }, { a: undefined } as unknown as JsonObject), {
     a: 'x',
   })
 })
 
-t.test('an object of another version loses nulls in lists and maps as well', async (t) => {
+t.test('a converted object also loses nulls in lists and maps', async (t) => {
   const item: StructuralSchema = { type: 'object', properties: { a: text, b: { ...text, default: 'x' } } }
   const schema = compileSchema({
     type: 'object',
@@ -100,7 +106,7 @@ t.test('an object of another version loses nulls in lists and maps as well', asy
   t.equal(JSON.stringify(schema.convert(proto)), '{"map":{"__proto__":{}}}')
 })
 
-t.test('makes an object of metadata that are null in a default', async (t) => {
+t.test('null metadata in a default becomes an object', async (t) => {
   const spec: StructuralSchema = {
     type: 'object',
     'x-kubernetes-embedded-resource': true,
@@ -110,7 +116,7 @@ t.test('makes an object of metadata that are null in a default', async (t) => {
   t.strictSame(compileSchema({ type: 'object', properties: { spec } }).default({}).spec, { apiVersion: 'v1', kind: 'Pod', metadata: {} })
 })
 
-t.test('drops nulls that mean nothing', async (t) => {
+t.test('nulls of fields that are not nullable are dropped', async (t) => {
   const schema: StructuralSchema = {
     type: 'object',
     properties: {
@@ -148,7 +154,7 @@ t.test('drops nulls that mean nothing', async (t) => {
   })
 })
 
-t.test('a default is pruned, completed and shared', async (t) => {
+t.test('a default is pruned, defaulted and shared', async (t) => {
   const schema: StructuralSchema = {
     type: 'object',
     properties: {
@@ -166,10 +172,10 @@ t.test('a default is pruned, completed and shared', async (t) => {
   t.throws(() => {
     ;(first.spec as JsonObject).a = 'changed'
   }, TypeError)
-  t.strictSame(schema.properties!.spec!.default, { a: {} }, 'the schema is not touched')
+  t.strictSame(schema.properties!.spec!.default, { a: {} }, 'the schema is not modified')
 })
 
-t.test('fields that objects inherit are filled in like others', async (t) => {
+t.test('fields with the names of inherited properties are defaulted', async (t) => {
   const schema = JSON.parse(
     '{"type":"object","properties":{"__proto__":{"type":"string","default":"x"},"constructor":{"type":"string","default":"y"}}}',
   ) as StructuralSchema
@@ -181,7 +187,7 @@ t.test('fields that objects inherit are filled in like others', async (t) => {
   t.equal(Object.getPrototypeOf(object), Object.prototype)
 })
 
-t.test('shares what needs no change', async (t) => {
+t.test('unchanged values are shared', async (t) => {
   const compiled = compileSchema({
     type: 'object',
     properties: {
@@ -199,7 +205,7 @@ t.test('shares what needs no change', async (t) => {
   t.equal(result.spec.b[0], object.spec.b[0])
 })
 
-t.test('for any object: nothing changes the second time, and never the object that was given', async () => {
+t.test('defaulting is idempotent and does not modify its input', async () => {
   fc.assert(
     fc.property(caseArbitrary, ({ schema, object }) => {
       const compiled = compileSchema(schema)

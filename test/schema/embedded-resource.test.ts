@@ -2,33 +2,35 @@ import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { embeddedResourceErrors } from '../../src/schema/embedded-resource.ts'
 
-function told(object: JsonObject): string[] {
+function errorsOf(object: JsonObject): string[] {
   return embeddedResourceErrors(object, 'spec.template').map(({ path, message }) => `${path.slice('spec.template.'.length)}: ${message}`)
 }
 
 t.test('apiVersion and kind are required, metadata is not', async (t) => {
-  t.strictSame(told({ apiVersion: 'apps/v1', kind: 'Deployment' }), [])
-  t.strictSame(told({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), [])
-  t.strictSame(told({}), ['apiVersion: Required value', 'kind: Required value'])
-  t.strictSame(told({ apiVersion: '', kind: '' }), [
+  t.strictSame(errorsOf({ apiVersion: 'apps/v1', kind: 'Deployment' }), [])
+  t.strictSame(errorsOf({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), [])
+  t.strictSame(errorsOf({}), ['apiVersion: Required value', 'kind: Required value'])
+  t.strictSame(errorsOf({ apiVersion: '', kind: '' }), [
     'apiVersion: Invalid value: "": must not be empty',
     'kind: Invalid value: "": must not be empty',
   ])
 })
 
-t.test('they must be well formed', async (t) => {
-  t.strictSame(told({ apiVersion: 1, kind: null }), [
+t.test('apiVersion and kind must be well formed', async (t) => {
+  t.strictSame(errorsOf({ apiVersion: 1, kind: null }), [
     'apiVersion: Invalid value: 1: must be a string',
     'kind: Invalid value: null: must be a string',
   ])
-  t.strictSame(told({ apiVersion: 'a/b/c', kind: 'Pod' }), ['apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])
-  t.match(told({ apiVersion: 'v1', kind: 'A b' }), [
+  t.strictSame(errorsOf({ apiVersion: 'a/b/c', kind: 'Pod' }), [
+    'apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+  ])
+  t.match(errorsOf({ apiVersion: 'v1', kind: 'A b' }), [
     /^kind: Invalid value: "A b": may have mixed case, but should otherwise match: a DNS-1035 label must consist/,
   ])
 })
 
-t.test('metadata is checked as in any object', async (t) => {
-  const withMetadata = (metadata: JsonObject[string]): string[] => told({ apiVersion: 'v1', kind: 'Pod', metadata })
+t.test('metadata is validated as in every object', async (t) => {
+  const withMetadata = (metadata: JsonObject[string]): string[] => errorsOf({ apiVersion: 'v1', kind: 'Pod', metadata })
   t.strictSame(withMetadata({ name: 'Any_Name', namespace: 'default' }), [])
   t.strictSame(withMetadata('text'), ['metadata: Invalid value: "text": must be an object'])
   t.strictSame(withMetadata({ name: 'a/b' }), [`metadata.name: Invalid value: "a/b": may not contain '/'`])

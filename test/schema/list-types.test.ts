@@ -5,7 +5,7 @@ import { isProperList, listErrors } from '../../src/schema/list-types.ts'
 import { buildNode, type SchemaNode } from '../../src/schema/node.ts'
 import { processorTimeMs } from '../support/turns.ts'
 
-function told(schema: StructuralSchema, list: JsonValue[]): string[] {
+function errorsOf(schema: StructuralSchema, list: JsonValue[]): string[] {
   return listErrors(buildNode({ type: 'array', ...schema }), list, 'l').map(({ path, message }) => `${path}: ${message}`)
 }
 
@@ -17,49 +17,49 @@ const mapBy = (...keys: string[]): StructuralSchema => ({
   'x-kubernetes-list-map-keys': keys,
 })
 
-t.test('sets', async (t) => {
+t.test('duplicates in a set are reported', async (t) => {
   t.strictSame(
-    told(set, ['a', 'b', 'a', 'a', 'c', 'c']),
+    errorsOf(set, ['a', 'b', 'a', 'a', 'c', 'c']),
     ['l[2]: Duplicate value: "a"', 'l[5]: Duplicate value: "c"'],
-    'the second occurrence alone',
+    'only the second occurrence is reported',
   )
-  t.strictSame(told(set, [1, '1', true, 'true', null, 'null', [], '[]', {}, '{}']), [], 'what differs in type is different')
+  t.strictSame(errorsOf(set, [1, '1', true, 'true', null, 'null', [], '[]', {}, '{}']), [], 'values of different types are different')
   t.strictSame(
-    told(set, [
+    errorsOf(set, [
       { a: 1, b: 2 },
       { b: 2, a: 1 },
     ]),
     ['l[1]: Duplicate value: {"a":1,"b":2}'],
-    'objects with their fields in any order',
+    'the order of fields does not matter',
   )
-  t.strictSame(told(set, [{ a: null }, {}]), [])
-  t.strictSame(told(set, [null, null]), ['l[1]: Duplicate value: null'])
+  t.strictSame(errorsOf(set, [{ a: null }, {}]), [])
+  t.strictSame(errorsOf(set, [null, null]), ['l[1]: Duplicate value: null'])
 })
 
-t.test('maps', async (t) => {
+t.test('duplicate keys in a list map are reported', async (t) => {
   t.strictSame(
-    told(mapBy('a'), [
+    errorsOf(mapBy('a'), [
       { a: 'x', c: 1 },
       { a: 'x', c: 2 },
     ]),
     ['l[1]: Duplicate value: {"a":"x"}'],
   )
   t.strictSame(
-    told(mapBy('a', 'b'), [
+    errorsOf(mapBy('a', 'b'), [
       { a: 'x', b: 1 },
       { a: 'x', b: 2 },
       { b: 1, a: 'x' },
     ]),
     ['l[2]: Duplicate value: {"a":"x","b":1}'],
   )
-  t.strictSame(told(mapBy('a'), [{}, { c: 1 }]), ['l[1]: Duplicate value: {}'], 'a key that is missing is a value')
-  t.strictSame(told(mapBy('a'), [null, {}]), ['l[1]: Duplicate value: {}'], 'null is an item without keys')
-  t.strictSame(told(mapBy('a'), [{ a: null }, {}]), [])
-  t.strictSame(told(mapBy('constructor'), [{}, { constructor: 'x' } as unknown as JsonValue]), [], 'keys are not inherited')
-  t.strictSame(told(mapBy('a'), [{ a: 'x' }, 5, 'y']), ['l[1]: Invalid value: 5: must be an object for an array of list-type map'])
+  t.strictSame(errorsOf(mapBy('a'), [{}, { c: 1 }]), ['l[1]: Duplicate value: {}'], 'a key that is missing is a value')
+  t.strictSame(errorsOf(mapBy('a'), [null, {}]), ['l[1]: Duplicate value: {}'], 'null is an item without keys')
+  t.strictSame(errorsOf(mapBy('a'), [{ a: null }, {}]), [])
+  t.strictSame(errorsOf(mapBy('constructor'), [{}, { constructor: 'x' } as unknown as JsonValue]), [], 'keys are not inherited')
+  t.strictSame(errorsOf(mapBy('a'), [{ a: 'x' }, 5, 'y']), ['l[1]: Invalid value: 5: must be an object for an array of list-type map'])
 })
 
-t.test('strings are told apart however many there are, and however much they look alike', async (t) => {
+t.test('many similar strings are compared exactly', async (t) => {
   const alike = (index: number): string => `${index.toString().padStart(6, '0')}${'x'.repeat(30)}`
   const unlike = (index: number): string => `name-${index}`
   const map = buildNode({ type: 'array', ...mapBy('a') })
@@ -72,7 +72,7 @@ t.test('strings are told apart however many there are, and however much they loo
     }
 })
 
-t.test('a list that is no proper one is none, whatever makes it so', async (t) => {
+t.test('a set or a list map with duplicates is improper', async (t) => {
   const map = buildNode({ type: 'array', ...mapBy('a') })
   const two = buildNode({ type: 'array', ...mapBy('a', 'b') })
   const inherited = buildNode({ type: 'array', ...mapBy('constructor') })
@@ -108,7 +108,7 @@ t.test('a list that is no proper one is none, whatever makes it so', async (t) =
   for (const [node, list, proper] of cases) t.equal(isProperList(node, list), proper, JSON.stringify(list))
 })
 
-t.test('no more errors are told than are asked for', async (t) => {
+t.test('the number of errors is limited', async (t) => {
   const lists: readonly (readonly [StructuralSchema, JsonValue[]])[] = [
     [set, ['a', 'b', 'c', 'a', 'b', 'c']],
     [mapBy('a'), ['a', 'b', 'c', 'a', 'b', 'c'].map((a) => ({ a }))],
@@ -120,20 +120,20 @@ t.test('no more errors are told than are asked for', async (t) => {
   }
 })
 
-t.test('what is nested too deep to be compared is refused', async (t) => {
+t.test('items that are nested too deeply to be compared are refused', async (t) => {
   const nested = (levels: number): JsonValue => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as JsonValue
-  t.strictSame(told(set, [nested(999)]), [])
-  t.strictSame(told(set, [nested(1000)]), ['l: Invalid value: "array": must not be nested deeper than 1000 levels'])
+  t.strictSame(errorsOf(set, [nested(999)]), [])
+  t.strictSame(errorsOf(set, [nested(1000)]), ['l: Invalid value: "array": must not be nested deeper than 1000 levels'])
 })
 
-t.test('other lists may repeat', async (t) => {
-  t.strictSame(told({ items: free }, ['a', 'a']), [])
-  t.strictSame(told({ items: free, 'x-kubernetes-list-type': 'atomic' }, ['a', 'a']), [])
+t.test('an atomic list may contain duplicates', async (t) => {
+  t.strictSame(errorsOf({ items: free }, ['a', 'a']), [])
+  t.strictSame(errorsOf({ items: free, 'x-kubernetes-list-type': 'atomic' }, ['a', 'a']), [])
 })
 
-t.test('takes time in proportion to the list', async (t) => {
+t.test('the comparison takes linear time', async (t) => {
   const list = Array.from({ length: 100_000 }, (_, index) => ({ a: `${index}` }))
   const started = processorTimeMs()
-  t.strictSame(told(mapBy('a'), list), [])
+  t.strictSame(errorsOf(mapBy('a'), list), [])
   t.ok(processorTimeMs() - started < 5000)
 })

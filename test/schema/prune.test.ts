@@ -3,13 +3,13 @@ import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { canonicalJson, deepFreeze } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
-import { caseArbitrary } from '../support/schema-arbitraries.ts'
+import { caseArbitrary } from '../fuzz/arbitraries.ts'
 import { fc } from '../support/property.ts'
 
 const text = { type: 'string' } as const
 const preserve = { 'x-kubernetes-preserve-unknown-fields': true } as const
 
-t.test('removes what the schema does not name', async (t) => {
+t.test('fields that the schema does not specify are removed', async (t) => {
   const cases: readonly (readonly [
     name: string,
     schema: StructuralSchema,
@@ -87,7 +87,7 @@ t.test('removes what the schema does not name', async (t) => {
   }
 })
 
-t.test('keeps apiVersion, kind and metadata of the object itself', async (t) => {
+t.test('apiVersion, kind and metadata of the object are kept', async (t) => {
   const object = { apiVersion: 'v1', kind: 'A', metadata: { any: 'thing' }, spec: 1 }
   t.strictSame(compileSchema({ type: 'object' }).prune(object), {
     object: { apiVersion: 'v1', kind: 'A', metadata: { any: 'thing' } },
@@ -95,7 +95,7 @@ t.test('keeps apiVersion, kind and metadata of the object itself', async (t) => 
   })
 })
 
-t.test('what is kept is shared, and so is each part that nothing was removed from', async (t) => {
+t.test('an unchanged object is shared, and so is each unchanged part', async (t) => {
   const schema = compileSchema({
     type: 'object',
     properties: {
@@ -110,7 +110,7 @@ t.test('what is kept is shared, and so is each part that nothing was removed fro
   t.equal(pruned.status, object.status)
 })
 
-t.test('treats __proto__ as any other name', async (t) => {
+t.test('a field named __proto__ is pruned like others', async (t) => {
   const object = JSON.parse('{"spec":{"__proto__":{"a":1},"keep":"x","constructor":1}}') as JsonObject
   const { object: pruned, unknown } = compileSchema({
     type: 'object',
@@ -128,14 +128,14 @@ t.test('treats __proto__ as any other name', async (t) => {
   )
 })
 
-t.test('for any object: what is left has nothing unknown, and what was given is not changed', async () => {
+t.test('a pruned object has no unknown fields, and the input is not modified', async () => {
   fc.assert(
     fc.property(caseArbitrary, ({ schema, object }) => {
       const compiled = compileSchema(schema)
       const before = canonicalJson(object)
       const first = compiled.prune(deepFreeze(object))
       const second = compiled.prune(first.object)
-      // Without anything unknown, embedded metadata may still be written anew.
+      // Embedded metadata may be copied even without unknown fields.
       const unchanged = first.unknown.length === 0 || first.object !== object
       return unchanged && second.object === first.object && second.unknown.length === 0 && canonicalJson(object) === before
     }),

@@ -15,7 +15,7 @@ const map: StructuralSchema = {
 }
 const object: StructuralSchema = { type: 'object', properties: { a: text, b: list } }
 
-t.test('an item of a map is compared with the one that has its keys', async (t) => {
+t.test('an item of a list map is compared with the old item with its keys', async (t) => {
   const item: StructuralSchema = {
     type: 'object',
     required: ['k', 'n'],
@@ -30,19 +30,19 @@ t.test('an item of a map is compared with the one that has its keys', async (t) 
       m: { type: 'object', additionalProperties: { ...text, maxLength: 1 } },
     },
   })
-  const told = (object: JsonObject, old: JsonObject): string[] => schema.validate(object, old).map(({ path }) => path)
+  const invalidPaths = (object: JsonObject, old: JsonObject): string[] => schema.validate(object, old).map(({ path }) => path)
   const a1 = { k: 'a', n: 1, v: 'wrong' }
   const a2 = { k: 'a', n: 2, v: 'wrong' }
-  t.strictSame(told({ l: [a2, a1] }, { l: [a1, a2] }), [])
-  t.strictSame(told({ l: [a2, { ...a1, v: 'worse' }] }, { l: [a1, a2] }), ['l[1].v'], 'another one is none of the old ones')
-  t.strictSame(told({ l: [a2, a1] }, { l: [a1] }), ['l[0].v'], 'only one key is the same')
-  t.strictSame(told({ l: [a1] }, { l: 'none' }), ['l[0].v'])
-  t.strictSame(told({ l: [a1] }, {}), ['l[0].v'])
-  t.strictSame(told({ s: [a1] }, { s: [a1, a2] }), ['s[0].v'], 'items of other lists are new when the list is')
-  t.strictSame(told({ m: { a: 'wrong', b: 'wrong' } }, { m: { a: 'wrong' } }), ['m.b'])
+  t.strictSame(invalidPaths({ l: [a2, a1] }, { l: [a1, a2] }), [])
+  t.strictSame(invalidPaths({ l: [a2, { ...a1, v: 'worse' }] }, { l: [a1, a2] }), ['l[1].v'], 'an item with a changed value is new')
+  t.strictSame(invalidPaths({ l: [a2, a1] }, { l: [a1] }), ['l[0].v'], 'only one of the keys is equal')
+  t.strictSame(invalidPaths({ l: [a1] }, { l: 'none' }), ['l[0].v'])
+  t.strictSame(invalidPaths({ l: [a1] }, {}), ['l[0].v'])
+  t.strictSame(invalidPaths({ s: [a1] }, { s: [a1, a2] }), ['s[0].v'], 'items of other lists are new when the list has changed')
+  t.strictSame(invalidPaths({ m: { a: 'wrong', b: 'wrong' } }, { m: { a: 'wrong' } }), ['m.b'])
 })
 
-t.test('what counts as unchanged', async (t) => {
+t.test('a value is unchanged when it equals the old one by its schema', async (t) => {
   const cases: readonly (readonly [name: string, schema: StructuralSchema, value: unknown, old: unknown, unchanged: boolean])[] = [
     ['the same text', text, 'a', 'a', true],
     ['another text', text, 'a', 'b', false],
@@ -65,6 +65,7 @@ t.test('what counts as unchanged', async (t) => {
     ['a map with one item less', map, [{ k: 'a' }], [{ k: 'a' }, { k: 'b' }], false],
     ['a map of which an item has another key', map, [{ k: 'a' }], [{ k: 'b' }], false],
     ['a map with an item that is no object', map, ['a'], ['a'], false],
+    ['a map with a null item', map, [null], [null], false],
     ['a map with a null key', map, [{ k: null }], [{ k: null }], false],
     ['a map with a key that is an object', map, [{ k: {} }], [{ k: {} }], false],
     ['a map with a key of another type', map, [{ k: 1 }], [{ k: '1' }], false],
@@ -80,5 +81,5 @@ t.test('what counts as unchanged', async (t) => {
   for (const [name, schema, value, old, unchanged] of cases) {
     t.equal(isUnchanged(buildNode(schema), value as never, { value: old as never }), unchanged, name)
   }
-  t.equal(isUnchanged(buildNode(text), 'a', undefined), false, 'what was not there')
+  t.equal(isUnchanged(buildNode(text), 'a', undefined), false, 'a missing old value')
 })

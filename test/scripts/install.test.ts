@@ -1,10 +1,10 @@
-/** `scripts/install.mjs`: dependencies are installed when the lock file changed, and a failure is one sentence. */
+/** `scripts/install.mjs`: dependencies are installed when the lock file has changed, and a failure is one sentence. */
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { finished, repository, type Finished } from '../support/process.ts'
+import { finished, repository, type Finished } from '../support/process/process.ts'
 
-/** An npm that notes its calls; `places` is whether it brings the Node.js of the lock file. */
+/** A fake npm that records its calls; `places` is true if it installs the Node.js of the lock file. */
 const npm = (places: boolean, code = 0): string => `
 const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs')
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n')
@@ -26,7 +26,7 @@ function checkout(t: Test, script: string, packages: object = { 'node_modules/no
   }
 }
 
-t.test('installs once, and again when the lock file changed, without the scripts of packages', async (t) => {
+t.test('dependencies are installed once, and again when the lock file changes, without install scripts', async (t) => {
   const { install, calls, change } = checkout(t, npm(true))
   t.match(await install(), { code: 0, stdout: '', stderr: /^Installing dependencies/ })
   t.strictSame(await install(), { code: 0, stdout: '', stderr: '' })
@@ -37,14 +37,14 @@ t.test('installs once, and again when the lock file changed, without the scripts
   t.equal(calls().length, 2)
 })
 
-t.test('a failed installation says how to see why, and is tried again', async (t) => {
+t.test('a failed installation has advice, and is retried', async (t) => {
   const { install, calls } = checkout(t, npm(true, 1))
   t.match(await install(), { code: 1, stderr: /The installation failed\. Run "npm ci --ignore-scripts" to see why\.\n$/ })
   await install()
   t.equal(calls().length, 2)
 })
 
-t.test('a Node.js that npm did not install is one sentence', async (t) => {
+t.test('a Node.js that npm did not install is reported in one sentence', async (t) => {
   const { install } = checkout(t, npm(false))
   t.match(await install(), {
     code: 1,
@@ -52,7 +52,7 @@ t.test('a Node.js that npm did not install is one sentence', async (t) => {
   })
 })
 
-t.test("on a machine that the lock file has no Node.js for, the machine's own is used", async (t) => {
+t.test('without a Node.js in the lock file for the machine, its own is used', async (t) => {
   const { install, calls } = checkout(t, npm(false), { 'node_modules/node-else': elsewhere })
   t.equal((await install()).code, 0)
   t.strictSame(await install(), { code: 0, stdout: '', stderr: '' })

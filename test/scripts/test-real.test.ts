@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { testFiles } from '../../scripts/test-files.ts'
-import { finished, repository } from '../support/process.ts'
+import { finished, repository } from '../support/process/process.ts'
 
-t.test('all tests are those that need no real control plane', (t) => {
+t.test('npm test runs the tests that need no real control plane', (t) => {
   const all = testFiles([])
   t.ok(all.includes('test/scripts/test-real.test.ts'))
   t.strictSame(
@@ -15,7 +15,7 @@ t.test('all tests are those that need no real control plane', (t) => {
   t.end()
 })
 
-t.test('a machine without Go is told which files were not run, and why; in CI that is a failure', async (t) => {
+t.test('without Go, skipped files are listed with the reason, and fail in CI', async (t) => {
   const file = 'test/conformance/control-plane.test.ts'
   const run = (ci: object): ReturnType<typeof finished> =>
     finished(process.execPath, [join(repository, 'scripts/test-real.ts'), file], { env: { HOME: t.testdir(), PATH: '/nowhere', ...ci } })

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { ensurePrograms } from '../../scripts/tools.ts'
 import { cachedProgram, programs, programVersion } from '../../src/testing/binaries.ts'
-import { finished, repository } from '../support/process.ts'
+import { finished, repository } from '../support/process/process.ts'
 
-/** A Go that writes its arguments into what it builds, and a home without any program. */
+/** A fake Go that writes its arguments into its output, and a home without programs. */
 function machine(t: { testdir(): string }, go: string): { env: Record<string, string>; calls: () => string[] } {
   const home = t.testdir()
   mkdirSync(join(home, 'bin'))
@@ -23,11 +23,11 @@ echo example.com/some/package >&2
 while [ "$1" != -o ]; do shift; done
 echo built > "$2"`
 
-t.test('what is missing is built once, with the version in it, though two ask at the same time', async (t) => {
+t.test('a missing program is built once, with its version, even for concurrent callers', async (t) => {
   const { env, calls } = machine(t, builds)
   const lines: string[] = []
-  const ask = (): Promise<unknown> => ensurePrograms(['kube-apiserver', 'etcd'], { env, progress: (line) => lines.push(line) })
-  const [paths] = await Promise.all([ask(), ask()])
+  const ensure = (): Promise<unknown> => ensurePrograms(['kube-apiserver', 'etcd'], { env, progress: (line) => lines.push(line) })
+  const [paths] = await Promise.all([ensure(), ensure()])
   t.strictSame(paths, { 'kube-apiserver': cachedProgram('kube-apiserver', env), etcd: cachedProgram('etcd', env) })
   t.equal(calls().length, 2)
   const [apiServer] = calls()
@@ -36,11 +36,11 @@ t.test('what is missing is built once, with the version in it, though two ask at
   t.match(apiServer, /-trimpath .* k8s\.io\/kubernetes\/cmd\/kube-apiserver$/)
   t.ok(lines.some((line) => /^\rbuilding kube-apiserver .* 1 packages$/.test(line)))
   t.ok(lines.some((line) => /^\rbuilt etcd .* in \d+ s: /.test(line)))
-  await ask()
-  t.equal(calls().length, 2, 'what is there is not built again')
+  await ensure()
+  t.equal(calls().length, 2, 'existing programs are not built again')
 })
 
-t.test('a build that fails says what Go said, and leaves nothing behind', async (t) => {
+t.test('a failed build has the output of Go, and leaves no files', async (t) => {
   const { env } = machine(t, 'echo "go: no such module" >&2; exit 1')
   await t.rejects(ensurePrograms(['kwok'], { env }), {
     code: 'PRO_CONFIG_INVALID',

@@ -7,14 +7,14 @@ const words = (...folders: string[]): string[] => {
   return stdout.trimEnd().split('\n')
 }
 
-t.test('the report of words counts each habit in comments, messages and docs, and lists places of the folders that it is given', (t) => {
+t.test('the report counts each habit in comments, messages and docs, and lists its places in the given folders', (t) => {
   const [header, ...rows] = words('scripts/words.ts')
   t.match(header, /^not +write +comments +messages +docs$/)
   t.equal(rows.length, 12)
   for (const row of rows) t.match(row, / \d+ +\d+ +\d+$/)
   t.match(rows.at(-1), /^together +\d{4,} comments /)
 
-  const [place] = words('src/devcluster/admission/call-error.ts')
-  t.match(place, /^src\/devcluster\/admission\/call-error\.ts:\d+ \[give\] http: server gave HTTP response to HTTPS client$/)
+  const [place] = words('src/devcluster/admission/describe-call-error.ts')
+  t.match(place, /^src\/devcluster\/admission\/describe-call-error\.ts:\d+ \[give\] http: server gave HTTP response to HTTPS client$/)
   t.end()
 })

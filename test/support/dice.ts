@@ -1,4 +1,4 @@
-/** Choices that a seed decides: what is generated from one can be generated again. */
+/** Random choices that are determined by a seed: a generated case can be reproduced. */
 export class Dice {
   #state: number
 
@@ -6,7 +6,7 @@ export class Dice {
     this.#state = seed | 0
   }
 
-  /** From 0 up to, but not including, 1 (the generator mulberry32). */
+  /** Returns a number in [0, 1) from the generator mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -14,7 +14,7 @@ export class Dice {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from 0 to `max`, both included. */
+  /** Returns an integer from 0 to `max`, both included. */
   upTo(max: number): number {
     return Math.floor(this.next() * (max + 1))
   }

@@ -1,6 +1,6 @@
-/** Waiting for what happens in this process. */
+/** Waiting for conditions inside this process. */
 
-/** Waits, without a timer, until `condition` holds. */
+/** Resolves when `condition` holds, which is checked on every turn of the event loop. */
 export async function eventually(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!condition()) {

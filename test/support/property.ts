@@ -1,4 +1,4 @@
-/** fast-check, whose properties are tried with values that follow from the commit: a run can be had again, on any machine. */
+/** fast-check with a seed that is derived from the commit: every machine can repeat a run. */
 import fc from 'fast-check'
 import { seed } from './seed.ts'
 

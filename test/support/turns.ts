@@ -1,6 +1,6 @@
-/** How long the event loop was held up, in processor time: on a busy machine the clock says more about the others. */
+/** The longest turn of the event loop in processor time: on a busy machine, wall time includes other processes. */
 export class Turns {
-  /** The processor time of the longest turn until now, in milliseconds. */
+  /** Milliseconds of processor time of the longest turn so far. */
   longest = 0
   readonly #timer: NodeJS.Timeout
 
@@ -13,14 +13,14 @@ export class Turns {
     }, 1)
   }
 
-  /** The processor time of the longest turn of this thread's event loop, in milliseconds. */
+  /** Stops measuring and returns `longest`. */
   stop(): number {
     clearInterval(this.#timer)
     return this.longest
   }
 }
 
-/** The processor time of this thread until now, in milliseconds: what a limit is about that must hold on a busy machine. */
+/** Returns the processor time of this thread so far in milliseconds, for limits that must hold on a busy machine. */
 export function processorTimeMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

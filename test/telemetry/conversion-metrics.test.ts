@@ -1,8 +1,8 @@
 import t from 'tap'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { boundsOf, changes } from '../support/metric-changes.ts'
+import { boundsOf, changes } from '../support/telemetry/metric-changes.ts'
 
-t.test('conversions are counted and timed by their kind, with zero from the start', async (t) => {
+t.test('conversions are counted and timed by kind, with zero from the start', async (t) => {
   const metrics = new Metrics()
   const labels = 'kind="Thing.example.com"'
   const nothing = { answered: () => undefined, converted: () => undefined, unkept: () => undefined }
@@ -21,6 +21,12 @@ t.test('conversions are counted and timed by their kind, with zero from the star
     `proreus_conversion_seconds_count{${labels}} 1`,
   ])
   t.strictSame(await changes(metrics, () => kind.converted('success')), [`proreus_conversion_objects_total{${labels},result="success"} 1`])
+  t.strictSame(await changes(metrics, () => kind.answered('success', 0.5)), [
+    `proreus_conversion_requests_total{${labels},result="success"} 1`,
+    `proreus_conversion_seconds_sum{${labels}} 0.75`,
+    `proreus_conversion_seconds_count{${labels}} 2`,
+  ])
+  t.strictSame(await changes(metrics, () => kind.converted('failure')), [`proreus_conversion_objects_total{${labels},result="failure"} 1`])
   t.strictSame(await changes(metrics, () => kind.unkept('two words and more')), [
     `proreus_conversion_unkept_total{${labels},reason="two_words_and_more"} 1`,
   ])

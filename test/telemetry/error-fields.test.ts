@@ -5,7 +5,7 @@ function withStack<E extends object>(error: E, stack: string): E {
   return Object.assign(error, { stack })
 }
 
-t.test('an error is told with its type, its causes and its own properties', (t) => {
+t.test('an error has its type, its causes and its own properties', (t) => {
   class Refusal extends Error {
     readonly code = 7
   }
@@ -24,7 +24,7 @@ t.test('an error is told with its type, its causes and its own properties', (t) 
   t.end()
 })
 
-t.test('the errors of an AggregateError are as they are', (t) => {
+t.test('the errors of an AggregateError are unchanged', (t) => {
   const one = new Error('one')
   const all = withStack(new AggregateError([one], 'all'), 'stack')
   t.strictSame(errorFields(all, 12), { type: 'AggregateError', message: 'all', stack: 'stack', aggregateErrors: [one] })
@@ -40,7 +40,7 @@ t.test('a cycle of causes is read once', (t) => {
   t.end()
 })
 
-t.test('what is no text, cannot be read, or has no constructor is told as far as that goes', (t) => {
+t.test('odd messages, unreadable properties and missing constructors are handled', (t) => {
   const odd = Object.assign(new Error(), { message: { a: 1 }, stack: ['b'] })
   t.strictSame(errorFields(odd, 12), { type: 'Error', message: { a: 1 }, stack: '' })
   const bare = Object.setPrototypeOf(withStack(new Error('a'), 's'), null) as Error

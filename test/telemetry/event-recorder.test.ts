@@ -3,7 +3,7 @@ import type { Event } from '../../src/api/builtin.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey } from '../../src/api/object.ts'
 import { createEventRecorder, type EventWriter } from '../../src/telemetry/event-recorder.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 type Write = { verb: 'create'; object: ObjectInput<Event> } | { verb: 'patch'; key: ObjectKey; patch: object }
 
@@ -40,7 +40,7 @@ const object = (name = 'a', namespace?: string): KubernetesObject => ({
   metadata: { name, uid: `uid-${name}`, resourceVersion: '7', creationTimestamp: '', ...(namespace === undefined ? {} : { namespace }) },
 })
 
-t.test('an event names its object, its reason and who speaks', async (t) => {
+t.test('an event names its object, its reason and its reporter', async (t) => {
   const { recorder, writes } = setUp()
   recorder.event(object('a', 'ns'), 'Normal', 'Created', 'pod a created')
   await recorder.flush()
@@ -64,18 +64,18 @@ t.test('an event names its object, its reason and who speaks', async (t) => {
   })
 })
 
-t.test('the same event again is counted up, after ten minutes it is a new one', async (t) => {
+t.test('a repeated event is counted, and after ten minutes it is a new one', async (t) => {
   const { recorder, writes, clock } = setUp()
-  const say = (): void => recorder.event(object('a', 'ns'), 'Warning', 'Failed', 'no')
-  say()
+  const record = (): void => recorder.event(object('a', 'ns'), 'Warning', 'Failed', 'no')
+  record()
   await clock.advance(60_000)
-  say()
+  record()
   await recorder.flush()
   t.match(writes[1], { verb: 'patch', key: { namespace: 'ns' }, patch: { count: 2, lastTimestamp: '2026-05-06T07:09:09Z' } })
   await clock.advance(600_000)
-  say()
+  record()
   await clock.advance(600_001)
-  say()
+  record()
   await recorder.flush()
   t.strictSame(
     writes.map((write) => (write.verb === 'patch' ? { ...write.patch, ...write.key } : write.verb)),
@@ -86,22 +86,22 @@ t.test('the same event again is counted up, after ten minutes it is a new one', 
       'create',
     ],
   )
-  say()
+  record()
   await recorder.flush()
   t.match(writes[4], { key: created(writes[3]), patch: { count: 2 } })
 })
 
-/** What names a new event. */
+/** The key of a new event. */
 function created(write: Write | undefined): ObjectKey {
   if (write?.verb !== 'create') throw new Error('no event was made')
   const { namespace, name } = write.object.metadata
   return { namespace: namespace!, name: name! }
 }
 
-t.test('the same said of another object, as another type, or by its successor is another event', async (t) => {
+t.test('the same message for another object, type or UID is another event', async (t) => {
   const { recorder, writes } = setUp()
   const { metadata, ...plain } = object('a', 'ns')
-  const said: [KubernetesObject, 'Normal' | 'Warning'][] = [
+  const recorded: [KubernetesObject, 'Normal' | 'Warning'][] = [
     [{ ...plain, metadata }, 'Normal'],
     [{ ...plain, metadata }, 'Warning'],
     [{ ...plain, metadata: { ...metadata, uid: 'other' } }, 'Normal'],
@@ -109,26 +109,26 @@ t.test('the same said of another object, as another type, or by its successor is
     [{ ...plain, kind: 'Other', metadata }, 'Normal'],
     [{ ...plain, apiVersion: 'example.com/v2', metadata }, 'Normal'],
   ]
-  for (const [about, type] of [...said, ...said]) recorder.event(about, type, 'A', 'x')
+  for (const [about, type] of [...recorded, ...recorded]) recorder.event(about, type, 'A', 'x')
   await recorder.flush()
   t.strictSame(
     writes.map(({ verb }) => verb),
-    [...said.map(() => 'create'), ...said.map(() => 'patch')],
+    [...recorded.map(() => 'create'), ...recorded.map(() => 'patch')],
   )
 })
 
-t.test('4,096 events are remembered to be counted up, the oldest is forgotten first', async (t) => {
+t.test('at most 4,096 events are remembered, and the oldest is forgotten first', async (t) => {
   const { recorder, writes } = setUp()
-  const say = async (name: string): Promise<string> => {
+  const verbOf = async (name: string): Promise<string> => {
     recorder.event(object(name, 'ns'), 'Normal', 'A', 'x')
     await recorder.flush()
     return writes.at(-1)!.verb
   }
-  for (let i = 0; i < 4096; i++) await say(`o-${i}`)
-  t.equal(await say('o-0'), 'patch')
-  await say('one-more')
-  t.equal(await say('o-1'), 'patch')
-  t.equal(await say('o-0'), 'create', 'it has been forgotten')
+  for (let i = 0; i < 4096; i++) await verbOf(`o-${i}`)
+  t.equal(await verbOf('o-0'), 'patch')
+  await verbOf('one-more')
+  t.equal(await verbOf('o-1'), 'patch')
+  t.equal(await verbOf('o-0'), 'create', 'it was forgotten')
 })
 
 t.test('different objects, reasons and messages are different events with different names', async (t) => {
@@ -146,7 +146,7 @@ t.test('different objects, reasons and messages are different events with differ
   )
 })
 
-t.test('events about cluster-scoped objects live in the namespace default', async (t) => {
+t.test('events for cluster-scoped objects are in the namespace default', async (t) => {
   const { recorder, writes } = setUp()
   recorder.event(object('node-1'), 'Normal', 'A', 'x')
   await recorder.flush()
@@ -158,7 +158,7 @@ t.test('events about cluster-scoped objects live in the namespace default', asyn
   t.match(writes[1], { verb: 'patch', key: { namespace: 'default' }, patch: { count: 2 } })
 })
 
-t.test('one object cannot flood the server', async (t) => {
+t.test('the events of one object are rate limited', async (t) => {
   const { recorder, writes, clock } = setUp()
   for (let i = 0; i < 40; i++) recorder.event(object('a', 'ns'), 'Normal', 'A', `message ${i}`)
   recorder.event(object('b', 'ns'), 'Normal', 'A', 'another object has its own allowance')
@@ -171,7 +171,7 @@ t.test('one object cannot flood the server', async (t) => {
   t.equal(writes.length, 27)
 })
 
-t.test('an object that speaks more often than it earns is heard once in five minutes, however often it tries', async (t) => {
+t.test('an object that exceeds its limit has one event in five minutes', async (t) => {
   const { recorder, writes, clock } = setUp()
   for (let i = 0; i < 25; i++) recorder.event(object('a', 'ns'), 'Normal', 'A', `message ${i}`)
   for (let minute = 1; minute <= 30; minute++) {
@@ -179,29 +179,29 @@ t.test('an object that speaks more often than it earns is heard once in five min
     recorder.event(object('a', 'ns'), 'Normal', 'A', `minute ${minute}`)
   }
   await recorder.flush()
-  const heard = writes.map((write) => (write.verb === 'create' ? write.object.message : '')).slice(25)
-  t.strictSame(heard, ['minute 5', 'minute 10', 'minute 15', 'minute 20', 'minute 25', 'minute 30'])
+  const written = writes.map((write) => (write.verb === 'create' ? write.object.message : '')).slice(25)
+  t.strictSame(written, ['minute 5', 'minute 10', 'minute 15', 'minute 20', 'minute 25', 'minute 30'])
 })
 
-t.test('the allowances of 4,096 objects are remembered, the longest silent is forgotten first', async (t) => {
+t.test('the limits of 4,096 objects are remembered, and the one that is unused longest is forgotten first', async (t) => {
   const { recorder, writes } = setUp()
-  /** Waits each time, because of more than a thousand that wait some are dropped. */
-  const say = async (name: string): Promise<number> => {
+  /** Flushes each time, since more than a thousand pending events are dropped. */
+  const countOf = async (name: string): Promise<number> => {
     const before = writes.length
     recorder.event(object(name, 'ns'), 'Normal', 'A', `message ${before}`)
     await recorder.flush()
     return writes.length - before
   }
-  for (let i = 0; i < 25; i++) await say('first')
-  for (let i = 0; i < 25; i++) await say('second')
-  for (let i = 0; i < 4094; i++) await say(`other-${i}`)
-  t.equal(await say('first'), 0, 'it has spoken enough, and is the youngest now')
-  await say('one-more')
-  t.equal(await say('first'), 0, 'it is still remembered')
-  t.equal(await say('second'), 1, 'it has been forgotten')
+  for (let i = 0; i < 25; i++) await countOf('first')
+  for (let i = 0; i < 25; i++) await countOf('second')
+  for (let i = 0; i < 4094; i++) await countOf(`other-${i}`)
+  t.equal(await countOf('first'), 0, 'its limit is reached, and it is the most recent now')
+  await countOf('one-more')
+  t.equal(await countOf('first'), 0, 'it is not forgotten')
+  t.equal(await countOf('second'), 1, 'it was forgotten')
 })
 
-t.test('of events that a slow server has not taken yet a thousand wait, and further ones are dropped', async (t) => {
+t.test('at most a thousand events wait for a slow server, and further ones are dropped', async (t) => {
   const { recorder, writes, lines, entries } = setUp()
   for (let i = 0; i < 1001; i++) recorder.event(object(`o-${i}`, 'ns'), 'Normal', 'A', 'x')
   await recorder.flush()
@@ -210,10 +210,10 @@ t.test('of events that a slow server has not taken yet a thousand wait, and furt
   t.match(entries[0], { reason: 'A', message: 'x' })
   recorder.event(object('later', 'ns'), 'Normal', 'A', 'x')
   await recorder.flush()
-  t.equal(writes.length, 1001, 'what is written waits no more')
+  t.equal(writes.length, 1001, 'written events do not count')
 })
 
-t.test('a write that fails disturbs nobody, and the next event of its kind starts anew', async (t) => {
+t.test('a failed write is logged, and the next event of its kind is new', async (t) => {
   let refuse = true
   const { recorder, writes, lines } = setUp(() => refuse)
   recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
@@ -235,7 +235,7 @@ t.test('a write that fails disturbs nobody, and the next event of its kind start
   t.strictSame(lines, [warning, warning])
 })
 
-t.test('writes follow one another', async (t) => {
+t.test('writes are sequential', async (t) => {
   const order: string[] = []
   const answers: (() => void)[] = []
   const wait = (what: string) => async () => {
@@ -257,21 +257,21 @@ t.test('writes follow one another', async (t) => {
   await flushing
 })
 
-t.test('a clock that was set back gives nobody more to say, nor takes anything away', async (t) => {
+t.test('a clock that is set back neither adds to nor reduces the limit', async (t) => {
   const { recorder, writes, clock } = setUp()
-  const say = async (message: string): Promise<number> => {
+  const countAfter = async (message: string): Promise<number> => {
     recorder.event(object('a', 'ns'), 'Normal', 'A', message)
     await recorder.flush()
     return writes.length
   }
-  await say('first')
+  await countAfter('first')
   clock.set(clock.now() - 3_600_000)
-  for (let i = 0; i < 24; i++) await say(`message ${i}`)
+  for (let i = 0; i < 24; i++) await countAfter(`message ${i}`)
   t.equal(writes.length, 25)
-  t.equal(await say('one too many'), 25)
+  t.equal(await countAfter('one too many'), 25)
 })
 
-t.test('what is not used for long is not saved up beyond 25', async (t) => {
+t.test('an unused limit does not exceed 25', async (t) => {
   const { recorder, writes, clock } = setUp()
   recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
   await clock.advance(30 * 300_000)
@@ -280,7 +280,7 @@ t.test('what is not used for long is not saved up beyond 25', async (t) => {
   t.equal(writes.length, 26)
 })
 
-t.test('long names and messages are cut to what the server takes', async (t) => {
+t.test('long names and messages are cut to the limits of the API server', async (t) => {
   const { recorder, writes } = setUp()
   recorder.event(object('n'.repeat(253), 'ns'), 'Normal', 'A', 'm'.repeat(5000))
   await recorder.flush()
@@ -294,7 +294,7 @@ t.test('long names and messages are cut to what the server takes', async (t) => 
   t.match(writes.slice(1), [{ object: { message: /^m{1024}$/ } }, { object: { message: /^m{1023}…$/ } }]) // prettier-ignore
 })
 
-t.test('an object without metadata throws nothing into the caller', async (t) => {
+t.test('an object without metadata does not throw', async (t) => {
   const { recorder, writes, lines } = setUp()
   recorder.event({} as KubernetesObject, 'Normal', 'A', 'x')
   await recorder.flush()

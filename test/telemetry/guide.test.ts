@@ -1,10 +1,10 @@
-/** The guide about observability names only metrics and labels that there are. */
+/** The observability guide names only existing metrics and labels. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { repository } from '../support/process.ts'
+import { repository } from '../support/process/process.ts'
 
 const guide = readFileSync(join(repository, 'docs/guides/observability.md'), 'utf8')
 const manifests = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => parse(text!) as { kind: string; spec: object })
@@ -22,17 +22,17 @@ for (const metric of metrics.registry.getMetricsAsArray() as unknown as { name: 
   if (type === 'histogram') for (const suffix of ['bucket', 'sum', 'count']) labelsOf.set(`${name}_${suffix}`, [...labelNames, 'le'])
 }
 
-/** What a scrape adds. */
+/** Labels that a scrape adds. */
 const targetLabels = ['pod']
 const ours = /\b(?:proreus_|controller_runtime_|workqueue_|rest_client_|nodejs_|process_)\w+/g
 
-t.test('metrics', async (t) => {
+t.test('metrics in the guide exist', async (t) => {
   const named = new Set(guide.match(ours))
   t.ok(named.size > 10)
   for (const name of named) t.ok(labelsOf.has(name), name)
 })
 
-t.test('labels of queries and alerts', async (t) => {
+t.test('labels in queries and alerts exist', async (t) => {
   const rules = manifests.find(({ kind }) => kind === 'PrometheusRule')!.spec as Rules
   const alerts = rules.groups.flatMap((group) => group.rules)
   t.ok(alerts.length > 8)
@@ -47,13 +47,13 @@ t.test('labels of queries and alerts', async (t) => {
   }
 })
 
-t.test('examples are those that are compiled', async (t) => {
+t.test('examples match their files', async (t) => {
   const blocks = [...guide.matchAll(/<!-- (\S+) -->\n```ts\n([\s\S]*?)```/g)]
   t.ok(blocks.length > 0)
   for (const [, file, source] of blocks) t.equal(source, readFileSync(join(repository, file!), 'utf8'), file!)
 })
 
-t.test('the Pods that are scraped', async (t) => {
+t.test('the PodMonitor selects the Pods of the Deployment', async (t) => {
   const monitor = manifests.find(({ kind }) => kind === 'PodMonitor')!
   const deployment = parse(readFileSync(join(repository, 'config/manager/deployment.yaml'), 'utf8')) as {
     spec: { template: { metadata: { labels: object }; spec: { containers: { ports: { name: string }[] }[] } } }

@@ -1,11 +1,11 @@
-/** No secret reaches a log line, whatever carries it; and what only looks like one stays readable. */
+/** No secret reaches a log line in any form, and harmless values stay readable. */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 
 type Arguments = readonly [fieldsOrMessage: unknown, ...rest: unknown[]]
 
-/** The line of one call, and of the same fields given to a child. */
+/** The line of one call, and of the same fields in a child logger. */
 function lines(...[first, ...rest]: Arguments): string {
   let text = ''
   const logger = createLogger({ level: 'trace', destination: { write: (line) => void (text += line) } })
@@ -50,7 +50,7 @@ class Computed {
 
 const withGetter = Object.defineProperty({ name: 'getter' }, 'apiKey', { enumerable: true, get: () => secret })
 
-/** Its first reading is harmless. */
+/** An object whose value changes after the first read. */
 function changing(): object {
   let reads = 0
   return Object.defineProperty({}, 'text', { enumerable: true, get: () => (reads++ === 0 ? 'harmless' : `Bearer ${secret}`) })
@@ -208,7 +208,7 @@ const probes: Record<string, Arguments> = {
   'a text with placeholders': ['sent Bearer %s with %j and %o', secret, { password: secret }, { apiKey: secret }],
 }
 
-t.test('no secret reaches a line', async (t) => {
+t.test('no secret reaches a log line', async (t) => {
   for (const [name, given] of Object.entries(probes)) {
     const line = lines(...given)
     const leaked = [secret, base64, base64.slice(0, -4), basic].filter((part) => line.includes(part))
@@ -219,7 +219,7 @@ t.test('no secret reaches a line', async (t) => {
 
 const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
 
-/** What must be read in a line as it was given: fields. */
+/** Fields that must be logged unchanged. */
 const readable: Record<string, object> = {
   'references to Secrets': {
     secretName: 'web-tls',
@@ -279,7 +279,7 @@ const readable: Record<string, object> = {
   times: { at: '2026-01-01T00:00:00.000Z', durationMs: 1.5 },
 }
 
-t.test('what is no secret stays readable in the fields', async (t) => {
+t.test('fields without secrets are unchanged', async (t) => {
   for (const [name, fields] of Object.entries(readable)) {
     const parsed = JSON.parse(lines(fields, 'x').split('\n')[0]!) as Record<string, unknown>
     for (const key of ['level', 'time', 'msg']) delete parsed[key]
@@ -310,7 +310,7 @@ const messages = [
   'the webhook for pods.v1 failed: request.userInfo: missing; data: none',
 ]
 
-t.test('what is no secret stays readable in the message', async (t) => {
+t.test('messages without secrets are unchanged', async (t) => {
   for (const message of messages) {
     const parsed = JSON.parse(lines({ note: message }, message).split('\n')[0]!) as Record<string, unknown>
     t.equal(parsed['msg'], message)
@@ -318,7 +318,7 @@ t.test('what is no secret stays readable in the message', async (t) => {
   }
 })
 
-t.test('errors keep what is needed to understand them', async (t) => {
+t.test('errors keep type, message, code and causes', async (t) => {
   const cause = withProperties('connection refused', { code: 'ECONNREFUSED', port: 443 })
   const error = new ProreusError('PRO_INPUT', 'cannot read', { cause })
   const { err, other } = JSON.parse(lines({ err: error, other: new AggregateError([cause], 'all') }, 'x').split('\n')[0]!) as Record<
@@ -388,7 +388,7 @@ t.test('hostile values neither throw nor take long', async (t) => {
     'an invalid date': new Date(Number.NaN),
   }
   for (const [name, value] of Object.entries(values)) {
-    // Computing alone, which other programs on the machine do not lengthen.
+    // CPU time, which other programs on the machine do not lengthen.
     const before = process.cpuUsage()
     const line = lines({ value, after: 1 }, 'x')
     const { user, system } = process.cpuUsage(before)

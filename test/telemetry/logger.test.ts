@@ -12,7 +12,7 @@ function capture(options: LoggerOptions = {}): {
   return { logger, lines, last: () => JSON.parse(lines.at(-1) ?? '{}') as Record<string, unknown> }
 }
 
-t.test('a line is JSON with a level in words and the fields of its child', async (t) => {
+t.test('a line is JSON with a level name and the fields of its child logger', async (t) => {
   const { logger, last } = capture()
   logger.child({ controller: 'mypod', namespace: 'a', name: 'b', reconcileID: 'r' }).info({ took: 3 }, 'reconciled')
   t.match(last(), {
@@ -49,7 +49,7 @@ t.test('secrets never reach the output', async (t) => {
   }
 })
 
-t.test('what is no secret is kept, and the given objects stay as they are', async (t) => {
+t.test('values without secrets are logged unchanged, and objects are not modified', async (t) => {
   const { logger, last } = capture()
   const object = { kind: 'ConfigMap', data: { key: 'a' }, key: 'ns/name' }
   logger.info({ object, secret: { kind: 'Secret', data: { a: 'x' } } }, 'x')
@@ -63,7 +63,7 @@ t.test('errors are logged with code, message and stack', async (t) => {
   t.match(last(), { level: 'error', err: { code: 'PRO_INPUT', message: 'no such file', stack: String } })
 })
 
-t.test('the level decides what is said', async (t) => {
+t.test('the level filters the lines', async (t) => {
   const { logger, lines } = capture({ level: 'warn' })
   logger.info('no')
   logger.warn('yes')
@@ -71,7 +71,7 @@ t.test('the level decides what is said', async (t) => {
   t.equal(silentLogger().isLevelEnabled('fatal'), false)
 })
 
-t.test('lines for people carry the message and no colours unless asked for', async (t) => {
+t.test('pretty lines have the message, and no colours by default', async (t) => {
   const { logger, lines } = capture({ pretty: true })
   logger.info({ port: 9443 }, 'serving')
   t.match(lines.join(''), /INFO.*serving/)
@@ -79,7 +79,7 @@ t.test('lines for people carry the message and no colours unless asked for', asy
   t.notMatch(lines.join(''), /\u001b\[/)
 })
 
-t.test('while it is muted only warnings and errors are logged, also by children made before', async (t) => {
+t.test('while muted, only warnings and errors are logged, also by existing children', async (t) => {
   let muted = true
   const { logger, lines } = capture({ muted: () => muted })
   const child = logger.child({ controller: 'a' })
@@ -91,39 +91,40 @@ t.test('while it is muted only warnings and errors are logged, also by children 
   t.equal(lines.length, 2)
 })
 
-t.test('a line has its parts in order, and no more', (t) => {
+t.test('the fields of a line are in order', (t) => {
   const { logger, lines } = capture()
   logger.child({ controller: 'a' }).warn({ took: 3 }, 'reconciled')
   t.match(lines[0], /^\{"level":"warn","time":"\d{4}-\d\d-\d\dT[\d:.]+Z","controller":"a","took":3,"msg":"reconciled"\}\n$/)
   t.end()
 })
 
-t.test('what is given is formatted as pino formats it', (t) => {
+t.test('arguments are formatted like in pino', (t) => {
   const { logger, last } = capture()
-  const given = (...args: unknown[]): Record<string, unknown> => {
+  const fieldsOf = (...args: unknown[]): Record<string, unknown> => {
     ;(logger.info as (...args: unknown[]) => void)(...args)
     const { level: _, time: __, ...rest } = last()
     return rest
   }
-  t.strictSame(given('text'), { msg: 'text' })
-  t.strictSame(given('%s is %d', 'a', 3, 'left out'), { msg: 'a is 3' })
-  t.strictSame(given('%j %o %O', { a: 1 }, { b: 2 }, [3]), { msg: '{"a":1} {"b":2} [3]' })
-  t.strictSame(given('100%% of %s', 'a'), { msg: '100% of a' })
-  t.strictSame(given('100%'), { msg: '100%' })
-  t.strictSame(given('%s and %s', 'a'), { msg: 'a and %s' })
-  t.strictSame(given({ a: 1 }), { a: 1 })
-  t.strictSame(given({ a: 1 }, 'of %s', 'b'), { a: 1, msg: 'of b' })
-  t.strictSame(given(undefined), {})
-  t.strictSame(given(null), { msg: null })
-  t.strictSame(given(7), { msg: 7 })
-  t.strictSame(given(new URL('https://a/')), { value: 'https://a/' })
-  const { err, ...others } = given(new ProreusError('PRO_INPUT', 'no'), 'failed')
+  t.strictSame(fieldsOf('text'), { msg: 'text' })
+  t.strictSame(fieldsOf('%s is %d', 'a', 3, 'left out'), { msg: 'a is 3' })
+  t.strictSame(fieldsOf('%i of %f, %d', 3.7, '1.5', '2.5'), { msg: '3 of 1.5, 2.5' })
+  t.strictSame(fieldsOf('%j %o %O', { a: 1 }, { b: 2 }, [3]), { msg: '{"a":1} {"b":2} [3]' })
+  t.strictSame(fieldsOf('100%% of %s', 'a'), { msg: '100% of a' })
+  t.strictSame(fieldsOf('100%'), { msg: '100%' })
+  t.strictSame(fieldsOf('%s and %s', 'a'), { msg: 'a and %s' })
+  t.strictSame(fieldsOf({ a: 1 }), { a: 1 })
+  t.strictSame(fieldsOf({ a: 1 }, 'of %s', 'b'), { a: 1, msg: 'of b' })
+  t.strictSame(fieldsOf(undefined), {})
+  t.strictSame(fieldsOf(null), { msg: null })
+  t.strictSame(fieldsOf(7), { msg: 7 })
+  t.strictSame(fieldsOf(new URL('https://a/')), { value: 'https://a/' })
+  const { err, ...others } = fieldsOf(new ProreusError('PRO_INPUT', 'no'), 'failed')
   t.strictSame(others, { msg: 'failed' })
   t.match(err, { type: 'ProreusError', code: 'PRO_INPUT', message: 'no' })
   t.end()
 })
 
-t.test('children have the options that are given, and their prefixes and bindings have no secrets', (t) => {
+t.test('children have their options, and their prefixes and bindings are redacted', (t) => {
   const { logger, lines, last } = capture()
   const child = logger.child({ a: 1 }, { msgPrefix: 'token=hidden ', level: 'debug' })
   child.debug('seen')
@@ -139,22 +140,22 @@ t.test('children have the options that are given, and their prefixes and binding
   t.end()
 })
 
-t.test('mute or not, each level is what it is', (t) => {
+t.test('levels are filtered, muted or not', (t) => {
   const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
-  const said = (options: LoggerOptions): string[] => {
+  const levelsOf = (options: LoggerOptions): string[] => {
     const { logger, lines } = capture(options)
     for (const level of levels) logger[level]('x')
     return lines.map((line) => (JSON.parse(line) as { level: string }).level)
   }
-  t.strictSame(said({ level: 'trace' }), [...levels])
-  t.strictSame(said({}), ['info', 'warn', 'error', 'fatal'])
-  t.strictSame(said({ level: 'trace', muted: () => true }), ['warn', 'error', 'fatal'])
-  t.strictSame(said({ level: 'trace', muted: () => false }), [...levels])
-  t.strictSame(said({ level: 'silent' }), [])
+  t.strictSame(levelsOf({ level: 'trace' }), [...levels])
+  t.strictSame(levelsOf({}), ['info', 'warn', 'error', 'fatal'])
+  t.strictSame(levelsOf({ level: 'trace', muted: () => true }), ['warn', 'error', 'fatal'])
+  t.strictSame(levelsOf({ level: 'trace', muted: () => false }), [...levels])
+  t.strictSame(levelsOf({ level: 'silent' }), [])
   t.end()
 })
 
-t.test('lines for people are one line each, with the time of the day, in colours when asked for', (t) => {
+t.test('pretty lines are one line each, with the time of day, and colours on request', (t) => {
   const { logger, lines } = capture({ pretty: true })
   logger.warn({ a: { b: 1 } }, 'careful')
   t.match(lines[0], /^\[\d\d:\d\d:\d\d\.\d{3}\] WARN: careful \{"a":\{"b":1\}\}\n$/)

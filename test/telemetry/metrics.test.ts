@@ -2,7 +2,7 @@ import { Counter } from 'prom-client'
 import t from 'tap'
 import type { ReconcileResult } from '../../src/telemetry/metrics.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { boundsOf, changes } from '../support/metric-changes.ts'
+import { boundsOf, changes } from '../support/telemetry/metric-changes.ts'
 
 const lines = async (metrics: Metrics): Promise<string[]> => (await metrics.registry.metrics()).split('\n')
 
@@ -48,7 +48,7 @@ t.test('reconciles are counted and timed', async (t) => {
   t.ok(text.includes('controller_runtime_max_concurrent_reconciles{controller="c"} 4'))
 })
 
-t.test('each thing that a controller tells changes what it is about, and nothing else', async (t) => {
+t.test('each report of a controller changes its own series only', async (t) => {
   const metrics = new Metrics()
   const other = metrics.controller('other')
   const controller = metrics.controller('c')
@@ -99,11 +99,11 @@ t.test('the buckets are those of controller-runtime', async (t) => {
   t.strictSame(
     await boundsOf(metrics, 'rest_client_request_duration_seconds'),
     [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, Infinity],
-    'those of client-go',
+    'the buckets of client-go',
   )
 })
 
-t.test('each thing that a queue tells changes what it is about, and nothing else', async (t) => {
+t.test('each report of a queue changes its own series only', async (t) => {
   const metrics = new Metrics()
   const labels = 'name="q",controller="q"'
   const queue = metrics.queue('q')
@@ -163,7 +163,7 @@ t.test('a queue reports depth by priority and, when read, the work in progress',
   t.ok((await lines(metrics)).includes(`workqueue_unfinished_work_seconds${labels} 0`))
 })
 
-t.test('requests to the API server are counted as client-go counts them', async (t) => {
+t.test('requests to the API server are counted like in client-go', async (t) => {
   const metrics = new Metrics()
   metrics.clientRequest({ code: 200, method: 'GET', host: 'a:6443', seconds: 0.01, verb: 'list' })
   metrics.clientRequest({ code: 'error', method: 'GET', host: 'a:6443', seconds: 0.01, verb: 'list' })
@@ -173,14 +173,14 @@ t.test('requests to the API server are counted as client-go counts them', async 
   t.ok(text.includes('rest_client_request_duration_seconds_count{verb="list",host="a:6443"} 2'))
 })
 
-t.test('two sets of metrics know nothing of each other', async (t) => {
+t.test('two Metrics are independent', async (t) => {
   const one = new Metrics()
   const other = new Metrics()
   one.controller('c').reconciled('success', 1)
   t.notMatch(await other.registry.metrics(), /controller="c"/)
 })
 
-t.test('metrics of others are served beside', async (t) => {
+t.test('metrics of the program are served in the same registry', async (t) => {
   const metrics = new Metrics()
   const registers = [metrics.registry]
   new Counter({ name: 'greetings_total', help: 'greetings', labelNames: ['language'], registers }).inc({ language: 'en' })
@@ -188,7 +188,7 @@ t.test('metrics of others are served beside', async (t) => {
   t.throws(() => new Counter({ name: 'proreus_webhook_reviews_total', help: 'a name that is taken', registers }), /already been registered/)
 })
 
-t.test('the process reports about itself when asked to', async (t) => {
+t.test('process metrics are opt-in', async (t) => {
   const metrics = new Metrics()
   metrics.collectProcess()
   t.match(await metrics.registry.metrics(), /process_resident_memory_bytes/)

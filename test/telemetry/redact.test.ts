@@ -3,20 +3,20 @@ import t from 'tap'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { redact } from '../../src/telemetry/redact.ts'
 
-t.test('what has no secrets is copied as it is', async (t) => {
+t.test('values without secrets are copied', async (t) => {
   const shared = { a: 1 }
   const value = { first: shared, second: shared, list: [shared, [shared]] }
   t.strictSame(redact(value), value)
 })
 
-t.test('cycles are cut, and secrets inside of them are taken out all the same', async (t) => {
+t.test('cycles are cut, and secrets within are redacted', async (t) => {
   const parent: Record<string, unknown> = { name: 'parent', token: 'hidden' }
   parent['child'] = { name: 'child', parent, siblings: [parent] }
   const child = { name: 'child', parent: '[circular]', siblings: ['[circular]'] }
   t.strictSame(redact(parent), { name: 'parent', token: '[redacted]', child })
 })
 
-t.test('objects that all refer to each other take no time, nor does a line of them', async (t) => {
+t.test('objects that refer to each other are redacted quickly', async (t) => {
   const nodes: Record<string, unknown>[] = Array.from({ length: 40 }, (_, id) => ({ id, token: 'hidden' }))
   for (const node of nodes) node['all'] = [...nodes]
   const lines: string[] = []
@@ -26,13 +26,13 @@ t.test('objects that all refer to each other take no time, nor does a line of th
   t.ok(lines[0]!.length < 1_000_000, `${lines[0]!.length} characters`)
 })
 
-t.test('shared objects without a cycle take no time either', async (t) => {
+t.test('shared objects without a cycle are redacted quickly', async (t) => {
   let value: unknown = { password: 'hidden' }
   for (let level = 0; level < 11; level += 1) value = Array.from({ length: 30 }, () => value)
   t.notMatch(JSON.stringify(redact(value)), /hidden/)
 })
 
-t.test('what is too large or too deep is cut off', async (t) => {
+t.test('values that are too large or too deep are cut', async (t) => {
   const long = redact({ list: Array.from({ length: 100_000 }, (_, index) => index) })
   t.equal(long.list.at(-1), '[too large]')
   t.ok(long.list.length < 11_000)
@@ -50,7 +50,7 @@ t.test('what is too large or too deep is cut off', async (t) => {
   t.match(JSON.stringify(redact(deep)), /"\[too deep\]"/)
 })
 
-t.test('a value becomes what JSON shows of it', (t) => {
+t.test('a value is redacted in its JSON form', (t) => {
   class Thing {
     readonly a = 1
   }
@@ -104,13 +104,17 @@ t.test('a value becomes what JSON shows of it', (t) => {
   t.end()
 })
 
-t.test('what a name says of a value goes for all that is in it, save for where a secret is', (t) => {
+t.test('a secret name applies to all values below it, except where the secret is identified', (t) => {
   const R = '[redacted]'
   const cases: [object, object][] = [
     [{ token: 'a', password: '', secret: 5, credentials: 7n, hasToken: true, apiKey: null }, { token: R, password: '', secret: R, credentials: R, hasToken: true, apiKey: null }],
     [{ tokens: 5, passwords: '5' }, { tokens: 5, passwords: R }],
     [{ credentials: { user: 'a', list: ['b', 1], nested: { pin: 2 } } }, { credentials: { user: R, list: [R, R], nested: { pin: R } } }],
     [{ password: { name: 'a', key: 'b', fooRef: 'c', fooName: 'd', fooFrom: 'e', other: 'f' } }, { password: { name: 'a', key: 'b', fooRef: 'c', fooName: 'd', fooFrom: 'e', other: R } }],
+    [
+      { secret: { apiVersion: 'v1', kind: 'a', metadata: { name: 'b', token: 'c' }, namespace: 'd', uid: 'e', field: 'f', type: 'g', mode: 256, items: ['h'], path: 'i', audience: 'j', defaultMode: 420, expirationSeconds: 60, text: 'k' } },
+      { secret: { apiVersion: 'v1', kind: 'a', metadata: { name: 'b', token: R }, namespace: 'd', uid: 'e', field: 'f', type: 'g', mode: 256, items: ['h'], path: 'i', audience: 'j', defaultMode: 420, expirationSeconds: 60, text: R } },
+    ],
     [{ tls: { cert: 'a', key: 'b' }, item: { key: 'c' } }, { tls: { cert: 'a', key: R }, item: { key: 'c' } }],
     [{ kind: 'Secret', data: { a: 'b' }, stringData: 'c' }, { kind: 'Secret', data: R, stringData: R }],
     [{ type: 'Opaque', metadata: {}, data: { a: 'b' } }, { type: 'Opaque', metadata: {}, data: R }],
@@ -137,7 +141,7 @@ t.test('what a name says of a value goes for all that is in it, save for where a
   t.end()
 })
 
-t.test('JSON in a text is read as what it is, and given back as it was where it has no secret', (t) => {
+t.test('JSON in a text is redacted as JSON, and unchanged without secrets', (t) => {
   const clean = '{ "a": [1,   2] }'
   t.equal(redact(clean), clean)
   t.equal(redact('{ "token": "a", "b": 1 }'), '{"token":"[redacted]","b":1}')
@@ -146,7 +150,7 @@ t.test('JSON in a text is read as what it is, and given back as it was where it 
   t.end()
 })
 
-t.test('what is looked at is bounded to the last', (t) => {
+t.test('the limits of the redaction are exact', (t) => {
   const nested = (levels: number): unknown => {
     let value: unknown = 'end'
     for (let level = 0; level < levels; level += 1) value = [value]
@@ -154,7 +158,7 @@ t.test('what is looked at is bounded to the last', (t) => {
   }
   t.strictSame(redact(nested(13)), nested(13))
   t.match(JSON.stringify(redact(nested(14))), /^\[{13}"\[too deep\]"\]{13}$/)
-  // The list itself is a value, too.
+  // The list itself counts as a value.
   const list = (length: number): number[] => Array.from({ length }, () => 1)
   t.strictSame(redact(list(9_999)), list(9_999))
   t.strictSame(redact(list(10_000)), [...list(9_999), '[too large]'])
@@ -162,7 +166,7 @@ t.test('what is looked at is bounded to the last', (t) => {
   t.equal(redact(text), text)
   t.equal(redact(`${text}yz`), `${text}… (2 more characters)`)
   const texts = redact(Array.from({ length: 10 }, () => text))
-  t.strictSame(texts, [...Array.from({ length: 8 }, () => text), '[too large]', '[too large]'], '256 Ki in all')
+  t.strictSame(texts, [...Array.from({ length: 8 }, () => text), '[too large]', '[too large]'], '256 Ki in total')
   const half = 'x'.repeat(16 * 1024)
   t.strictSame(redact([half, ...Array.from({ length: 8 }, () => text)]).slice(-2), [text, `${half}… (16384 more characters)`])
   const key = 'k'.repeat(317)

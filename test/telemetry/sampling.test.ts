@@ -4,7 +4,7 @@ import { sampler } from '../../src/telemetry/sampling.ts'
 
 const ids = Array.from({ length: 20_000 }, (_, index) => `705ab4f5-6393-11e8-b7cc-${index.toString(16).padStart(12, '0')}`)
 
-t.test('about the share that is asked for is in the sample', async (t) => {
+t.test('about the configured share is in the sample', async (t) => {
   t.equal(ids.some(sampler(1e-12)), false)
   for (const share of [0, 0.01, 0.25, 0.9, 1]) {
     const inSample = sampler(share)
@@ -15,7 +15,7 @@ t.test('about the share that is asked for is in the sample', async (t) => {
   t.equal(ids.some(sampler(0)), false)
 })
 
-t.test('an id is always in the sample or never, and in every larger one', async (t) => {
+t.test('an id is always in the sample or never, and in every larger sample', async (t) => {
   const small = sampler(0.2)
   const large = sampler(0.6)
   for (const id of Array.from({ length: 1000 }, () => randomUUID())) {
@@ -24,7 +24,7 @@ t.test('an id is always in the sample or never, and in every larger one', async 
   }
 })
 
-t.test('a share that is none is refused', async (t) => {
+t.test('an invalid share is refused', async (t) => {
   for (const share of [-0.1, 1.1, NaN, Infinity]) {
     t.throws(
       () => sampler(share),

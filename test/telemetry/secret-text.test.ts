@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { redactText } from '../../src/telemetry/secret-text.ts'
 
-/** Milliseconds of computing, which other programs on the machine do not lengthen. */
+/** CPU time in milliseconds, which does not depend on other programs on the machine. */
 function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -15,7 +15,7 @@ const jwt = 'eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl'
 const keyInBase64 = Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64')
 const certificateInBase64 = Buffer.from('-----BEGIN CERTIFICATE-----\nMIGH').toString('base64')
 
-/** What stands around a secret stays. */
+/** Strings with secrets, and the expected results: the parts around a secret are kept. */
 const texts: readonly (readonly [text: string, clean: string])[] = [
   ['a -----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----- b', `a ${R} b`],
   ['a -----BEGIN PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK----- b', `a ${R} b`],
@@ -82,14 +82,51 @@ const texts: readonly (readonly [text: string, clean: string])[] = [
   ['cannot apply kind: ConfigMap\ndata:\n  a: b', 'cannot apply kind: ConfigMap\ndata:\n  a: b'],
 ]
 
-t.test('a secret is taken out of a text, and nothing beside it', (t) => {
+t.test('only the secret in a text is redacted', (t) => {
   for (const [text, clean] of texts) t.equal(redactText(text), clean, text)
   t.equal(redactText('a: {"data":{"a":"b"}}'), 'a: {"data":{"a":"b"}}')
-  t.equal(redactText('a: {"data":{"a":"b"}}', true), `a: {"data": ${R}`, 'of the beginning of a text nobody knows what it quotes')
+  t.equal(redactText('a: {"data":{"a":"b"}}', true), `a: {"data": ${R}`, 'a truncated text may quote a Secret')
   t.end()
 })
 
-/** The longest text that the logger looks at. */
+t.test('each name of a secret is recognized before its value', (t) => {
+  const names =
+    'password passwd passphrase pwd pass token secret credential credentials api_key apikey private-key private_key secretKey access_key ' +
+    'signing-key encryptionKey client_key key-data key_data keydata'
+  for (const name of names.split(' ')) {
+    for (const written of [name, name.toUpperCase()]) {
+      t.equal(redactText(`${written}=hidden, a=b`), `${written}=${R}, a=b`)
+      t.equal(redactText(`{"${written}":"hidden","a":"b"}`), `{"${written}":"${R}","a":"b"}`)
+      t.equal(redactText(`a: b\n${written}: hidden\nc: d`), `a: b\n${written}: ${R}\nc: d`)
+      t.equal(redactText(`{a: b, ${written}: hidden}`), `{a: b, ${written}: ${R}}`)
+      t.equal(redactText(`spec.${written}: Invalid value: "hidden": short`), `spec.${written}: Invalid value: ${R}: short`)
+      t.equal(redactText(`run --${written} hidden123 --x`), `run --${written} ${R} --x`)
+    }
+  }
+  for (const value of ['true', 'false', 'null', 'none', 'undefined']) t.equal(redactText(`token=${value} a`), `token=${value} a`)
+  t.equal(redactText('token=nonesuch a'), `token=${R} a`)
+  t.end()
+})
+
+t.test('the credentials of each authentication scheme are redacted', (t) => {
+  for (const scheme of ['Digest', 'Negotiate', 'NTLM', 'Token', 'ApiKey', 'AWS4-HMAC-SHA256'])
+    for (const written of [scheme, scheme.toLowerCase()])
+      t.equal(redactText(`authorization: ${written} abc\nnext`), `authorization: ${written} ${R}\nnext`)
+  t.equal(redactText('authorization: Other abc'), 'authorization: Other abc')
+  t.end()
+})
+
+t.test('a word after "Bearer" that belongs to a sentence is no token', (t) => {
+  const words =
+    'token tokens auth authentication authorization authorisation scheme realm error header credential credentials challenge of or and is was not in must'
+  for (const word of words.split(' ')) {
+    t.equal(redactText(`Bearer ${word} a`), `Bearer ${word} a`)
+    t.equal(redactText(`Bearer ${word}7 a`), `Bearer ${R} a`, 'unless it has a digit')
+  }
+  t.end()
+})
+
+/** The maximum length of a string that the logger redacts. */
 const length = 32 * 1024
 const fragments = [
   ...'a A 0 = : - . / @ " \' \\ , { } [ ] _ | > # + % ;'.split(' '),
@@ -152,10 +189,10 @@ const fragments = [
   ],
 ]
 
-t.test('the time for a hostile text grows with its length, not with the square of it', async (t) => {
+t.test('the time for a hostile text is linear in its length', async (t) => {
   for (const first of fragments) {
     for (const second of ['', ...fragments]) {
-      // A quarter of the longest; the square of it would take a second and more.
+      // A quarter of the maximum length: with quadratic time it would take more than a second.
       const text = (first + second).repeat(length).slice(0, length / 4)
       const ms = cpuMsOf(() => redactText(text, true))
       if (ms > 100) t.fail(`${JSON.stringify(first + second)} again and again took ${ms.toFixed(0)} ms`)
@@ -163,7 +200,7 @@ t.test('the time for a hostile text grows with its length, not with the square o
   }
 })
 
-t.test('any mixture of what the rules look for is redacted in a short while', async (t) => {
+t.test('any mixture of patterns is redacted quickly', async (t) => {
   const isQuick = fc.property(fc.array(fc.constantFrom(...fragments), { maxLength: 400 }), (parts) => {
     const text = parts.join('').repeat(20).slice(0, length)
     return cpuMsOf(() => redactText(text)) < 300

@@ -2,7 +2,7 @@ import t from 'tap'
 import { Registry } from 'prom-client'
 import { CounterMetric, HistogramMetric, HistogramSeries } from '../../src/telemetry/series.ts'
 
-t.test('a value falls into the bucket whose bound it does not exceed', (t) => {
+t.test('a value is in the bucket with the least upper bound', (t) => {
   const series = new HistogramSeries([1, 10])
   for (const value of [0, 1, 1.01, 10, 10.01, 1000]) series.observe(value)
   t.strictSame([[...series.counts], series.sum], [[2, 2, 2], 1022.02]) // prettier-ignore
@@ -11,7 +11,7 @@ t.test('a value falls into the bucket whose bound it does not exceed', (t) => {
   t.end()
 })
 
-t.test('a metric is rendered as Prometheus reads it, its buckets added up', async (t) => {
+t.test('a metric is rendered in the Prometheus format, with cumulative buckets', async (t) => {
   const registry = new Registry()
   const histogram = new HistogramMetric({ name: 'h', help: 'of h', labelNames: ['a', 'b'] }, [1, 10], registry)
   const labels = { a: 'x', b: 'y' }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { boundsOf, changes } from '../support/metric-changes.ts'
+import { boundsOf, changes } from '../support/telemetry/metric-changes.ts'
 
 const lines = async (metrics: Metrics): Promise<string[]> => (await metrics.registry.metrics()).split('\n')
 const reviewed = { group: 'example.com', kind: 'Widget', operations: ['CREATE', 'UPDATE'] }
@@ -16,6 +16,7 @@ t.test('a webhook has its series from the start, with zero', async (t) => {
     'controller_runtime_webhook_latency_seconds_bucket{le="+Inf",webhook="/validate-x"} 0',
     'controller_runtime_webhook_panics_total 0',
     'proreus_webhook_deadline_overruns_total{webhook="/validate-x"} 0',
+    'proreus_webhook_refused_total{webhook="/validate-x",code="413"} 0',
     'proreus_webhook_refused_total{webhook="/validate-x",code="429"} 0',
     'proreus_webhook_warnings_total{webhook="/validate-x"} 0',
     'proreus_webhook_review_duration_seconds_count{webhook="/validate-x",outcome="allowed"} 0',
@@ -64,7 +65,7 @@ t.test('requests are counted by status, timed, and in flight meanwhile', async (
   t.equal(text.filter((line) => line.startsWith('controller_runtime_webhook_latency_seconds_bucket')).length, 13, '12 buckets and +Inf')
 })
 
-t.test('reviews are counted and timed by how they ended', async (t) => {
+t.test('reviews are counted and timed by outcome', async (t) => {
   const metrics = new Metrics()
   const webhook = metrics.webhook('/mutate-x', reviewed)
   webhook.reviewed('CREATE', 'allowed', 0.0002)
@@ -97,7 +98,7 @@ t.test('reviews are counted and timed by how they ended', async (t) => {
   }
 })
 
-t.test('each thing that a webhook tells changes what it is about, and nothing else', async (t) => {
+t.test('each report of a webhook changes its own series only', async (t) => {
   const metrics = new Metrics()
   const other = metrics.webhook('/other', reviewed)
   const webhook = metrics.webhook('/x', reviewed)
@@ -151,7 +152,7 @@ t.test('each thing that a webhook tells changes what it is about, and nothing el
   for (const [act, expected] of cases) t.strictSame(await changes(metrics, act), expected, String(act))
 })
 
-t.test('an operation that nobody expected, and a webhook of no kind, are counted all the same', async (t) => {
+t.test('an unexpected operation, and a webhook without a kind, are counted', async (t) => {
   const metrics = new Metrics()
   const webhook = metrics.webhook('/x')
   const labels = (outcome: string): string => `webhook="/x",group="",kind="",operation="DELETE",outcome="${outcome}"`
@@ -163,7 +164,7 @@ t.test('an operation that nobody expected, and a webhook of no kind, are counted
   ])
 })
 
-t.test('the buckets fit what is measured', async (t) => {
+t.test('the buckets suit the measured values', async (t) => {
   const metrics = new Metrics()
   const webhook = metrics.webhook('/x', reviewed)
   webhook.patched(1, 1)
@@ -189,7 +190,7 @@ t.test('the same path is the same webhook', async (t) => {
   t.not(metrics.webhook('/validate-y'), webhook)
 })
 
-t.test('bytes in flight are read when someone asks', async (t) => {
+t.test('bytes in flight are read on collection', async (t) => {
   const metrics = new Metrics()
   let bytes = 10
   metrics.observeBytesInFlight(() => bytes, 1000)
@@ -199,7 +200,7 @@ t.test('bytes in flight are read when someone asks', async (t) => {
   t.ok((await lines(metrics)).includes('proreus_webhook_in_flight_bytes 0'))
 })
 
-t.test('a reset of the registry starts all of them from zero, and they go on', async (t) => {
+t.test('a reset of the registry resets all series, and they keep counting', async (t) => {
   const metrics = new Metrics()
   const webhook = metrics.webhook('/validate-x', reviewed)
   webhook.answered(200)

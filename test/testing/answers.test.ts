@@ -3,7 +3,7 @@ import { Answers, type ProxiedRequest } from '../../src/testing/faults/answers.t
 
 const request = (path: string): ProxiedRequest => ({ method: 'GET', path, query: new URLSearchParams(), userAgent: '' })
 
-t.test('an answer is a Status as the API server gives it', (t) => {
+t.test('an answer is a Status like that of the API server', (t) => {
   const answers = new Answers()
   const cases = [
     [429, 'TooManyRequests', 'Too many requests, please try again later.'],
@@ -24,7 +24,7 @@ t.test('an answer is a Status as the API server gives it', (t) => {
   t.end()
 })
 
-t.test('of several that match, the one that was asked for first answers, so often as it is told', (t) => {
+t.test('the first matching answer is used, as often as configured', (t) => {
   const answers = new Answers()
   const code = (path = '/'): number | undefined => answers.take(request(path))?.status.code
   const first = answers.add(429, { count: 2, match: ({ path }) => path === '/a' })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readAuditLog } from '../../src/testing/audit.ts'
 
-t.test('each request is told once, at its first line; a line that is still being written is not', async (t) => {
+t.test('each request is read once, at its first line, and an incomplete line is ignored', async (t) => {
   const event = (more: object): object => ({
     auditID: '1',
     requestReceivedTimestamp: '2026-01-01T00:00:01.5Z',

@@ -14,7 +14,7 @@ import {
   requirePrograms,
 } from '../../src/testing/binaries.ts'
 import { sources } from '../../scripts/tools.ts'
-import { repository } from '../support/process.ts'
+import { repository } from '../support/process/process.ts'
 
 const names = Object.keys(programs) as ProgramName[]
 
@@ -24,14 +24,14 @@ function program(path: string, mode = 0o755): string {
   return path
 }
 
-t.test('the own variable goes before the folder, and the folder before the cache', async (t) => {
+t.test('the variable of a program takes precedence over the folder, and the folder over the cache', async (t) => {
   const home = t.testdir()
   const env: Record<string, string> = { HOME: home }
   t.equal(await findProgram('etcd', env), undefined)
   const cached = program(join(home, '.cache/proreus/bin', programs.etcd.version, 'etcd'))
   t.equal(await findProgram('etcd', env), cached)
   env.KUBEBUILDER_ASSETS = join(home, 'assets')
-  t.equal(await findProgram('etcd', env), cached, 'a folder without it is passed over')
+  t.equal(await findProgram('etcd', env), cached, 'a folder without it is skipped')
   const inFolder = program(join(home, 'assets/etcd'))
   t.equal(await findProgram('etcd', env), inFolder)
   env.TEST_ASSET_ETCD = program(join(home, 'mine'))
@@ -39,11 +39,24 @@ t.test('the own variable goes before the folder, and the folder before the cache
   t.equal(await findProgram('kwok', env), undefined)
 })
 
-t.test('XDG_CACHE_HOME moves the cache', async (t) => {
+t.test('each program has its variable, with the names of envtest', async (t) => {
+  const path = program(join(t.testdir(), 'mine'))
+  for (const [name, variable] of [
+    ['etcd', 'TEST_ASSET_ETCD'],
+    ['kube-apiserver', 'TEST_ASSET_KUBE_APISERVER'],
+    ['kubectl', 'TEST_ASSET_KUBECTL'],
+    ['kube-controller-manager', 'TEST_ASSET_KUBE_CONTROLLER_MANAGER'],
+    ['kube-scheduler', 'TEST_ASSET_KUBE_SCHEDULER'],
+    ['kwok', 'TEST_ASSET_KWOK'],
+  ] as const)
+    t.equal(await findProgram(name, { HOME: '/none', [variable]: path }), path, name)
+})
+
+t.test('XDG_CACHE_HOME sets the cache', async (t) => {
   t.equal(cachedProgram('kwok', { HOME: '/home/a', XDG_CACHE_HOME: '/tmp/c' }), `/tmp/c/proreus/bin/${programs.kwok.version}/kwok`)
 })
 
-t.test('a variable that names no program is told, not passed over', async (t) => {
+t.test('a variable that names no program is an error', async (t) => {
   const home = t.testdir()
   const path = program(join(home, 'data'), 0o644)
   await t.rejects(findProgram('kwok', { HOME: home, TEST_ASSET_KWOK: path }), {
@@ -61,7 +74,7 @@ t.test('all missing programs are named at once, with their variables', async (t)
   })
 })
 
-t.test('one missing program is one, and of all that are there each is told', async (t) => {
+t.test('a single missing program is named, and all found programs are returned', async (t) => {
   const home = t.testdir()
   const env = { HOME: home }
   const etcd = program(join(home, '.cache/proreus/bin', programs.etcd.version, 'etcd'))
@@ -73,16 +86,16 @@ t.test('one missing program is one, and of all that are there each is told', asy
   t.strictSame(await requirePrograms(['kwok', 'etcd'], env), { kwok, etcd })
 })
 
-t.test('without HOME the cache is that of the user', (t) => {
+t.test('without HOME the cache is in the home directory of the user', (t) => {
   t.equal(programCache({}), join(homedir(), '.cache/proreus/bin'))
   t.equal(programCache({ HOME: '/a' }), '/a/.cache/proreus/bin')
   t.end()
 })
 
-t.test('ENVTEST_K8S_VERSION chooses the release of the programs of Kubernetes', (t) => {
-  for (const asked of ['1.35', 'v1.35', '1.35.x', kubernetesReleases['1.35'], kubernetesReleases['1.35'].slice(1)]) {
-    const env = { HOME: '/home/a', ENVTEST_K8S_VERSION: asked }
-    t.equal(programVersion('kube-apiserver', env), kubernetesReleases['1.35'], asked)
+t.test('ENVTEST_K8S_VERSION selects the release of the Kubernetes programs', (t) => {
+  for (const requested of ['1.35', 'v1.35', '1.35.x', kubernetesReleases['1.35'], kubernetesReleases['1.35'].slice(1)]) {
+    const env = { HOME: '/home/a', ENVTEST_K8S_VERSION: requested }
+    t.equal(programVersion('kube-apiserver', env), kubernetesReleases['1.35'], requested)
     t.equal(cachedProgram('kubectl', env), `/home/a/.cache/proreus/bin/${kubernetesReleases['1.35']}/kubectl`)
     t.equal(programVersion('etcd', env), programs.etcd.version)
   }
@@ -95,7 +108,7 @@ t.test('ENVTEST_K8S_VERSION chooses the release of the programs of Kubernetes', 
   t.end()
 })
 
-t.test('the versions are those of the Go modules that build the programs', async (t) => {
+t.test('the versions match the Go modules that build the programs', async (t) => {
   for (const minor of Object.keys(kubernetesReleases))
     for (const name of names) {
       const env = { ENVTEST_K8S_VERSION: minor }

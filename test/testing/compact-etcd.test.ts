@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { compactEtcd } from '../../src/testing/compact-etcd.ts'
 
-t.test('an etcd that refuses is told with what it said, and asked nothing more', async (t) => {
-  const asked: string[] = []
+t.test('an error of etcd is thrown with its message, without further requests', async (t) => {
+  const requests: string[] = []
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
-    response.statusCode = asked.length === 2 ? 500 : 200
-    response.end(asked.length === 2 ? 'no space' : '{"header":{"revision":"3"}}')
+    requests.push(`${request.method} ${request.url}`)
+    response.statusCode = requests.length === 2 ? 500 : 200
+    response.end(requests.length === 2 ? 'no space' : '{"header":{"revision":"3"}}')
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   t.teardown(() => server.close())
@@ -16,6 +16,6 @@ t.test('an etcd that refuses is told with what it said, and asked nothing more',
     code: 'PRO_API_UNREACHABLE',
     message: 'etcd did not take the request to compact: no space',
   })
-  t.strictSame(asked, ['POST /v3/kv/range', 'POST /v3/kv/put'])
+  t.strictSame(requests, ['POST /v3/kv/range', 'POST /v3/kv/put'])
   server.closeAllConnections()
 })

@@ -17,7 +17,7 @@ const types = [
   namespace,
 ]
 
-t.test('of what a test makes in a cluster that runs already, nothing is left', async (t) => {
+t.test('objects that a test creates in an existing cluster are deleted', async (t) => {
   const cluster = await startControlPlane()
   t.teardown(() => cluster.stop())
   const names = async (): Promise<string[][]> =>
@@ -56,25 +56,36 @@ t.test('of what a test makes in a cluster that runs already, nothing is left', a
   t.strictSame(await names(), before)
 })
 
-t.test('what could not be made whole is taken away again, and what the test has deleted is no failure', async (t) => {
+t.test('a failed start deletes its objects, and objects that the test has deleted are ignored', async (t) => {
   const cluster = await startControlPlane({ namespaces: ['there'] })
   t.teardown(() => cluster.stop())
   const env = { KUBECONFIG: cluster.kubeconfig }
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: [] }]
   await t.rejects(startControlPlane({ backend: 'existing', env, namespaces: ['own', 'there'], users: [{ name: 'a', rules }] }))
   await t.rejects(cluster.client.get(namespace, { name: 'own' }), { message: /not found/ })
-  await t.resolves(cluster.client.get(namespace, { name: 'there' }), 'what was there before stays')
+  const users = [
+    { name: 'a', rules: [{ ...rules[0]!, verbs: ['get'] }] },
+    { name: 'b', rules },
+  ]
+  await t.rejects(startControlPlane({ backend: 'existing', env, users }))
+  const roles = (await cluster.client.list(types[0]!)).items.map(({ metadata }) => metadata.name)
+  t.strictSame(
+    roles.filter((name) => name.startsWith('proreus-test')),
+    [],
+    'objects of the users before the invalid one are deleted',
+  )
+  await t.resolves(cluster.client.get(namespace, { name: 'there' }), 'existing objects are kept')
   const existing = await startControlPlane({ backend: 'existing', env, namespaces: ['own'] })
   await existing.client.delete(namespace, { name: 'own' })
   await existing.stop()
 })
 
-t.test('what is started beside a control plane ends with it, the latest first, also when one fails at its end', async (t) => {
+t.test('proxies and operators stop with their control plane, in reverse order, even if one fails', async (t) => {
   const cluster = await startControlPlane({ controllers: false })
   const [one, two] = [await cluster.faultProxy(), await cluster.faultProxy()]
   const folders = [one.kubeconfig, two.kubeconfig, cluster.kubeconfig].map((path) => dirname(path))
   const stopping = cluster.stop()
-  t.equal(cluster.stop(), stopping, 'which happens once')
+  t.equal(cluster.stop(), stopping, 'once')
   await stopping
   for (const folder of folders) t.notOk(existsSync(folder))
 })

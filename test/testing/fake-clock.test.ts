@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sleep } from '../../src/api/clock.ts'
+import { sleep } from '../../src/runtime/waiting.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
 t.test('time stands still until it is advanced', async (t) => {
@@ -14,7 +14,7 @@ t.test('time stands still until it is advanced', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('timers fire in order of time, then of asking, each at its own time', async (t) => {
+t.test('timers fire in order of time, then of creation, each at its own time', async (t) => {
   const clock = new FakeClock(0)
   const seen: string[] = []
   const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
@@ -28,7 +28,7 @@ t.test('timers fire in order of time, then of asking, each at its own time', asy
   t.equal(clock.now(), 30)
 })
 
-t.test('what a timer wakes may ask for the next timer', async (t) => {
+t.test('a fired timer may start the next one', async (t) => {
   const clock = new FakeClock(0)
   const times: number[] = []
   const loop = async (): Promise<void> => {
@@ -43,7 +43,7 @@ t.test('what a timer wakes may ask for the next timer', async (t) => {
   t.strictSame(times, [10, 20, 30])
 })
 
-t.test('a cancelled timer never fires, and cancelling twice is fine', async (t) => {
+t.test('a cancelled timer never fires, and may be cancelled twice', async (t) => {
   const clock = new FakeClock()
   const timer = clock.after(5, () => t.fail('was cancelled'))
   timer.cancel()
@@ -52,7 +52,7 @@ t.test('a cancelled timer never fires, and cancelling twice is fine', async (t) 
   t.equal(clock.nextDue, undefined)
 })
 
-t.test('an aborted sleep leaves no timer behind', async (t) => {
+t.test('an aborted sleep leaves no timer', async (t) => {
   const clock = new FakeClock()
   const stop = new AbortController()
   const done = sleep(clock, 1000, stop.signal)
@@ -62,7 +62,7 @@ t.test('an aborted sleep leaves no timer behind', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('setting the time fires nothing', async (t) => {
+t.test('setting the time fires no timer', async (t) => {
   const clock = new FakeClock(1000)
   clock.after(10, () => t.fail('not due'))
   clock.set(0)
@@ -71,7 +71,7 @@ t.test('setting the time fires nothing', async (t) => {
   t.equal(clock.pending, 1)
 })
 
-t.test('what passes is told by the monotonic time as well, what is set is not', async (t) => {
+t.test('the monotonic time follows advance, not set', async (t) => {
   const clock = new FakeClock(1000)
   t.strictSame([clock.now(), clock.monotonicNow()], [1000, 1000])
   await clock.advance(50)
@@ -83,7 +83,7 @@ t.test('what passes is told by the monotonic time as well, what is set is not', 
   t.equal(new Date(new FakeClock().now()).toISOString(), '2026-01-01T00:00:00.000Z')
 })
 
-t.test('a timer that was due when the time was set fires with the next advance, at that time', async (t) => {
+t.test('a timer that is due after a set fires with the next advance, at that time', async (t) => {
   const clock = new FakeClock(0)
   const seen: number[] = []
   clock.after(10, () => seen.push(clock.now()))
@@ -94,7 +94,7 @@ t.test('a timer that was due when the time was set fires with the next advance, 
   t.strictSame(seen, [100])
 })
 
-t.test('who waits for timers that nobody asks for is told', async (t) => {
+t.test('waiting for too many pending timers is an error', async (t) => {
   const clock = new FakeClock()
   clock.after(1, () => undefined)
   await clock.untilPending()

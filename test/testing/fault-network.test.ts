@@ -4,9 +4,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
 import { FaultyNetwork } from '../../src/testing/faults/network.ts'
-import { until } from '../support/process.ts'
+import { until } from '../../src/testing/until.ts'
 
-/** A server that sends back what it gets, behind a network. */
+/** An echo server behind a network. */
 async function setUp(t: Test) {
   const sockets = new Set<Socket>()
   const received: string[] = []
@@ -34,16 +34,16 @@ async function setUp(t: Test) {
 async function dial(t: Test, { port }: FaultyNetwork) {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   t.teardown(() => socket.destroy())
-  const state = { socket, got: '', error: undefined as string | undefined, ended: false, closed: false }
+  const state = { socket, got: '', error: undefined as string | undefined, hasEnded: false, closed: false }
   socket.on('data', (bytes) => (state.got += bytes.toString()))
   socket.on('error', ({ code }: NodeJS.ErrnoException) => (state.error = code))
-  socket.on('end', () => (state.ended = true))
+  socket.on('end', () => (state.hasEnded = true))
   socket.on('close', () => (state.closed = true))
   await until('it is connected, or refused', () => socket.readyState === 'open' || state.closed)
   return state
 }
 
-t.test('passes on what comes, and each end of it', async (t) => {
+t.test('data and ends are passed on in both directions', async (t) => {
   const { network, sockets } = await setUp(t)
   const client = await dial(t, network)
   client.socket.write('hello')
@@ -53,13 +53,13 @@ t.test('passes on what comes, and each end of it', async (t) => {
     [1],
   )
   client.socket.end()
-  await until('the end', () => client.ended && client.closed)
+  await until('the end', () => client.hasEnded && client.closed)
   t.equal(client.got, 'hellobye')
   await until('nothing is left', () => network.links.length === 0 && sockets.size === 0)
   t.equal(client.error, undefined)
 })
 
-t.test('large things pass through a slow reader whole', async (t) => {
+t.test('large data passes completely through a slow reader', async (t) => {
   const { network } = await setUp(t)
   const client = await dial(t, network)
   client.socket.pause()
@@ -70,7 +70,7 @@ t.test('large things pass through a slow reader whole', async (t) => {
   await until('all of it', () => client.got.length === bytes.length)
 })
 
-t.test('what a reader takes late waits for it, and goes on then', async (t) => {
+t.test('data waits for a slow reader', async (t) => {
   const { network, received } = await setUp(t)
   const client = await dial(t, network)
   client.socket.pause()
@@ -87,7 +87,7 @@ t.test('what a reader takes late waits for it, and goes on then', async (t) => {
   await until('all of it', () => client.got.length === bytes.length)
 })
 
-t.test('networks have ports of their own, and number their connections', async (t) => {
+t.test('networks have their own ports, and number their connections', async (t) => {
   const [one, other] = [await setUp(t), await setUp(t)]
   t.not(one.network.port, other.network.port)
   for (const expected of [[1], [1, 2], [1, 2, 3]]) {
@@ -101,7 +101,7 @@ t.test('networks have ports of their own, and number their connections', async (
   t.strictSame(other.network.links, [])
 })
 
-t.test('connections that are made later are held only where that was asked for', async (t) => {
+t.test('new connections are held only on request', async (t) => {
   const { network, received } = await setUp(t)
   const before = await dial(t, network)
   await until('it is there', () => network.links.length === 1)
@@ -129,7 +129,7 @@ t.test('connections that are made later are held only where that was asked for',
   await until('it flows, too', () => before.got === 'abcstands')
 })
 
-t.test('a delay holds for each direction, adds up, and ends', async (t) => {
+t.test('delays apply per direction, add up, and can be healed', async (t) => {
   const { network } = await setUp(t)
   const client = await dial(t, network)
   const roundTrip = async (text: string): Promise<number> => {
@@ -152,7 +152,7 @@ t.test('a delay holds for each direction, adds up, and ends', async (t) => {
   t.ok((await roundTrip('d')) < 90)
 })
 
-t.test('what is cut is reset on both sides, and others are not', async (t) => {
+t.test('cut connections are reset on both sides, and others are not', async (t) => {
   const { network, sockets } = await setUp(t)
   const [one, two] = [await dial(t, network), await dial(t, network)]
   await until('both are through', () => sockets.size === 2)
@@ -171,7 +171,7 @@ t.test('what is cut is reset on both sides, and others are not', async (t) => {
   await until('it is back', () => four.got === 'again')
 })
 
-t.test('what is half open says nothing, and flows on when that ends', async (t) => {
+t.test('a half-open connection is silent, and resumes when healed', async (t) => {
   const { network, received } = await setUp(t)
   const client = await dial(t, network)
   client.socket.write('a')
@@ -184,7 +184,7 @@ t.test('what is half open says nothing, and flows on when that ends', async (t) 
   client.socket.write('c')
   const other = await dial(t, network)
   other.socket.write('d')
-  // Whatever flowed would have come with this.
+  // Any data that flowed would have arrived with this.
   dead.end()
   await until('new ones go on', () => other.got === 'd')
   await until('the server hears again', () => received.includes('c'))
@@ -193,7 +193,7 @@ t.test('what is half open says nothing, and flows on when that ends', async (t) 
   await until('the client hears again', () => client.got === 'abc')
 })
 
-t.test('who gives up on a half-open connection is noticed when it flows again', async (t) => {
+t.test('a client that closes a half-open connection is noticed when it is healed', async (t) => {
   const { network, sockets } = await setUp(t)
   const client = await dial(t, network)
   client.socket.write('a')
@@ -206,7 +206,7 @@ t.test('who gives up on a half-open connection is noticed when it flows again', 
   await until('nothing is left', () => network.links.length === 0 && sockets.size === 0)
 })
 
-t.test('who resets a connection resets it for the other side, at once or when that side is told again', async (t) => {
+t.test('a reset is passed on, at once or when the connection is healed', async (t) => {
   const { network, sockets } = await setUp(t)
   const other = await dial(t, network)
   for (const held of [false, true]) {
@@ -220,13 +220,13 @@ t.test('who resets a connection resets it for the other side, at once or when th
       other.socket.write(text)
       await until('time has passed', () => other.got === got + text)
     }
-    if (held) t.equal(network.links.length, 2, 'the server has not heard of it')
+    if (held) t.equal(network.links.length, 2, 'the server has not noticed it')
     fault?.end()
     await until('the server has heard', () => sockets.size === 1 && network.links.length === 1)
   }
 })
 
-t.test('closing ends what stands still, too', async (t) => {
+t.test('closing the network closes held connections', async (t) => {
   const { network, sockets } = await setUp(t)
   const client = await dial(t, network)
   await until('it is through', () => sockets.size === 1)
@@ -236,14 +236,14 @@ t.test('closing ends what stands still, too', async (t) => {
   await until('for the server, too', () => sockets.size === 0)
 })
 
-t.test('of what stands still no more is taken than a real connection buffers', async (t) => {
+t.test('a held connection buffers no more than a real one', async (t) => {
   const { network, received } = await setUp(t)
   const client = await dial(t, network)
   client.socket.write('a')
   await until('it is through', () => client.got === 'a')
   const held = network.hold(['toServer'], {})
   let taken = true
-  // What the sender, the network's own buffers and those of the system hold is some megabytes, and not sixty-four.
+  // The sender, the network and the system buffer some megabytes, not sixty-four.
   const bytes = Buffer.alloc(64 * 1024 * 1024, 'x')
   client.socket.write(bytes, () => (taken = false))
   for (let turn = 0; turn < 3000; turn += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -253,7 +253,7 @@ t.test('of what stands still no more is taken than a real connection buffers', a
   await until('all of it', () => client.got.length === bytes.length + 1)
 })
 
-t.test('connections are told in the order in which they were opened, under numbers of their own', async (t) => {
+t.test('connections are listed in the order of their numbers', async (t) => {
   const { network, sockets } = await setUp(t)
   const [one] = [await dial(t, network), await dial(t, network)]
   await until('both are through', () => sockets.size === 2)
@@ -267,7 +267,7 @@ t.test('connections are told in the order in which they were opened, under numbe
   )
 })
 
-t.test('a delay that was healed delays nothing more; a fault of some goes for those alone', async (t) => {
+t.test('a healed delay has no effect, and a fault of some connections does not affect others', async (t) => {
   const { network, received } = await setUp(t)
   const [one, two] = [await dial(t, network), await dial(t, network)]
   await until('both are through', () => network.links.length === 2)

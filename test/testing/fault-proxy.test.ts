@@ -1,4 +1,4 @@
-/** What a fault proxy passes on, and as whom: shown before a server that tells what it is asked. */
+/** Requests and identities that a fault proxy passes on, with a server that records its requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import { startFaultProxy, type FaultProxy } from '../../src/testing/faults/fault-proxy.ts'
 
-interface Asked {
+interface Recorded {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -21,15 +21,15 @@ interface Asked {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A server that keeps what it is asked, and a proxy before it. */
+/** A server that records its requests, and a proxy before it. */
 async function setUp(t: Test, more: Partial<Connection> = {}, answer: Answer = (_, response) => response.end('fine')) {
   const authority = await issueAuthority(Date.now())
   const leaf = await issueLeaf(authority, { names: ['localhost'], ips: ['127.0.0.1'], now: Date.now() })
-  const asked: Asked[] = []
+  const recorded: Recorded[] = []
   const server = createServer(leaf, (request, response) => {
     const { method = '', url = '', headers } = request
     void text(request).then((body) => {
-      asked.push({ method, url, headers, body })
+      recorded.push({ method, url, headers, body })
       answer(request, response)
     })
   })
@@ -43,10 +43,10 @@ async function setUp(t: Test, more: Partial<Connection> = {}, answer: Answer = (
   const connection: Connection = { server: `https://127.0.0.1:${port}`, ca: authority.cert, describe: 'a server', ...more }
   const proxy = await startFaultProxy(connection)
   t.teardown(() => proxy.stop())
-  return { asked, proxy, connection, port }
+  return { recorded, proxy, connection, port }
 }
 
-async function ask(
+async function sendTo(
   { connection }: FaultProxy,
   path: string,
   { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: string } = {},
@@ -62,7 +62,7 @@ async function ask(
 
 const tokenOf = async ({ authorization }: Connection): Promise<string> => (await authorization!()) ?? ''
 
-t.test('it stands at an address of its own, with an authority and tokens of its own', async (t) => {
+t.test('the proxy has its own address, CA and tokens', async (t) => {
   const { proxy, connection } = await setUp(t, { namespace: 'mine', authorization: async () => 'Bearer secret' })
   const { server, ca, namespace, describe, authorization, ...others } = proxy.connection
   t.match(server, /^https:\/\/127\.0\.0\.1:\d+$/)
@@ -87,16 +87,16 @@ t.test('it stands at an address of its own, with an authority and tokens of its 
   })
 })
 
-t.test('a request goes on as it is, in the name of the user whose token it has', async (t) => {
-  const { proxy, asked, connection, port } = await setUp(t, {
+t.test('a request is passed on unchanged, with the credentials of the user of its token', async (t) => {
+  const { proxy, recorded, connection, port } = await setUp(t, {
     authorization: async () => 'Bearer of-the-administrator',
     headers: { 'Impersonate-User': 'other' },
   })
   const headers = { authorization: await tokenOf(proxy.connection), 'x-mine': 'kept', te: 'trailers', 'content-type': 'text/x' }
-  const answer = await ask(proxy, '/a/b?c=d&e', { method: 'POST', headers, body: 'the body' })
+  const answer = await sendTo(proxy, '/a/b?c=d&e', { method: 'POST', headers, body: 'the body' })
   t.match(answer, { status: 200, body: 'fine' })
-  const { host, connection: _, 'content-length': length, ...passed } = asked[0]!.headers
-  t.strictSame([asked[0]!.method, asked[0]!.url, asked[0]!.body], ['POST', '/a/b?c=d&e', 'the body']) // prettier-ignore
+  const { host, connection: _, 'content-length': length, ...passed } = recorded[0]!.headers
+  t.strictSame([recorded[0]!.method, recorded[0]!.url, recorded[0]!.body], ['POST', '/a/b?c=d&e', 'the body']) // prettier-ignore
   t.equal(host, `127.0.0.1:${port}`, 'not that of the proxy')
   t.equal(length, '8')
   t.strictSame(passed, {
@@ -106,31 +106,31 @@ t.test('a request goes on as it is, in the name of the user whose token it has',
     'content-type': 'text/x',
   })
   const reader = proxy.through({ ...connection, headers: {}, authorization: async () => 'Bearer of-the-reader' })
-  await ask(proxy, '/', { headers: { authorization: await tokenOf(reader) } })
-  t.equal(asked[1]!.headers.authorization, 'Bearer of-the-reader')
-  t.notOk('impersonate-user' in asked[1]!.headers)
+  await sendTo(proxy, '/', { headers: { authorization: await tokenOf(reader) } })
+  t.equal(recorded[1]!.headers.authorization, 'Bearer of-the-reader')
+  t.notOk('impersonate-user' in recorded[1]!.headers)
   for (const authorization of ['Bearer unknown', 'Basic abc', undefined]) {
-    await ask(proxy, '/', { headers: { ...(authorization && { authorization }) } })
-    t.equal(asked.at(-1)!.headers.authorization, authorization, 'whom the proxy does not know it lends nothing')
-    t.notOk('impersonate-user' in asked.at(-1)!.headers)
+    await sendTo(proxy, '/', { headers: { ...(authorization && { authorization }) } })
+    t.equal(recorded.at(-1)!.headers.authorization, authorization, 'an unknown token gets no credentials')
+    t.notOk('impersonate-user' in recorded.at(-1)!.headers)
   }
   const bare = proxy.through({ server: connection.server, ca: connection.ca!, describe: 'nobody' })
   const token = await tokenOf(bare)
-  await ask(proxy, '/', { headers: { authorization: token } })
-  t.equal(asked.at(-1)!.headers.authorization, token, 'a user without credentials has none')
+  await sendTo(proxy, '/', { headers: { authorization: token } })
+  t.equal(recorded.at(-1)!.headers.authorization, token, 'a user without credentials has none')
 })
 
-t.test('an answer comes as it is, without what is about one connection alone', async (t) => {
+t.test('an answer is passed on without hop-by-hop headers', async (t) => {
   const { proxy } = await setUp(t, {}, (_, response) => {
     response.writeHead(418, { 'content-type': 'text/x', 'keep-alive': 'timeout=7', 'x-yours': ['a', 'b'] })
     response.end('short')
   })
-  const { status, headers, body } = await ask(proxy, '/')
+  const { status, headers, body } = await sendTo(proxy, '/')
   t.strictSame([status, body, headers['content-type'], headers['x-yours']], [418, 'short', 'text/x', 'a, b']) // prettier-ignore
   t.not(headers['keep-alive'], 'timeout=7')
 })
 
-t.test('a server that breaks off its answer is a broken connection for the client, too', async (t) => {
+t.test('a broken answer is a broken connection for the client', async (t) => {
   const { proxy } = await setUp(t, {}, (request, response) => {
     if (request.url === '/at-once') request.socket.destroy()
     else {
@@ -138,18 +138,18 @@ t.test('a server that breaks off its answer is a broken connection for the clien
       response.write('half', () => request.socket.destroy())
     }
   })
-  await t.rejects(ask(proxy, '/at-once'), { code: 'ECONNRESET' })
-  await t.rejects(ask(proxy, '/half'))
+  await t.rejects(sendTo(proxy, '/at-once'), { code: 'ECONNRESET' })
+  await t.rejects(sendTo(proxy, '/half'))
 })
 
-t.test('an answer of the proxy has the headers of one, and the request goes nowhere', async (t) => {
-  const { proxy, asked } = await setUp(t)
+t.test('an answer of the proxy does not reach the server', async (t) => {
+  const { proxy, recorded } = await setUp(t)
   const matched: string[] = []
   const fault = proxy.answer(429, {
     retryAfterSeconds: 3,
     match: ({ method, path, query, userAgent }) => matched.push(`${method} ${path} ${query.get('a')} ${userAgent}`) > 0,
   })
-  const { status, headers, body } = await ask(proxy, '/x?a=b', {
+  const { status, headers, body } = await sendTo(proxy, '/x?a=b', {
     method: 'PUT',
     headers: { 'user-agent': 'me' },
     body: 'y'.repeat(100_000),
@@ -158,11 +158,11 @@ t.test('an answer of the proxy has the headers of one, and the request goes nowh
   t.match(JSON.parse(body), { kind: 'Status', code: 429 })
   t.ok(body.endsWith('}\n'))
   t.strictSame(matched, ['PUT /x b me'])
-  t.strictSame(asked, [])
+  t.strictSame(recorded, [])
   fault.end()
-  t.match(await ask(proxy, '/'), { status: 200 })
+  t.match(await sendTo(proxy, '/'), { status: 200 })
   proxy.answer(500)
-  t.notOk('retry-after' in (await ask(proxy, '/')).headers)
+  t.notOk('retry-after' in (await sendTo(proxy, '/')).headers)
 })
 
 t.test('the path of the API server is part of the address', async (t) => {

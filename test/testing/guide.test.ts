@@ -1,13 +1,13 @@
-/** The guide about testing, verbatim: each of its examples runs. */
+/** The testing guide: each of its examples runs. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { finished, kubectlPath, needsKubectl, repository } from '../support/process.ts'
+import { finished, kubectlPath, needsKubectl, repository } from '../support/process/process.ts'
 
 const guide = readFileSync(join(repository, 'docs/guides/testing.md'), 'utf8')
 const blocks = [...guide.matchAll(/<!-- (\S+) -->\n```ts\n([\s\S]*?)```/g)].map(([, name, source]) => ({ name: name!, source: source! }))
 
-/** As much of vitest as the guide needs, over the test runner of Node.js. */
+/** The part of vitest that the guide needs, on the test runner of Node.js. */
 const vitest = `
 import assert from 'node:assert/strict'
 export { after as afterAll, test } from 'node:test'
@@ -18,17 +18,17 @@ export const expect = (actual) => ({ toEqual: (expected) => assert.deepEqual(act
 
 async function run(file: string): Promise<{ code: number | null; output: string }> {
   const path = kubectlPath === undefined ? '' : `${dirname(kubectlPath)}:`
-  // A test runner in a test runner would speak to that one.
+  // A nested test runner would otherwise report to this one.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...rest } = process.env
   const env = { ...rest, PATH: `${path}${process.env.PATH}` }
   const { code, stdout, stderr } = await finished(process.execPath, ['--conditions=proreus-source', file], { cwd: repository, env })
   return { code, output: stdout + stderr }
 }
 
-// Each example starts a control plane, in a process of its own.
+// Each example starts a control plane in a process of its own.
 t.setTimeout(120_000)
 
-t.test('it shows these examples', async (t) => {
+t.test('the guide has these examples', async (t) => {
   t.strictSame(
     blocks.map(({ name }) => name),
     ['hello', 'rights', 'requests', 'faults', 'kubectl', 'vitest', 'time', 'reconcile'].map((name) =>
@@ -39,7 +39,7 @@ t.test('it shows these examples', async (t) => {
 
 for (const { name, source } of blocks) {
   const needs = name.includes('kubectl') ? needsKubectl : {}
-  t.test(`${name} is as shown, and passes`, needs, async (t) => {
+  t.test(`${name} matches its file, and passes`, needs, async (t) => {
     let file = join(repository, name)
     if (name === 'vitest') {
       const folder = t.testdir({

@@ -9,7 +9,7 @@ interface Stage {
 
 const stages = parseAllDocuments(kwokConfiguration).map((document) => document.toJS() as Stage)
 
-t.test('nodes become ready, Pods run, those of Jobs complete, and what is deleted goes', (t) => {
+t.test('nodes become ready, Pods run, Pods of Jobs complete, and deleted Pods are removed', (t) => {
   const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
   const alive = { key: '.metadata.deletionTimestamp', operator: 'DoesNotExist' }
   const notReady = { key: ready, operator: 'NotIn', values: ['True'] }
@@ -35,11 +35,11 @@ t.test('nodes become ready, Pods run, those of Jobs complete, and what is delete
   )
   const templates = stages.map(({ spec }) => spec.next.statusTemplate)
   t.strictSame(stages[3]!.spec.next, { delete: true })
-  const said = (index: number): string[] =>
+  const fieldsAt = (index: number): string[] =>
     templates[index]!.split('\n').filter((line) => /^(phase|allocatable|capacity|startTime): /.test(line))
-  t.strictSame(said(0), ['allocatable: { cpu: "8", memory: 32Gi, pods: "110" }', 'capacity: { cpu: "8", memory: 32Gi, pods: "110" }'])
-  t.strictSame(said(1), ['phase: Running', 'startTime: {{ $now | Quote }}'])
-  t.strictSame(said(2), ['phase: Succeeded'])
+  t.strictSame(fieldsAt(0), ['allocatable: { cpu: "8", memory: 32Gi, pods: "110" }', 'capacity: { cpu: "8", memory: 32Gi, pods: "110" }'])
+  t.strictSame(fieldsAt(1), ['phase: Running', 'startTime: {{ $now | Quote }}'])
+  t.strictSame(fieldsAt(2), ['phase: Succeeded'])
   const fieldsOf = (index: number): string[] =>
     templates[index]!.split('\n').filter((line) => /^ {2}(ready|started|restartCount): /.test(line))
   t.strictSame(new Set(fieldsOf(1)), new Set(['  ready: true', '  started: true', '  restartCount: 0']))

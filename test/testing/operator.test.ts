@@ -5,18 +5,18 @@ import { defineKind } from '../../src/api/kind.ts'
 import type { PolicyRule } from '../../src/api/policy-rule.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
-import { namesOf } from '../../src/manager/names.ts'
+import { namesOf } from '../../src/manager/installation-names.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { rulesOfOperators } from '../../src/testing/operator.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
-t.test('the certificates of an operator go with it', async (t) => {
+t.test('the certificates of an operator are deleted with it', async (t) => {
   const controlPlane = await startControlPlane()
   t.teardown(() => controlPlane.stop())
   const folder = t.testdir()
@@ -29,7 +29,7 @@ t.test('the certificates of an operator go with it', async (t) => {
   t.strictSame(readdirSync(folder), [])
 })
 
-t.test('the rules of operators are those of the role that is generated for their installation', (t) => {
+t.test('the rules of operators are those of the generated role of their installation', (t) => {
   const other = defineOperator({ name: 'other', kinds: [], rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] }] })
   const namesIn = (rules: readonly PolicyRule[]): unknown => rules.find(({ resourceNames }) => resourceNames !== undefined)!.resourceNames
   t.strictSame(rulesOfOperators([operator]), managerRole([operator], namesOf('thing'))['rules'])
@@ -38,7 +38,7 @@ t.test('the rules of operators are those of the role that is generated for their
   t.end()
 })
 
-t.test('an operator runs as whom it is told, in the namespaces that it is told, under its own name', async (t) => {
+t.test('an operator runs as the given user, in the given namespaces, under its own name', async (t) => {
   const controlPlane = await startControlPlane({
     namespaces: ['a'],
     users: [{ name: 'limited', rules: rulesOfOperators([operator], 'mine') }],
@@ -60,7 +60,7 @@ t.test('an operator runs as whom it is told, in the namespaces that it is told, 
   t.ok(entries.some(({ msg }) => msg === 'stopped'))
 })
 
-t.test('a start that fails leaves nothing, and tells why', async (t) => {
+t.test('a failed start leaves nothing, and throws the reason', async (t) => {
   const controlPlane = await startControlPlane({ users: [{ name: 'nobody', rules: [] }], controllers: false })
   t.teardown(() => controlPlane.stop())
   const reconciling = defineOperator({

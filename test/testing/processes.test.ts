@@ -5,24 +5,25 @@ import { join } from 'node:path'
 import t from 'tap'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Processes } from '../../src/testing/processes.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
-import { repository, until } from '../support/process.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+import { repository } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
 
-/** A program with a child of its own; both stay until they are killed. */
+/** A program with a child; both run until they are killed. */
 const stubborn = ['-c', 'trap "" TERM INT HUP; echo "started $KUBECONFIG in $PWD"; sleep 600 & echo "child $!"; wait']
 
-/** A process that has ended and whose parent has not asked how is not alive. */
+/** True if a process is alive; a zombie is not. */
 function isAlive(pid: number): boolean {
   const { status, stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return status === 0 && !stdout.startsWith('Z')
 }
 
-t.test('stop ends programs with all that they started, and removes the folder', async (t) => {
+t.test('stop ends programs and their children, and removes the folder', async (t) => {
   const processes = await Processes.create(silentLogger())
   t.teardown(() => processes.stop())
   const program = await processes.start('stubborn', '/bin/sh', stubborn)
   const output = await until('it has printed', () => program.output().includes('child') && program.output())
-  t.equal(output.split('\n')[0], `started  in ${processes.directory}`, 'nothing of the environment is handed down')
+  t.equal(output.split('\n')[0], `started  in ${processes.directory}`, 'the environment is not inherited')
   const child = Number(/child (\d+)/.exec(output)![1])
   t.ok(isAlive(program.pid) && isAlive(child))
   await processes.stop()
@@ -32,19 +33,19 @@ t.test('stop ends programs with all that they started, and removes the folder', 
   await t.rejects(processes.start('late', '/bin/true', []), { code: 'PRO_ABORTED' })
 })
 
-t.test('a program that ends tells its last words, and the others go on', async (t) => {
+t.test('a program that has ended keeps its last output, and others keep running', async (t) => {
   const processes = await Processes.create(silentLogger())
   t.teardown(() => processes.stop())
   const other = await processes.start('other', '/bin/sleep', ['600'])
   const failing = await processes.start('failing', '/bin/sh', ['-c', 'echo reason; exit 3'])
   await until('it has ended', () => failing.hasEnded())
-  t.equal(failing.lastWords(), 'reason')
+  t.equal(failing.lastOutput(), 'reason')
   t.notOk(other.hasEnded())
   await other.kill()
   t.ok(other.hasEnded())
 })
 
-t.test('what a killed process started ends with it, and its folder goes', async (t) => {
+t.test('the children of a killed process end with it, and its folder is removed', async (t) => {
   const script = join(t.testdir(), 'killed.ts')
   writeFileSync(
     script,
@@ -65,7 +66,7 @@ t.test('what a killed process started ends with it, and its folder goes', async 
   await until('all is gone', () => !isAlive(pid) && !isAlive(child) && !existsSync(directory))
 })
 
-t.test('a process that has nothing else to do ends, though its programs run', async (t) => {
+t.test('a process exits although its programs run', async (t) => {
   const script = join(t.testdir(), 'forgetful.ts')
   writeFileSync(
     script,
@@ -82,7 +83,7 @@ t.test('a process that has nothing else to do ends, though its programs run', as
   await until('its program is gone', () => !isAlive(Number(pid.toString())))
 })
 
-t.test('programs have a folder, a log and an environment of their own, and nothing to read', async (t) => {
+t.test('programs have their own folder, log and environment, and no standard input', async (t) => {
   const { logger, entries } = recordingLogger('debug')
   process.env.KUBECONFIG = '/somewhere'
   const processes = await Processes.create(logger)
@@ -97,16 +98,16 @@ t.test('programs have a folder, a log and an environment of their own, and nothi
   const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
   const expected = [`HOME=${directory}`, 'PATH=/usr/local/bin:/usr/bin:/bin', `TMPDIR=${directory}`, 'KUBECONFIG=', ...numbers]
   t.equal(program.output(), `${expected.join('\n')}\n`)
-  t.equal(program.lastWords(), numbers.slice(5).join('\n'), 'the last fifteen lines')
+  t.equal(program.lastOutput(), numbers.slice(5).join('\n'), 'the last fifteen lines')
   t.equal(readFileSync(join(directory, 'env.log'), 'utf8'), program.output())
   t.equal(statSync(join(directory, 'env.log')).mode & 0o777, 0o600)
   const { time: _, ...entry } = entries[0]!
-  t.strictSame(entry, { level: 'debug', program: 'env', code: 3, signal: null, output: program.lastWords(), msg: 'env has ended' })
+  t.strictSame(entry, { level: 'debug', program: 'env', code: 3, signal: null, output: program.lastOutput(), msg: 'env has ended' })
   await program.kill()
-  t.equal(processes.stop(), processes.stop(), 'the end happens once')
+  t.equal(processes.stop(), processes.stop(), 'stop happens once')
 })
 
-t.test('what is killed, or ends with all others, is no news', async (t) => {
+t.test('a program that is killed or stopped is not logged as ended', async (t) => {
   const { logger, lines } = recordingLogger('debug')
   const processes = await Processes.create(logger)
   t.teardown(() => processes.stop())

@@ -1,21 +1,21 @@
-/** How the programs of a real control plane are started and asked: shown with others in their places. */
+/** The start of the programs of a real control plane, with fake programs. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { createClient } from '../../src/client/client.ts'
 import { pod } from '../../src/api/builtin.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
-import { fakePrograms } from '../support/fake-programs.ts'
-import { until } from '../support/process.ts'
+import { fakePrograms } from '../support/process/fake-programs.ts'
+import { until } from '../../src/testing/until.ts'
 
-/** Arguments with the folder and the ports of one run left out. */
+/** Arguments without the folder and the ports of the run. */
 function plain(args: unknown, folder: string): string[] {
   return (args as string[]).map((argument) => argument.replaceAll(folder, 'FOLDER').replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')) // prettier-ignore
 }
 
 const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
 
-t.test('an API server without controllers is etcd and kube-apiserver, with users by their tokens', async (t) => {
+t.test('without controllers, a control plane is etcd and kube-apiserver, with tokens for users', async (t) => {
   const { env, notes } = fakePrograms(t.testdir())
   const controlPlane = await startControlPlane({
     backend: 'binaries',
@@ -72,7 +72,7 @@ t.test('an API server without controllers is etcd and kube-apiserver, with users
   ])
   t.ok((server.args as string[]).includes(`--etcd-servers=${urls[0]}`))
   const lines = tokens.split('\n')
-  t.equal(new Set(lines.map((line) => line.split(',')[0])).size, 7, 'each has a token of its own')
+  t.equal(new Set(lines.map((line) => line.split(',')[0])).size, 7, 'each has its own token')
   t.strictSame(
     lines.map((line) => line.replace(/^[^,]+,/, '')),
     [
@@ -98,9 +98,9 @@ t.test('an API server without controllers is etcd and kube-apiserver, with users
   })
   for (const name of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) t.strictSame(notes(name), [], name)
 
-  const asked = notes('kube-apiserver').slice(2)
-  t.ok(asked.every(({ user }) => user === 'kubernetes-admin'))
-  const created = asked.filter(({ request }) => String(request).startsWith('POST'))
+  const apiRequests = notes('kube-apiserver').slice(2)
+  t.ok(apiRequests.every(({ user }) => user === 'kubernetes-admin'))
+  const created = apiRequests.filter(({ request }) => String(request).startsWith('POST'))
   const group = 'rbac.authorization.k8s.io'
   const path = `POST /apis/${group}/v1`
   const subjects = (name: string): object[] => [{ apiGroup: group, kind: 'User', name }]
@@ -157,7 +157,7 @@ t.test('an API server without controllers is etcd and kube-apiserver, with users
   t.notOk(existsSync(folder))
 })
 
-t.test('with controllers there are more programs, and nodes where they are asked for', async (t) => {
+t.test('with controllers there are more programs, and nodes on request', async (t) => {
   const { env, notes } = fakePrograms(t.testdir())
   const controlPlane = await startControlPlane({
     backend: 'binaries',
@@ -207,7 +207,7 @@ t.test('with controllers there are more programs, and nodes where they are asked
   )
 })
 
-t.test('a program that ends at its start is told with its last words; only a port that was taken is tried again', async (t) => {
+t.test('a program that ends at its start is reported with its output, and only a used port is retried', async (t) => {
   const start = (words: string) => {
     const { env, notes } = fakePrograms(t.testdir(), {
       etcd: `console.error('${words}')\nprocess.exit(1)\n`,

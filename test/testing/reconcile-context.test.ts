@@ -3,7 +3,7 @@ import type { ConfigMap } from '../../src/api/builtin.ts'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import type { Client } from '../../src/client/client.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
-import { systemClock } from '../../src/api/clock.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { reconcileContext } from '../../src/testing/reconcile-context.ts'
@@ -16,7 +16,7 @@ const mapOf = (namespace: string, name: string, data: Record<string, string> = {
   data,
 })
 
-t.test('its cache holds what it was given, frozen, by type', async (t) => {
+t.test('the cache has the given objects, frozen, by type', async (t) => {
   const byColour = defineCacheIndex(configMap, 'colour', ({ data }) => data?.['colour'])
   const [red, blue] = [mapOf('a', 'red', { colour: 'red' }), mapOf('b', 'blue', { colour: 'blue' })]
   const { cache } = reconcileContext({ client, cached: [red, blue] })
@@ -27,7 +27,7 @@ t.test('its cache holds what it was given, frozen, by type', async (t) => {
   t.strictSame(cache.list(configMap, { index: [byColour, 'red'] }), [red])
 })
 
-t.test('an object that does not say what it is has no place in it', async (t) => {
+t.test('an object without apiVersion or kind is refused', async (t) => {
   const { kind: _kind, ...kindless } = mapOf('a', 'b')
   t.throws(() => reconcileContext({ client, cached: [kindless as never] }), { code: 'PRO_INPUT' })
   const { apiVersion: _, ...object } = mapOf('a', 'b')
@@ -37,25 +37,31 @@ t.test('an object that does not say what it is has no place in it', async (t) =>
   })
 })
 
-t.test('it tells the events', async (t) => {
+t.test('events are recorded', async (t) => {
   const { events, recorded } = reconcileContext({ client })
   const object = mapOf('a', 'b') as ConfigMap
   events.event(object, 'Warning', 'Why', 'because')
   t.strictSame(recorded, [{ object, type: 'Warning', reason: 'Why', message: 'because' }])
+  events.event(object, 'Normal', 'Done', 'at last')
+  t.strictSame(
+    recorded.map(({ reason }) => reason),
+    ['Why', 'Done'],
+    'the oldest first',
+  )
 })
 
-t.test('it is what it is given, and has what a reconciler may ask for', (t) => {
+t.test('given parts are used, and others have defaults', (t) => {
   const clock = new FakeClock()
   const { signal } = new AbortController()
   const logger = createLogger({ level: 'warn' })
-  const given = reconcileContext({ client, clock, signal, logger })
-  t.strictSame([given.client, given.clock, given.signal, given.logger], [client, clock, signal, logger])
+  const custom = reconcileContext({ client, clock, signal, logger })
+  t.strictSame([custom.client, custom.clock, custom.signal, custom.logger], [client, clock, signal, logger])
   const usual = reconcileContext({ client })
   t.equal(usual.clock, systemClock)
   t.equal(usual.signal.aborted, false)
   t.equal(usual.logger.isLevelEnabled('fatal'), false)
   t.match(usual.reconcileID, /^[0-9a-f-]{36}$/)
-  t.not(usual.reconcileID, given.reconcileID)
+  t.not(usual.reconcileID, custom.reconcileID)
   t.strictSame(usual.cache.list(pod), [])
   t.end()
 })

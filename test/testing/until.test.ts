@@ -1,7 +1,7 @@
 import t from 'tap'
 import { until } from '../../src/testing/until.ts'
 
-t.test('what a probe throws counts as not yet', async (t) => {
+t.test('a probe that throws is retried', async (t) => {
   const answers = [
     () => {
       throw new Error('not there')
@@ -14,7 +14,7 @@ t.test('what a probe throws counts as not yet', async (t) => {
   t.strictSame(answers, [])
 })
 
-t.test('when the time is over, the last error of the probe is the cause', async (t) => {
+t.test('at the timeout, the last error of the probe is the cause', async (t) => {
   const cause = new Error('not there')
   await t.rejects(
     until('it is there', () => Promise.reject(cause), 0),

@@ -3,9 +3,10 @@ import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createServiceAccounts, userOfServiceAccount, withToken } from '../../src/testing/service-account.ts'
+import type { Created } from '../../src/testing/users.ts'
 import { createNamespaces, grant } from '../../src/testing/users.ts'
 
-/** A client that notes what is created; what is there already is refused. */
+/** A client that records the created objects; a create of an existing object is rejected. */
 function creating(...existing: string[]): { client: Client; created: [kind: string, object: object][] } {
   const created: [string, object][] = []
   const create = async ({ kind }: { kind: string }, object: { metadata: { name: string } }): Promise<void> => {
@@ -18,13 +19,14 @@ function creating(...existing: string[]): { client: Client; created: [kind: stri
 
 const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
 
-t.test('each user gets what its rules say, in the cluster and in namespaces; no rules are no objects', async (t) => {
+t.test('each user gets roles for its rules, in the cluster and in namespaces', async (t) => {
   const { client, created } = creating()
   const users = [
     { name: 'a', rules: [], namespaceRules: { x: [], y: rules } },
     { name: 'b', rules },
   ]
-  const made = await grant(client, users, 'p')
+  const made: Created[] = []
+  await grant(client, users, 'p', made)
   const apiGroup = 'rbac.authorization.k8s.io'
   const bound = (kind: string, name: string, user: string): object => ({
     roleRef: { apiGroup, kind, name },
@@ -47,16 +49,17 @@ t.test('each user gets what its rules say, in the cluster and in namespaces; no 
   )
 })
 
-t.test('of namespaces and ServiceAccounts those are created that are not there yet', async (t) => {
+t.test('missing namespaces and ServiceAccounts are created', async (t) => {
   const { client, created } = creating('there')
-  const namespaces = await createNamespaces(client, ['new', 'there', 'new'])
-  const accounts = await createServiceAccounts(client, [{ name: 'a/there' }, { name: 'a/robot' }])
+  const made: Created[] = []
+  await createNamespaces(client, ['new', 'there', 'new'], made)
+  await createServiceAccounts(client, [{ name: 'a/there' }, { name: 'a/robot' }], made)
   t.strictSame(created, [
     ['Namespace', { metadata: { name: 'new' } }],
     ['ServiceAccount', { metadata: { namespace: 'a', name: 'robot' } }],
   ])
   t.strictSame(
-    [...namespaces, ...accounts].map(({ type, key }) => [type.kind, key]),
+    made.map(({ type, key }) => [type.kind, key]),
     [
       ['Namespace', { name: 'new' }],
       ['ServiceAccount', { namespace: 'a', name: 'robot' }],
@@ -66,7 +69,7 @@ t.test('of namespaces and ServiceAccounts those are created that are not there y
   await t.rejects(createServiceAccounts(client, [{ name: 'a/broken' }]), { message: 'broken' })
 })
 
-t.test('a ServiceAccount is a user with the groups that Kubernetes gives it', (t) => {
+t.test('a ServiceAccount is a user with the groups of Kubernetes', (t) => {
   const namespaceRules = { x: rules }
   const groups = ['system:serviceaccounts', 'system:serviceaccounts:a']
   t.strictSame(userOfServiceAccount({ name: 'a/b', namespaceRules }), {
@@ -84,12 +87,12 @@ t.test('a ServiceAccount is a user with the groups that Kubernetes gives it', (t
   t.end()
 })
 
-t.test('the token of a ServiceAccount is requested when it is needed, kept, and asked for anew when it was refused', async (t) => {
-  const asked: unknown[] = []
+t.test('the token of a ServiceAccount is requested on demand, cached, and renewed when refused', async (t) => {
+  const requests: unknown[] = []
   const admin = {
     raw: async (path: string, options: object) => {
-      asked.push([path, options])
-      return { status: { token: `token-${asked.length}` } }
+      requests.push([path, options])
+      return { status: { token: `token-${requests.length}` } }
     },
   } as unknown as Client
   const connection = {
@@ -102,10 +105,10 @@ t.test('the token of a ServiceAccount is requested when it is needed, kept, and 
   }
   const { authorization, ...rest } = withToken(admin, connection, 'x/y')
   t.strictSame(rest, { server: 'https://a', ca: 'ca', namespace: 'n', describe: 'a test, as the ServiceAccount x/y' })
-  t.strictSame(asked, [])
+  t.strictSame(requests, [])
   t.equal(await authorization!(), 'Bearer token-1')
   t.equal(await authorization!(), 'Bearer token-1')
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } }
-  t.strictSame(asked, [['/api/v1/namespaces/x/serviceaccounts/y/token', { method: 'POST', body }]])
+  t.strictSame(requests, [['/api/v1/namespaces/x/serviceaccounts/y/token', { method: 'POST', body }]])
   t.equal(await authorization!('Bearer token-1'), 'Bearer token-2')
 })

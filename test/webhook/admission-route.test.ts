@@ -2,16 +2,16 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { failure } from '../../src/api/status.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import type { WebhookHandlers } from '../../src/webhook/definition.ts'
+import type { WebhookHandlers } from '../../src/webhook/definition/definition.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Fixture, Widget } from '../support/webhook-fixture.ts'
-import { fixture, handlers, review, widgetObject } from '../support/webhook-fixture.ts'
+import type { Fixture, Widget } from '../support/webhook/fixture.ts'
+import { fixture, handlers, review, widgetObject } from '../support/webhook/fixture.ts'
 
 const url = '/validate-apps-example-com-v1-widget'
 const good = widgetObject({ size: 3, image: 'i' })
 const forever = (): Promise<never> => new Promise(() => undefined)
 
-/** The value of a series, by its labels as they are printed; undefined when there is none. */
+/** The value of a series, by its labels as they are printed; undefined when the series does not exist. */
 async function valueOf({ metrics }: Fixture, series: string): Promise<number | undefined> {
   const line = (await metrics.registry.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length))
@@ -20,7 +20,7 @@ async function valueOf({ metrics }: Fixture, series: string): Promise<number | u
 const reviews = (operation: string, outcome: string, path = url): string =>
   `proreus_webhook_reviews_total{webhook="${path}",group="apps.example.com",kind="Widget",operation="${operation}",outcome="${outcome}"}`
 
-t.test('each review is counted by how it ended', async (t) => {
+t.test('each review is counted by its outcome', async (t) => {
   const cases: [outcome: string, definition: WebhookHandlers<Widget>, panics: number, level: string][] = [
     ['allowed', {}, 0, 'debug'],
     ['denied', { validateInCluster: () => failure(500, 'InternalError', 'a verdict is one, whatever its code') }, 0, 'info'],
@@ -47,12 +47,12 @@ t.test('each review is counted by how it ended', async (t) => {
     t.strictSame(
       fix.entries.map((entry) => entry['level']),
       [level],
-      'one line, whatever happens',
+      'one log line for each review',
     )
   }
 })
 
-t.test('a handler that the deadline cuts off has overrun it', async (t) => {
+t.test('a handler that is aborted at the deadline is counted as a deadline overrun', async (t) => {
   const clock = new FakeClock()
   const fix = await fixture(t, { validateInCluster: forever }, { clock })
   const answer = fix.ask('validate', { operation: 'UPDATE', object: good, oldObject: good }, '?timeout=5s')
@@ -64,7 +64,7 @@ t.test('a handler that the deadline cuts off has overrun it', async (t) => {
   t.match(fix.entries, [{ level: 'warn', path: url, uid: 'uid-1', code: 504, msg: /did not decide within 4900 ms/ }])
 })
 
-t.test('so has one that keeps the process busy for too long, although it answers', async (t) => {
+t.test('a handler that blocks the event loop past the deadline is counted as an overrun although it answers', async (t) => {
   const busy = (ms: number): void => {
     const until = performance.now() + ms
     while (performance.now() < until);
@@ -81,7 +81,7 @@ t.test('so has one that keeps the process busy for too long, although it answers
   t.equal(await valueOf(fix, `proreus_webhook_deadline_overruns_total{webhook="${url}"}`), 1)
 })
 
-t.test('sizes of requests and of patches, and warnings', async (t) => {
+t.test('request sizes, patch sizes and warnings are measured', async (t) => {
   const fix = await fixture(t, {
     ...handlers,
     validate: (_object, _old, context) => {
@@ -101,12 +101,12 @@ t.test('sizes of requests and of patches, and warnings', async (t) => {
   t.equal(await valueOf(fix, `proreus_webhook_patch_bytes_sum{webhook="${path}"}`), bytes.length)
   t.equal(await valueOf(fix, `proreus_webhook_patch_bytes_count{webhook="${path}"}`), 1)
   t.equal(await valueOf(fix, `proreus_webhook_patch_operations_count{webhook="${url}"}`), undefined, 'a validating webhook has no patches')
-  const sent = Buffer.byteLength(JSON.stringify(review({ object: good })))
-  t.equal(await valueOf(fix, `proreus_webhook_request_bytes_sum{webhook="${url}"}`), sent)
+  const requestBytes = Buffer.byteLength(JSON.stringify(review({ object: good })))
+  t.equal(await valueOf(fix, `proreus_webhook_request_bytes_sum{webhook="${url}"}`), requestBytes)
   t.equal(await valueOf(fix, `proreus_webhook_warnings_total{webhook="${url}"}`), 2)
 })
 
-t.test('how long a review took is told in seconds, and in milliseconds in the log', async (t) => {
+t.test('the duration of a review is in seconds in metrics, and in milliseconds in the log', async (t) => {
   const fix = await fixture(t, { validate: async () => [] })
   const began = performance.now()
   for (let count = 0; count < 3; count += 1) await fix.ask('validate', { object: good })
@@ -122,7 +122,7 @@ t.test('how long a review took is told in seconds, and in milliseconds in the lo
   t.ok(logged > 0 && logged <= ms + 0.002, `${logged}`)
 })
 
-t.test('a review that is under way is in flight, also one that fails later, and its size is counted', async (t) => {
+t.test('a running review is in flight, and is observed when it ends, also when it fails', async (t) => {
   const entered = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<never>()
   const fix = await fixture(t, {
@@ -142,7 +142,7 @@ t.test('a review that is under way is in flight, also one that fails later, and 
   t.equal(await valueOf(fix, `controller_runtime_webhook_latency_seconds_count{webhook="${url}"}`), 1)
 })
 
-t.test('a review that is no review ends like any other, whether that is found at once or later', async (t) => {
+t.test('a body that is not an AdmissionReview is answered with 400 and counted, inline and offloaded', async (t) => {
   for (const inline of [true, false]) {
     const fix = await fixture(t, handlers, { evaluation: { isInline: () => inline, threads: 1 } })
     const answer = await fix.server.app.inject({ method: 'POST', url, payload: '[]', headers: { 'content-type': 'application/json' } })
@@ -154,12 +154,12 @@ t.test('a review that is no review ends like any other, whether that is found at
   }
 })
 
-t.test('one that is given up before anything is known of it is an error without an answer of the API', async (t) => {
+t.test('a review that times out before its body is read is answered with 500', async (t) => {
   const clock = new FakeClock()
-  // No thread ever comes to it.
+  // Without threads, the review waits for one until its deadline.
   const evaluation = { isInline: () => false, threads: 0 }
   const fix = await fixture(t, handlers, { clock, evaluation })
-  // It has no object, before which the request would stand.
+  // With a space before `object`, the request is not recognized before the whole body is parsed.
   const payload = JSON.stringify(review({ object: good })).replace('"object":', ' "object":')
   const answer = fix.server.app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json' } })
   await clock.untilPending(1)
@@ -171,7 +171,7 @@ t.test('one that is given up before anything is known of it is an error without 
   ])
 })
 
-t.test('requests that are no reviews are counted by their status', async (t) => {
+t.test('requests that are not reviews are counted by status', async (t) => {
   const fix = await fixture(t, handlers, { maxBodyBytes: 2000 })
   const json = { 'content-type': 'application/json' }
   const send = (payload: string | object, headers: Record<string, string> = json, to = url): Promise<unknown> =>
@@ -189,19 +189,19 @@ t.test('requests that are no reviews are counted by their status', async (t) => 
   const refused = (status: number): string => `proreus_webhook_refused_total{webhook="${url}",code="${status}"}`
   t.equal(await valueOf(fix, refused(400)), 2)
   t.equal(await valueOf(fix, refused(413)), 1)
-  t.notMatch(await fix.metrics.registry.metrics(), /elsewhere/, 'nobody makes series by asking for paths')
+  t.notMatch(await fix.metrics.registry.metrics(), /elsewhere/, 'requests to unknown paths create no series')
 })
 
-t.test('the log', async (t) => {
-  const spoken = async (test: Test, options: object, uids: string[], object = good): Promise<Record<string, unknown>[]> => {
+t.test('the review log', async (t) => {
+  const logged = async (test: Test, options: object, uids: string[], object = good): Promise<Record<string, unknown>[]> => {
     const fix = await fixture(test, handlers, options)
     for (const uid of uids) await fix.server.app.inject({ method: 'POST', url, payload: review({ uid, object }) })
     return fix.entries
   }
   const uids = Array.from({ length: 40 }, (_, index) => `uid-${index}`)
 
-  t.test('has a line for each denied review, with who, what and why', async (t) => {
-    const [line] = await spoken(t, { level: 'info' }, ['u'], widgetObject({ size: 3, image: 'i', note: 'bad' }))
+  t.test('has a line for each denied review, with its user, object and reason', async (t) => {
+    const [line] = await logged(t, { level: 'info' }, ['u'], widgetObject({ size: 3, image: 'i', note: 'bad' }))
     t.match(line, {
       level: 'info',
       msg: 'denied',
@@ -219,21 +219,21 @@ t.test('the log', async (t) => {
       causes: 1,
       ms: Number,
     })
-    t.notMatch(JSON.stringify(line), /"bad"/, 'nothing of the object')
+    t.notMatch(JSON.stringify(line), /"bad"/, 'no values of the object')
   })
 
-  t.test('has none for allowed ones, but at the level of debug', async (t) => {
-    t.strictSame(await spoken(t, { level: 'info' }, uids), [])
-    const [line] = await spoken(t, { level: 'debug' }, ['u'])
+  t.test('logs allowed reviews at the debug level only', async (t) => {
+    t.strictSame(await logged(t, { level: 'info' }, uids), [])
+    const [line] = await logged(t, { level: 'debug' }, ['u'])
     t.match(line, { level: 'debug', msg: 'reviewed', uid: 'u', allowed: true, operations: 0, dryRun: false, ms: Number })
   })
 
-  t.test('has lines for the share that is asked for, chosen by uid', async (t) => {
-    t.equal((await spoken(t, { level: 'info', reviewLogSampling: 1 }, uids)).length, uids.length)
-    const first = await spoken(t, { level: 'info', reviewLogSampling: 0.5 }, uids)
+  t.test('logs the configured share of allowed reviews, sampled by uid', async (t) => {
+    t.equal((await logged(t, { level: 'info', reviewLogSampling: 1 }, uids)).length, uids.length)
+    const first = await logged(t, { level: 'info', reviewLogSampling: 0.5 }, uids)
     t.match(first[0], { level: 'info', msg: 'reviewed', allowed: true, operations: 0, user: 'jane' })
     t.ok(first.length > 5 && first.length < 35, `${first.length} of 40`)
-    const again = await spoken(t, { level: 'info', reviewLogSampling: 0.5 }, uids)
+    const again = await logged(t, { level: 'info', reviewLogSampling: 0.5 }, uids)
     t.strictSame(
       again.map(({ uid }) => uid),
       first.map(({ uid }) => uid),
@@ -241,7 +241,7 @@ t.test('the log', async (t) => {
     await t.rejects(fixture(t, handlers, { reviewLogSampling: 2 }), { code: 'PRO_CONFIG_INVALID' })
   })
 
-  t.test('hides what a user name should not have held', async (t) => {
+  t.test('redacts secrets in user names', async (t) => {
     const fix = await fixture(t, handlers, { level: 'debug' })
     const userInfo = { username: '-----BEGIN PRIVATE KEY-----\nhidden' }
     await fix.ask('validate', { object: good, userInfo })

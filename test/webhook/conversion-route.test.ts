@@ -6,16 +6,16 @@ import type { JsonObject } from '../../src/api/json.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { limitAdvice } from '../../src/webhook/body/receive.ts'
-import { shareMemory } from '../../src/webhook/memory.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
-import type { ConversionResponse } from '../support/conversion-fixture.ts'
-import { conversionServer, jobConversion, jobOf, reviewOf } from '../support/conversion-fixture.ts'
-import { until } from '../support/process.ts'
+import { shareMemory } from '../../src/webhook/http/memory-shares.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+import type { ConversionResponse } from '../support/conversion/fixture.ts'
+import { conversionServer, jobConversion, jobOf, reviewOf } from '../support/conversion/fixture.ts'
+import { until } from '../../src/testing/until.ts'
 import { processorTimeMs, Turns } from '../support/turns.ts'
 
 const cron = (value: string, name = 'a'): JsonObject => jobOf('v1beta1', { cron: value }, { metadata: { name, namespace: 'test' } })
 
-t.test('objects are converted in their order, and the uid comes back', async (t) => {
+t.test('objects are converted in their order, and the response has the uid of the request', async (t) => {
   const { ask, metrics } = await conversionServer(t)
   const objects = [cron('1 2', 'b'), jobOf('v1alpha1', { every: { hour: '3' } }), jobOf('v1', { schedule: {} }), cron('3 4')]
   const response = await ask(t, reviewOf(objects, 'example.com/v1', 'uid-7'), '?timeout=30s')
@@ -34,7 +34,7 @@ t.test('objects are converted in their order, and the uid comes back', async (t)
   t.strictSame((await ask(t, reviewOf([]))).convertedObjects, [])
 })
 
-t.test('one object that fails fails the review, which says which and why, and returns nothing', async (t) => {
+t.test('a failed object fails the review with its name and reason, and no objects are returned', async (t) => {
   const lines: string[] = []
   const logger = createLogger({ destination: { write: (line: string) => void lines.push(line) } })
   const { ask, metrics } = await conversionServer(t, jobConversion, { logger })
@@ -62,11 +62,11 @@ t.test('one object that fails fails the review, which says which and why, and re
   t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 1\n/)
   const many = await ask(t, reviewOf(Array.from({ length: 7 }, (_, index) => cron('never', `bad-${index}`))))
   t.match(many.result.message, /bad-0".*bad-1".*bad-2".*; and 4 more$/)
-  t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 2\n/, 'one a review')
-  t.equal((await ask(t, reviewOf([cron('1 2')]))).result.status, 'Success', 'and the server goes on')
+  t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 2\n/, 'counted once per review')
+  t.equal((await ask(t, reviewOf([cron('1 2')]))).result.status, 'Success', 'the server keeps serving')
 })
 
-t.test('what is not converted here fails the review', async (t) => {
+t.test('unknown kinds and versions fail the review', async (t) => {
   const { ask, metrics } = await conversionServer(t)
   const cases: [unknown, string, RegExp][] = [
     [
@@ -87,7 +87,7 @@ t.test('what is not converted here fails the review', async (t) => {
   t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 0\n/, 'no converter threw')
 })
 
-t.test('what is no review is refused with a sentence', async (t) => {
+t.test('a body that is not a ConversionReview is refused with a reason', async (t) => {
   const { server } = await conversionServer(t)
   const valid = JSON.stringify(reviewOf([cron('1 2')]))
   const review = (request: unknown, rest = {}): string =>
@@ -135,7 +135,7 @@ t.test('what is no review is refused with a sentence', async (t) => {
   t.strictSame([other.statusCode, other.body], [415, 'The Content-Type must be application/json.\n'])
 })
 
-t.test('the fields of a review may stand in any order, and others beside them', async (t) => {
+t.test('the fields of a review may be in any order, among other fields', async (t) => {
   const { ask } = await conversionServer(t)
   const body = ` { "request" : {"objects" : [ ${JSON.stringify(cron('"]},\\ 2'))} , ${JSON.stringify(cron('3 4'))} ] ,"x":{"objects":[]},"uid":"ü", "desiredAPIVersion":"example.com/v1"},"response":null,
     "kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1" } `
@@ -144,7 +144,7 @@ t.test('the fields of a review may stand in any order, and others beside them', 
   t.match(response.convertedObjects, [{ spec: { schedule: { minute: '"]},\\', hour: '2' } } }, { spec: { schedule: { minute: '3' } } }])
 })
 
-t.test('integers beyond 2^53 come out as they went in, also from what is kept', async (t) => {
+t.test('integers beyond 2^53 survive the conversion, also those kept in the annotation', async (t) => {
   const { ask } = await conversionServer(t)
   const body = JSON.stringify(reviewOf([jobOf('v1', { schedule: {}, serial: 'S', priority: 'P' })], 'example.com/v1alpha1'))
     .replace('"S"', '9007199254740993')
@@ -158,12 +158,12 @@ t.test('integers beyond 2^53 come out as they went in, also from what is kept', 
   t.match(back, /"serial":9007199254740993[,}]/)
   t.match(await inject(body.replace('v1alpha1"', 'v1beta1"')), /"serial":9007199254740993[,}]/, 'in the spec')
   const twice = body.replace('"schedule":{}', '"schedule":{},"tasks":[{"name":"a","command":"x","retries":9007199254740992}]')
-  const alike = await inject(twice.replace('v1alpha1"', 'v1beta1"'))
-  t.match(alike, /"serial":9007199254740993[,}]/)
-  t.match(alike, /{\\"value\\":9007199254740992,/, 'and one beside it that rounds to the same, in the annotation')
+  const rounded = await inject(twice.replace('v1alpha1"', 'v1beta1"'))
+  t.match(rounded, /"serial":9007199254740993[,}]/)
+  t.match(rounded, /{\\"value\\":9007199254740992,/, 'and one beside it that rounds to the same number, in the annotation')
 })
 
-t.test('a long list is converted in slices: the event loop is free in between', async (t) => {
+t.test('a long list is converted in slices that leave the event loop free in between', async (t) => {
   const { ask } = await conversionServer(t)
   const text = 'x'.repeat(20_000)
   const objects = Array.from({ length: 600 }, (_, index) =>
@@ -179,7 +179,7 @@ t.test('a long list is converted in slices: the event loop is free in between', 
   t.ok(longest < all / 2, `of ${all} ms, the longest turn took ${longest}`)
 })
 
-t.test('several long lists at once take turns: one slice in each turn of the event loop', async (t) => {
+t.test('concurrent long lists share the event loop: one slice in each turn', async (t) => {
   let turn = 0
   let stopped = false
   const count = (): void => {
@@ -205,21 +205,21 @@ t.test('several long lists at once take turns: one slice in each turn of the eve
   t.equal(new Set(laterThanFirst).size, laterThanFirst.length, `turns ${seen.join(' ')}`)
 })
 
-t.test('what is lost is logged a few times in a list, and counted each time', async (t) => {
+t.test('malformed kept fields are logged at warn for three objects of a list, and counted for each', async (t) => {
   const lines: string[] = []
   const logger = createLogger({ level: 'debug', destination: { write: (line: string) => void lines.push(line) } })
   const { ask, metrics } = await conversionServer(t, jobConversion, { logger })
   const metadata = { name: 'a', annotations: { 'conversion.example.com/v1': 'made up' } }
   await ask(t, reviewOf(Array.from({ length: 10 }, () => jobOf('v1beta1', { cron: '1 2' }, { metadata }))))
-  const told = lines
+  const logged = lines
     .filter((line) => line.includes('what an annotation has kept of v1 is malformed'))
     .map((line) => JSON.parse(line) as object)
   t.strictSame(
-    told.map((line) => [(line as { level: string }).level, (line as { uid: string }).uid]),
+    logged.map((line) => [(line as { level: string }).level, (line as { uid: string }).uid]),
     Array.from({ length: 10 }, (_, index) => [index < 3 ? 'warn' : 'debug', 'uid-1']),
-    'the others are there for who looks for them',
+    'the rest is logged at debug',
   )
-  t.match(told[0], { kind: 'Job', name: 'a' })
+  t.match(logged[0], { kind: 'Job', name: 'a' })
   t.match(await metrics.registry.metrics(), /proreus_conversion_unkept_total\{kind="Job\.example\.com",reason="not_accepted"\} 10/)
 })
 
@@ -231,37 +231,37 @@ t.test('a field that a converter misspells is logged once', async (t) => {
   ])
   const { ask } = await conversionServer(t, { ...jobConversion, spokes }, { logger })
   for (const _ of [1, 2]) await ask(t, reviewOf([cron('1 2'), cron('1 2')]))
-  const told = lines.filter((line) => line.includes('prioriti')).map((line) => JSON.parse(line) as object)
-  t.match(told, [
+  const logged = lines.filter((line) => line.includes('prioriti')).map((line) => JSON.parse(line) as object)
+  t.match(logged, [
     { level: /40|warn/i, kind: 'Job', name: 'a', msg: /^the converter from v1beta1 to v1 returned .* dropped: spec\.prioriti$/ },
   ])
-  t.equal(told.length, 1)
+  t.equal(logged.length, 1)
 })
 
-t.test('a converter that takes too long fails the review at its deadline, and is told', async (t) => {
+t.test('a converter that takes too long fails the review at its deadline, and its signal is aborted', async (t) => {
   const clock = new FakeClock(0)
-  let told: AbortSignal | undefined
+  let received: AbortSignal | undefined
   const slow = new Map(jobConversion.spokes)
   slow.set('v1beta1', {
     toHub: (_object, { signal }) => {
-      told = signal
+      received = signal
       return new Promise(() => undefined)
     },
     fromHub: () => ({}),
   })
   const { ask } = await conversionServer(t, { ...jobConversion, spokes: slow }, { clock })
-  const asked = ask(t, reviewOf([cron('1 2'), cron('3 4')]), '?timeout=3s')
-  await until('the converter is called', () => told)
+  const response = ask(t, reviewOf([cron('1 2'), cron('3 4')]), '?timeout=3s')
+  await until('the converter is called', () => received)
   await clock.advance(2900)
-  t.match((await asked).result, {
+  t.match((await response).result, {
     status: 'Failure',
     code: 504,
     message: /the deadline has passed: 0 of 2 objects were converted to example\.com\/v1 within 2900 ms/,
   })
-  t.ok(told?.aborted)
+  t.ok(received?.aborted)
 })
 
-t.test('the time that a review takes to arrive is not there for its converters', async (t) => {
+t.test('the timeout of a review includes the time that its body takes to arrive', async (t) => {
   const clock = new FakeClock(50_000)
   let called = false
   const slow = new Map(jobConversion.spokes)
@@ -287,7 +287,7 @@ t.test('the time that a review takes to arrive is not there for its converters',
   t.match(await until('it is answered', () => answer), /converted to example\.com\/v1 within 900 ms","reason":"Timeout"/)
 })
 
-t.test('after the deadline no more objects are converted', async (t) => {
+t.test('no more objects are converted after the deadline', async (t) => {
   const clock = new FakeClock(0)
   const first = Promise.withResolvers<undefined>()
   const calls: string[] = []
@@ -301,10 +301,10 @@ t.test('after the deadline no more objects are converted', async (t) => {
     fromHub: () => ({ spec: { cron: 'x' } }),
   })
   const { ask, metrics } = await conversionServer(t, { ...jobConversion, spokes: slow, lossless: false }, { clock })
-  const asked = ask(t, reviewOf([cron('1 2', 'a'), cron('3 4', 'b'), cron('5 6', 'c')]), '?timeout=3s')
+  const response = ask(t, reviewOf([cron('1 2', 'a'), cron('3 4', 'b'), cron('5 6', 'c')]), '?timeout=3s')
   await until('the converter is called', () => calls.length === 1)
   await clock.advance(2900)
-  t.equal((await asked).result.code, 504)
+  t.equal((await response).result.code, 504)
   first.resolve(undefined)
   const converted = /conversion_objects_total\{kind="Job\.example\.com",result="success"\} 1/
   await until('the object that was begun is converted', async () => converted.test(await metrics.registry.metrics()))
@@ -312,7 +312,7 @@ t.test('after the deadline no more objects are converted', async (t) => {
   t.strictSame(calls, ['a'])
 })
 
-t.test('a review may be larger than an admission review, up to a limit of its own', async (t) => {
+t.test('a ConversionReview may be larger than an admission review, up to its own limit', async (t) => {
   const mebibyte = 2 ** 20
   const shares = shareMemory({ limitBytes: 1024 * mebibyte, idleBytes: 160 * mebibyte, heapLimitBytes: 512 * mebibyte, processors: 2 })
   const { server } = await conversionServer(t, jobConversion, { memory: shares })
@@ -330,7 +330,7 @@ t.test('a review may be larger than an admission review, up to a limit of its ow
   t.strictSame([answer.statusCode, answer.body], [413, `The ConversionReview is larger than 134217728 bytes: ${limitAdvice}.\n`])
 })
 
-t.test('a connection with a long answer expects the next request before that has been fetched', async (t) => {
+t.test('a connection with a long answer reads the next request before the answer is fetched', async (t) => {
   const { server } = await conversionServer(t)
   let socket: Socket | null = null
   server.app.addHook('onSend', (_request, { raw }, _payload, next) => {
@@ -345,7 +345,7 @@ t.test('a connection with a long answer expects the next request before that has
   t.strictSame([await listenersAfter(10), await listenersAfter(20_000)], [0, 1])
 })
 
-t.test('an object that holds too much fails the review, which names it', async (t) => {
+t.test('an object with too many values or levels fails the review by name', async (t) => {
   const { ask, metrics } = await conversionServer(t)
   const values = [cron('1 2'), jobOf('v1beta1', { cron: '1 2', tasks: Array(100_001).fill(1) })]
   t.match((await ask(t, reviewOf(values))).result, {
@@ -357,7 +357,7 @@ t.test('an object that holds too much fails the review, which names it', async (
   t.match(await metrics.registry.metrics(), /proreus_conversion_objects_total\{kind="Job\.example\.com",result="failure"\} 2/)
 })
 
-t.test('an object of 99,000 values is converted, with the event loop free in between', async (t) => {
+t.test('an object of 99,000 values is converted while the event loop stays free', async (t) => {
   const { ask } = await conversionServer(t)
   const tasks = Array.from({ length: 33_000 }, (_, index) => ({ name: String(index), command: 'x' }))
   const body = reviewOf([cron('1 2'), jobOf('v1beta1', { cron: '3 4', tasks })])
@@ -414,21 +414,21 @@ t.test('a dense object waits for the memory that it takes beyond an ordinary one
   await until('nothing is taken', () => server.inFlightBytes === 0)
 })
 
-t.test('after a thousand objects that fail the others are not tried', async (t) => {
+t.test('conversion stops after a thousand failed objects', async (t) => {
   const { ask, metrics } = await conversionServer(t)
   const { result } = await ask(t, reviewOf(Array.from({ length: 1500 }, () => ({}))))
   t.match(result.message, /; and 997 more, after which no others were tried$/)
   t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 0\n/)
 })
 
-t.test('a value that is longer than any object is not looked at to its end', async (t) => {
+t.test('a value longer than any object is refused before its end is parsed', async (t) => {
   const { server } = await conversionServer(t)
   const payload = JSON.stringify(reviewOf([cron('x'.repeat(9 * 1024 * 1024))]))
   const answer = await server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })
   t.strictSame([answer.statusCode, answer.body], [400, 'request.objects[0] is larger than 8388608 bytes.\n'])
 })
 
-t.test('without a conversion the path is not served', async (t) => {
+t.test('without a conversion, /convert answers 404', async (t) => {
   const { server } = await conversionServer(t, jobConversion, { conversions: [] })
   t.equal((await server.app.inject({ method: 'POST', url: '/convert', payload: '{}' })).statusCode, 404)
 })
@@ -448,7 +448,7 @@ function with1beta1(toHub: (object: JsonObject, call: { readonly signal: AbortSi
   return { ...jobConversion, spokes, lossless: false }
 }
 
-t.test('without a timeout, a conversion has thirty seconds less the way back', async (t) => {
+t.test('a conversion without a timeout has thirty seconds, less 100 ms for the answer', async (t) => {
   const clock = new FakeClock(0)
   let called = false
   const { ask } = await conversionServer(
@@ -469,7 +469,7 @@ t.test('without a timeout, a conversion has thirty seconds less the way back', a
   )
 })
 
-t.test('a conversion is logged for who looks for it, and one that came too late for everybody', async (t) => {
+t.test('conversions are logged at debug, those that time out at warn', async (t) => {
   const { logger, entries } = recordingLogger('debug')
   const clock = new FakeClock(0)
   let hangs = false
@@ -486,10 +486,10 @@ t.test('a conversion is logged for who looks for it, and one that came too late 
   t.match(entries.at(-1), { level: 'debug', msg: 'converted', uid: 'u2', failed: true, objects: 1 })
   entries.length = 0
   hangs = true
-  const asked = ask(t, reviewOf([cron('1 2')], 'example.com/v1', 'u3'), '?timeout=1s')
+  const response = ask(t, reviewOf([cron('1 2')], 'example.com/v1', 'u3'), '?timeout=1s')
   await clock.untilPending(1)
   await clock.advance(900)
-  await asked
+  await response
   t.match(entries, [{ level: 'warn', uid: 'u3', code: 504, msg: '0 of 1 objects were converted to example.com/v1 within 900 ms' }])
   const text = await metrics.registry.metrics()
   t.match(text, /^proreus_conversion_requests_total\{kind="Job\.example\.com",result="failure"\} 1$/m)
@@ -498,7 +498,7 @@ t.test('a conversion is logged for who looks for it, and one that came too late 
   t.match(text, /^controller_runtime_webhook_latency_seconds_count\{webhook="\/convert"\} 3$/m)
 })
 
-t.test('a conversion whose sender goes is given up', async (t) => {
+t.test('a conversion whose client disconnects is aborted', async (t) => {
   const { logger, entries } = recordingLogger('debug')
   let signal: AbortSignal | undefined
   const conversion = with1beta1((_object, call) => {
@@ -512,14 +512,14 @@ t.test('a conversion whose sender goes is given up', async (t) => {
   sent.setHeader('content-type', 'application/json').end(JSON.stringify(reviewOf([cron('1 2'), cron('3 4')], 'example.com/v1', 'u')))
   await until('the converter is called', () => signal)
   sent.destroy()
-  await until('it is told', () => signal?.aborted)
+  await until('the signal is aborted', () => signal?.aborted)
   t.match(signal?.reason, { name: 'AbortError', message: 'the connection of the request was closed' })
-  const given = (): Record<string, unknown> | undefined => entries.find(({ msg }) => String(msg).startsWith('a conversion was aborted'))
-  t.match(await until('it is logged', given), { level: 'debug', uid: 'u', msg: 'a conversion was aborted: the client has disconnected' })
+  const logged = (): Record<string, unknown> | undefined => entries.find(({ msg }) => String(msg).startsWith('a conversion was aborted'))
+  t.match(await until('it is logged', logged), { level: 'debug', uid: 'u', msg: 'a conversion was aborted: the client has disconnected' })
   await until('nothing is taken', () => server.inFlight === 0 && server.inFlightBytes === 0)
 })
 
-t.test('what is refused is counted for the path, by its status', async (t) => {
+t.test('refused requests are counted by path and status', async (t) => {
   const { logger, entries } = recordingLogger()
   const { server, metrics } = await conversionServer(t, jobConversion, { logger })
   const answer = await server.app.inject({
@@ -535,7 +535,7 @@ t.test('what is refused is counted for the path, by its status', async (t) => {
   t.match(text, /^proreus_webhook_request_bytes_sum\{webhook="\/convert"\} 1$/m)
 })
 
-t.test('a long answer is told with its length, and goes out in pieces', async (t) => {
+t.test('a long answer has a Content-Length, and is written in pieces', async (t) => {
   const { server } = await conversionServer(t)
   const objects = Array.from({ length: 40 }, () => cron('x'.repeat(20_000)))
   const payload = JSON.stringify(reviewOf(objects))

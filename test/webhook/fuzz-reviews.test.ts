@@ -1,6 +1,6 @@
 /**
- * Hostile AdmissionReviews: whatever is sent, the answer is a clear refusal, or a review with the same uid, whose patch makes a valid
- * object of the one that was sent. `SEED=… REVIEWS=…` chooses another run or a longer one.
+ * Hostile AdmissionReviews: each is rejected with a reason, or answered with a review of the same uid whose patch makes the object valid.
+ * `SEED=… REVIEWS=…` chooses another run or a longer one.
  */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
@@ -8,21 +8,21 @@ import { isObject } from '../../src/api/json.ts'
 import type { Client } from '../../src/client/client.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
-import type { PatchOperation } from '../../src/webhook/patch.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import type { PatchOperation } from '../../src/webhook/review/patch.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 import { Dice } from '../support/dice.ts'
-import { applyPatch } from '../support/webhook-apply-patch.ts'
-import { changeableSource } from '../support/webhook-fixture.ts'
-import { gadget, gadgetHandlers } from '../support/webhook-gadget.ts'
-import { reviewText } from '../support/webhook-reviews.ts'
+import { applyPatch } from '../support/webhook/apply-patch.ts'
+import { changeableSource } from '../support/webhook/fixture.ts'
+import { gadget, gadgetHandlers } from '../support/webhook/gadget.ts'
+import { reviewText } from '../support/webhook/reviews.ts'
 import { seed } from '../support/seed.ts'
 
-/** In CI; who tests while working gets an answer sooner. */
+/** CI runs more cases than a developer waits for. */
 const reviews = Number(process.env.REVIEWS || (process.env.CI === undefined ? 20_000 : 100_000))
 const concurrency = 16
-/** No review may keep the others waiting. */
+/** The longest time that one review may take. */
 const maxMs = 5_000
 const shown = 5
 
@@ -39,8 +39,8 @@ t.teardown(() => server.stop(0))
 interface Sent {
   readonly url: string
   readonly body: string | Buffer
-  /** Nothing is wrong with it. */
-  readonly proper: boolean
+  /** The review is well-formed and valid. */
+  readonly wellFormed: boolean
 }
 
 interface Answer {
@@ -52,41 +52,41 @@ interface Answer {
 function make(index: number): Sent {
   const dice = new Dice(seed + index * 7919)
   const verb = dice.pick(['mutate', 'validate'])
-  const proper = dice.chance(0.1)
-  const text = reviewText(dice, `uid-${index}`, proper ? 0 : 1 + dice.upTo(3))
+  const wellFormed = dice.chance(0.1)
+  const text = reviewText(dice, `uid-${index}`, wellFormed ? 0 : 1 + dice.upTo(3))
   const url = `/${verb}-fuzz-example-com-v1-gadget${dice.chance(0.2) ? `?timeout=${dice.pick(['10s', '', 'x', '-1s', '1h', '5s&timeout=6s'])}` : ''}`
-  if (proper || !dice.chance(0.03)) return { url, body: text, proper }
+  if (wellFormed || !dice.chance(0.03)) return { url, body: text, wellFormed }
   const bytes = Buffer.from(text)
   for (let left = dice.upTo(3); left >= 0; left -= 1) bytes[dice.upTo(bytes.length - 1)] = dice.upTo(255)
-  return { url, body: bytes, proper }
+  return { url, body: bytes, wellFormed }
 }
 
-/** What is wrong with an answer; undefined when nothing is. */
-function problemOf({ url, body, proper }: Sent, { statusCode, body: text, headers }: Answer): string | undefined {
+/** Describes the first problem of an answer; undefined if it has none. */
+function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, headers }: Answer): string | undefined {
   if (statusCode !== 200) {
-    if (proper) return `a proper review got ${statusCode}`
+    if (wellFormed) return `a well-formed review got ${statusCode}`
     if (statusCode < 400 || statusCode >= 500) return `the status is ${statusCode}`
-    return text.trim() === '' || !String(headers['content-type']).startsWith('text/plain') ? 'a refusal without a text' : undefined
+    return text.trim() === '' || !String(headers['content-type']).startsWith('text/plain') ? 'a refusal without a message' : undefined
   }
   const answer = parsed(text)
   if (!isObject(answer) || !isObject(answer.response)) return 'the answer is no review'
   if (answer.apiVersion !== 'admission.k8s.io/v1' || answer.kind !== 'AdmissionReview') return 'the answer is a review of another type'
   const { uid, allowed, status, patch, patchType } = answer.response
-  // On the way, half of a surrogate pair becomes another character.
+  // Encoding replaces an unpaired surrogate by another character.
   const sent = parsed(Buffer.from(body).toString())
   if (!isObject(sent) || !isObject(sent.request)) return 'what is no review was answered'
   const { request } = sent
-  if (uid !== request.uid) return 'the uid is another one'
-  if (typeof allowed !== 'boolean') return 'nothing is said about whether it is allowed'
+  if (uid !== request.uid) return 'the uid differs'
+  if (typeof allowed !== 'boolean') return 'allowed is missing'
   if (!allowed) {
     if (!isObject(status) || typeof status.message !== 'string' || typeof status.code !== 'number') return 'a denial without a reason'
     return patch === undefined ? undefined : 'a denial with a patch'
   }
-  if (patch !== undefined && (typeof patch !== 'string' || patchType !== 'JSONPatch')) return 'the patch is none'
+  if (patch !== undefined && (typeof patch !== 'string' || patchType !== 'JSONPatch')) return 'the patch is malformed'
   return url.startsWith('/mutate') ? problemOfPatch(request, patch) : undefined
 }
 
-/** What is allowed is valid, once the patch is applied. */
+/** An allowed object must be valid once the patch is applied. */
 function problemOfPatch(request: JsonObject, patch: string | undefined): string | undefined {
   const { object, oldObject, operation, subResource } = request
   if (operation === 'DELETE' || operation === 'CONNECT') return patch === undefined ? undefined : `a patch for ${operation}`
@@ -97,7 +97,7 @@ function problemOfPatch(request: JsonObject, patch: string | undefined): string 
   const isDeleted = isObject(old?.metadata) && old.metadata.deletionTimestamp !== undefined
   if (isDeleted || (typeof subResource === 'string' && subResource !== '')) return undefined
   const [error] = schema.validate(patched, old)
-  return error === undefined ? undefined : `what was allowed is not valid: ${error.path}: ${error.message}`
+  return error === undefined ? undefined : `the allowed object is invalid: ${error.path}: ${error.message}`
 }
 
 function parsed(text: string): JsonValue | undefined {
@@ -110,7 +110,7 @@ function parsed(text: string): JsonValue | undefined {
 
 t.setTimeout(600_000)
 
-t.test('hostile reviews', async (t) => {
+t.test('hostile reviews get a refusal or a valid response', async (t) => {
   const counts: Record<string, number> = {}
   const problems: string[] = []
   let slowest = 0
@@ -130,9 +130,9 @@ t.test('hostile reviews', async (t) => {
       const problem = problemOf(sent, answer)
       if (problem !== undefined)
         problems.push(`${index}: ${problem}: ${sent.body.toString().slice(0, 3000)} => ${answer.body.slice(0, 500)}`)
-      const verdict =
+      const outcome =
         answer.statusCode === 200 ? (answer.body.includes('"allowed":true') ? 'allowed' : 'denied') : String(answer.statusCode)
-      counts[verdict] = (counts[verdict] ?? 0) + 1
+      counts[outcome] = (counts[outcome] ?? 0) + 1
     }
   }
   await Promise.all(Array.from({ length: concurrency }, worker))
@@ -142,5 +142,5 @@ t.test('hostile reviews', async (t) => {
   for (const problem of problems) t.fail(problem)
   t.ok(slowest < maxMs, 'no review takes long')
   t.equal(({} as Record<string, unknown>).polluted, undefined, 'no prototype is changed')
-  t.ok((counts.allowed ?? 0) > reviews / 50 && (counts.denied ?? 0) > reviews / 50, 'there is something of everything')
+  t.ok((counts.allowed ?? 0) > reviews / 50 && (counts.denied ?? 0) > reviews / 50, 'all outcomes occur')
 })

@@ -1,6 +1,6 @@
 /**
- * Hostile bytes on the raw socket: each connection gets an answer of HTTP or its end, and all the time others are served.
- * `SEED=… CONNECTIONS=…` chooses another run or a longer one.
+ * Hostile bytes on a raw socket: each connection gets an HTTP response or is closed, while other clients are served. `SEED=… CONNECTIONS=…`
+ * chooses another run or a longer one.
  */
 import { once } from 'node:events'
 import { Agent, request } from 'node:https'
@@ -10,21 +10,21 @@ import { connect } from 'node:tls'
 import t from 'tap'
 import type { Client } from '../../src/client/client.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 import { Dice } from '../support/dice.ts'
-import { changeableSource } from '../support/webhook-fixture.ts'
-import { gadget, gadgetHandlers } from '../support/webhook-gadget.ts'
-import { reviewText } from '../support/webhook-reviews.ts'
-import type { SocketCase } from '../support/webhook-socket-cases.ts'
-import { socketCase } from '../support/webhook-socket-cases.ts'
+import { changeableSource } from '../support/webhook/fixture.ts'
+import { gadget, gadgetHandlers } from '../support/webhook/gadget.ts'
+import { reviewText } from '../support/webhook/reviews.ts'
+import type { SocketCase } from '../support/webhook/socket-cases.ts'
+import { socketCase } from '../support/webhook/socket-cases.ts'
 import { seed } from '../support/seed.ts'
 
-/** In CI; who tests while working gets an answer sooner. */
+/** CI runs more cases than a developer waits for. */
 const connections = Number(process.env.CONNECTIONS || (process.env.CI === undefined ? 1_000 : 3_000))
 const concurrency = 16
-/** After its sender has said that nothing more comes, no connection may stay. */
+/** The longest time that a connection may stay open after the client has ended it. */
 const maxMs = 8_000
 const shown = 5
 const path = '/validate-fuzz-example-com-v1-gadget'
@@ -44,13 +44,13 @@ const server = createWebhookServer({
 const { port } = await server.start()
 t.teardown(() => server.stop(0))
 
-/** All that comes back until the connection ends; undefined when it does not. */
+/** All bytes received until the connection closes; undefined if it stays open. */
 async function play({ parts, plain, gone }: SocketCase): Promise<string | undefined> {
   const socket: Socket = plain
     ? connectPlain({ port, host: '127.0.0.1' })
     : connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   const chunks: Buffer[] = []
-  // What the server does to such a connection is its own business.
+  // The server may reset such a connection.
   socket.on('error', () => {})
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
@@ -64,12 +64,12 @@ async function play({ parts, plain, gone }: SocketCase): Promise<string | undefi
   }
   if (gone) socket.destroy()
   else socket.end()
-  const ended = await Promise.race([closed, late])
+  const outcome = await Promise.race([closed, late])
   socket.destroy()
-  return ended === 'late' ? undefined : Buffer.concat(chunks).toString('latin1')
+  return outcome === 'late' ? undefined : Buffer.concat(chunks).toString('latin1')
 }
 
-/** What is wrong with an answer; undefined when nothing is. */
+/** Describes the first problem of an answer; undefined if it has none. */
 function problemOf({ requests, plain }: SocketCase, answer: string | undefined): string | undefined {
   if (answer === undefined) return 'the connection stayed'
   if (plain || answer === '') return undefined
@@ -81,8 +81,8 @@ function problemOf({ requests, plain }: SocketCase, answer: string | undefined):
   return answers > requests ? `${answers} answers to ${requests} requests` : undefined
 }
 
-/** One of those who behave: how long it waited for its answer. */
-async function ask(agent: Agent, body: string): Promise<{ status: number; ms: number }> {
+/** Sends a valid review, and measures the time until its answer. */
+async function sendValid(agent: Agent, body: string): Promise<{ status: number; ms: number }> {
   const since = performance.now()
   const sent = request({ port, host: '127.0.0.1', agent, path, method: 'POST', headers: { 'content-type': 'application/json' } })
   sent.end(body)
@@ -92,7 +92,7 @@ async function ask(agent: Agent, body: string): Promise<{ status: number; ms: nu
   return { status: answer.statusCode, ms: performance.now() - since }
 }
 
-t.test('hostile bytes', async (t) => {
+t.test('hostile bytes on the socket neither keep connections open nor block other clients', async (t) => {
   const body = reviewText(new Dice(1), 'uid', 0)
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
   const problems: string[] = []
@@ -102,8 +102,8 @@ t.test('hostile bytes', async (t) => {
   let served = 0
   const others = async (): Promise<void> => {
     while (!done) {
-      const { status, ms } = await ask(agent, body)
-      if (status !== 200) problems.push(`one who behaves got ${status}`)
+      const { status, ms } = await sendValid(agent, body)
+      if (status !== 200) problems.push(`a valid review got ${status}`)
       served += 1
       slowest = Math.max(slowest, ms)
       await new Promise((resolve) => setImmediate(resolve))
@@ -114,8 +114,8 @@ t.test('hostile bytes', async (t) => {
     for (let index = next++; index < connections && problems.length < shown; index = next++) {
       const one = socketCase(new Dice(seed + index * 7919), { path, body })
       const answer = await play(one)
-      const verdict = answer === undefined ? 'stayed' : (/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'closed')
-      counts[verdict] = (counts[verdict] ?? 0) + 1
+      const outcome = answer === undefined ? 'stayed' : (/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'closed')
+      counts[outcome] = (counts[outcome] ?? 0) + 1
       const problem = problemOf(one, answer)
       if (problem !== undefined) {
         const bytes = Buffer.concat(one.parts).toString('latin1').slice(0, 500)
@@ -132,13 +132,13 @@ t.test('hostile bytes', async (t) => {
     `SEED=${seed} CONNECTIONS=${connections}: ${JSON.stringify(counts)}, ${served} others, slowest ${Math.round(slowest)} ms, ${Date.now() - since} ms in all`,
   )
   for (const problem of problems) t.fail(problem)
-  t.ok(slowest < maxMs, 'those who behave are served all the time')
-  t.equal((await ask(agent, body)).status, 200, 'and afterwards')
+  t.ok(slowest < maxMs, 'other clients are served during the run')
+  t.equal((await sendValid(agent, body)).status, 200, 'and afterwards')
   agent.destroy()
-  // Handlers fail on purpose; nothing else may be an error.
+  // Handlers fail on purpose; no other error may be logged.
   t.strictSame(
     lines.filter((line) => !line.includes('the webhook for Gadget')),
     [],
-    'nothing failed on the way',
+    'no unexpected errors are logged',
   )
 })

@@ -1,15 +1,15 @@
 import t from 'tap'
-import { hostileReviews } from '../support/hostile-reviews.ts'
-import { ask, serve, small } from '../support/hostile-server.ts'
+import { hostileReviews } from '../support/hostile/reviews.ts'
+import { ask, serve, small } from '../support/hostile/server.ts'
 import { Turns } from '../support/turns.ts'
 
 /**
- * In milliseconds of the processor, ten times and more what a turn takes here, for the garbage collector's sake; without what this
- * test is about, most of these bodies hold the event loop for whole seconds. `npm run bench -- hostile` measures.
+ * The limit for a turn of the event loop in milliseconds of processor time: at least ten times an ordinary turn, to allow for garbage
+ * collection. Without the limits of the server, most of these bodies block the event loop for seconds. `npm run bench -- hostile` measures.
  */
 const longestTurn = 300
 
-t.test('what is hard to read is answered, and others are in between', async (t) => {
+t.test('bodies that are expensive to parse are answered, and others are answered meanwhile', async (t) => {
   const { server } = await serve(t)
   for (const { name, text, allowed, code } of hostileReviews) {
     const body = Buffer.from(text())
@@ -19,7 +19,7 @@ t.test('what is hard to read is answered, and others are in between', async (t) 
     const hostile = ask(server, 'mutate', body).finally(() => (done = true))
     do {
       const { uid, allowed } = await ask(server, 'mutate', small)
-      if (uid !== 'small' || !allowed) t.fail('a small one was not answered')
+      if (uid !== 'small' || !allowed) t.fail('a small review was not answered')
       others += 1
     } while (!done)
     const answer = await hostile

@@ -4,10 +4,10 @@ import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
-import { changeableSource } from '../support/webhook-fixture.ts'
-import type { ReviewAnswer } from '../support/webhook-fixture.ts'
+import { changeableSource } from '../support/webhook/fixture.ts'
+import type { ReviewAnswer } from '../support/webhook/fixture.ts'
 
 const ledger = defineKind({
   group: 'large.example.com',
@@ -66,7 +66,7 @@ t.test('integers beyond 2^53 in admission', async (t) => {
   }
   const patchText = ({ patch }: ReviewAnswer): string => Buffer.from(patch ?? '', 'base64').toString()
 
-  await t.test('are judged and told with all their digits', async (t) => {
+  await t.test('are validated and reported with all digits', async (t) => {
     const cases: [string, string][] = [
       [
         '{"total":9007199254740993}',
@@ -94,13 +94,13 @@ t.test('integers beyond 2^53 in admission', async (t) => {
     ])
       t.match(await ask('validate', spec), { allowed: true }, spec)
   })
-  await t.test('are bigints to handlers', async (t) => {
+  await t.test('are bigints in handlers', async (t) => {
     seen.length = 0
     await ask('mutate', '{"total":-9007199254740993}')
     await ask('mutate', '{"total":-1}')
     t.strictSame(seen, [-9007199254740993n, -1])
   })
-  await t.test('are as they were in a patch', async (t) => {
+  await t.test('are unchanged in patches', async (t) => {
     t.equal(patchText(await ask('mutate', '{"total":-9007199254740993}')), '')
     const list = await ask('mutate', '{"total":-9007199254740993,"note":"n","entries":[{"id":9007199254740993}]}')
     const operations = patchText(list)

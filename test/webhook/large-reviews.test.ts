@@ -1,12 +1,12 @@
 import t from 'tap'
 import { invalid } from '../../src/api/field-error.ts'
-import { hostileReviews, reviewOfSpec } from '../support/hostile-reviews.ts'
-import type { Handlers } from '../support/hostile-server.ts'
-import { ask, serve, url } from '../support/hostile-server.ts'
-import type { ReviewAnswer } from '../support/webhook-fixture.ts'
-import { patchOf } from '../support/webhook-fixture.ts'
+import { hostileReviews, reviewOfSpec } from '../support/hostile/reviews.ts'
+import type { Handlers } from '../support/hostile/server.ts'
+import { ask, serve, url } from '../support/hostile/server.ts'
+import type { ReviewAnswer } from '../support/webhook/fixture.ts'
+import { patchOf } from '../support/webhook/fixture.ts'
 
-t.test('a large review of a kind with handlers gets to them', async (t) => {
+t.test('a large review reaches the handlers of its kind', async (t) => {
   const seen: unknown[] = []
   const { server } = await serve(t, {
     default: (object) => (object.spec.evil === 'aaA' ? { ...object, spec: { ...object.spec, evil: 'abAb' } } : object),
@@ -22,16 +22,16 @@ t.test('a large review of a kind with handlers gets to them', async (t) => {
   t.match(await ask(server, 'mutate', body), { uid: 'hostile', allowed: true, warnings: ['looked'], patch: undefined })
   t.strictSame(seen, Array(2).fill([true, 60_000, 59_999 % 9]))
   const changed = await ask(server, 'mutate', Buffer.from(reviewOfSpec(`{"evil":"aaaaA","items":${items.replace('"weight":0,', '')}}`)))
-  t.match(changed, { allowed: false, status: { code: 422 } }, 'the schema speaks first')
+  t.match(changed, { allowed: false, status: { code: 422 } }, 'the schema is validated first')
   const defaulted = await ask(server, 'mutate', Buffer.from(reviewOfSpec(`{"items":${items.replace('"weight":0,', '')}}`)))
   t.strictSame(patchOf(defaulted), [{ op: 'add', path: '/spec/items/0/weight', value: 1 }])
 })
 
-t.test('the defaults of a large object come from another thread, and what handlers change and say is added', async (t) => {
-  const said: string[] = []
+t.test('the patch of a large review has the defaults of the schema, followed by the changes of handlers', async (t) => {
+  const seen: string[] = []
   const { server } = await serve(t, {
     default: (object) => {
-      said.push(`${object.spec.items?.length} ${object.spec.items?.at(-1)?.weight}`)
+      seen.push(`${object.spec.items?.length} ${object.spec.items?.at(-1)?.weight}`)
       return object.spec.labels?.change === undefined ? object : { ...object, spec: { ...object.spec, evil: 'abAb' } }
     },
     validate: ({ spec }, _old, context) => {
@@ -57,11 +57,11 @@ t.test('the defaults of a large object come from another thread, and what handle
     t.strictSame(patch[0], { op: 'add', path: '/spec/items/0/weight', value: 1 })
     t.strictSame(patch.slice(count), own)
   }
-  t.strictSame(said, Array(cases.length).fill(`${count} 1`))
+  t.strictSame(seen, Array(cases.length).fill(`${count} 1`))
   t.match(await about({ bad: 'y', warn: 'y' }), { allowed: false, warnings: ['looked'], status: { code: 422 } })
 })
 
-t.test('a handler may fill in what a large object lacks, and see what is wrong with it where that is not refused early', async (t) => {
+t.test('a defaulter can fill in required fields of a large object, and is not called on wrong types', async (t) => {
   const lacking = reviewOfSpec(`{"evil":"${'a'.repeat(3_000_000)}A","plain":[{}]}`)
   const fill: Handlers = {
     default: (object) => ({ ...object, spec: { ...object.spec, plain: [{ name: 'filled', weight: 1 }] } }),
@@ -79,17 +79,17 @@ t.test('a handler may fill in what a large object lacks, and see what is wrong w
   const bad = await serve(t, {
     default: (object) => ({ ...object, spec: { ...object.spec, plain: [{ name: 'filled', weight: 11 }], names: ['a', 'a'] } }),
   })
-  const judgedAgain = await ask(bad.server, 'mutate', lacking.replace('aaA', 'aAa'))
-  t.match(judgedAgain, { allowed: false, status: { details: { causes: [{ field: 'spec.names[1]' }, { field: 'spec.plain[0].weight' }] } } })
+  const revalidated = await ask(bad.server, 'mutate', lacking.replace('aaA', 'aAa'))
+  t.match(revalidated, { allowed: false, status: { details: { causes: [{ field: 'spec.names[1]' }, { field: 'spec.plain[0].weight' }] } } })
 
   const called: unknown[] = []
   const late = await serve(t, { refuseInvalidEarly: false, default: (object) => (called.push(object), object) })
   const wrong = reviewOfSpec(`{"labels":{"a":1,"b":"${'x'.repeat(3_000_000)}"}}`)
   t.match(await ask(late.server, 'mutate', wrong), { allowed: true })
-  t.equal(called.length, 0, 'default() is not asked about wrong types')
+  t.equal(called.length, 0, 'default() is not called on wrong types')
 })
 
-t.test('handlers have the same say in large objects as in small ones', async (t) => {
+t.test('errors of handlers and of the schema are combined alike in small and large objects', async (t) => {
   const { server } = await serve(t, {
     default: (object) => (object.spec.evil === 'wrong' ? { ...object, spec: { ...object.spec, evil: 'abAb' } } : object),
     validate: ({ spec }) => (spec.labels?.bad === undefined ? [] : [invalid('spec.labels', 'bad', 'is bad')]),
@@ -100,21 +100,25 @@ t.test('handlers have the same say in large objects as in small ones', async (t)
   }
   const heavy = (count: number): object => ({ plain: Array.from({ length: count }, () => ({ name: 'a', weight: 11 })) })
   for (const filler of [10, 200_000, 3_000_000]) {
-    t.strictSame(await causesOf(filler, { evil: 'wrong' }), [], 'a default may mend what the schema is against')
-    t.strictSame(await causesOf(filler, { names: ['a', 'a'] }, { bad: '' }), ['spec.labels', 'spec.names[1]'], 'own errors are told beside')
+    t.strictSame(await causesOf(filler, { evil: 'wrong' }), [], 'a defaulter may fix what the schema refuses')
+    t.strictSame(
+      await causesOf(filler, { names: ['a', 'a'] }, { bad: '' }),
+      ['spec.labels', 'spec.names[1]'],
+      'errors of handlers are listed beside those of the schema',
+    )
     t.strictSame(await causesOf(filler, { evil: 5 }, { bad: '' }), ['spec.evil', 'spec.labels'])
     t.equal((await causesOf(filler, heavy(200), { bad: '' })).length, 201)
-    t.equal((await causesOf(filler, heavy(400), { bad: '' })).length, 251, 'of more, the last says that there are')
+    t.equal((await causesOf(filler, heavy(400), { bad: '' })).length, 251, 'the last of many states how many are omitted')
   }
 })
 
-t.test('there is a limit for what is in a large review, whatever it is', async (t) => {
+t.test('a large review with too many values is refused, whatever they are', async (t) => {
   const { server } = await serve(t, { validate: () => [] })
   const list = reviewOfSpec('{}').replace(/"object":\{.*\},"oldObject"/, `"object":[${'1,'.repeat(2_000_000)}1],"oldObject"`)
   t.match(await ask(server, 'validate', list), { uid: 'hostile', allowed: false, status: { code: 413 } })
 })
 
-t.test('a large review that is no review is refused like any other', async (t) => {
+t.test('a large body that is not a review is refused like a small one', async (t) => {
   const { server } = await serve(t)
   const filler = 'x'.repeat(3_000_000)
   const cases: [string, string, number, RegExp][] = [
@@ -140,18 +144,18 @@ t.test('a large review that is no review is refused like any other', async (t) =
   await t.rejects(
     ask(server, 'validate', user),
     { message: /^413: .*131072 bytes without its objects/ },
-    'the uid is not looked for in all of it',
+    'the uid is not searched for in the whole body',
   )
 })
 
-t.test('a review that takes too long is given up at its deadline, and the next one finds another thread', async (t) => {
+t.test('a review that takes too long is aborted at its deadline, and the next one gets another thread', async (t) => {
   const { server } = await serve(t)
   const slow = Buffer.from(hostileReviews.find(({ name }) => name === '400,000 keys')!.text())
   t.match(await ask(server, 'validate', slow, '2ms'), { uid: 'hostile', allowed: false, status: { code: 504 } })
   t.match(await ask(server, 'validate', slow), { uid: 'hostile', allowed: true })
 })
 
-t.test('many errors are not told without end, nor are long values', async (t) => {
+t.test('the number of listed errors and the length of their values are limited', async (t) => {
   const { server } = await serve(t)
   const items = Array.from({ length: 5000 }, (_, i) => ({ weight: `${i}` }))
   const many = await ask(server, 'validate', reviewOfSpec(JSON.stringify({ plain: items })))

@@ -1,16 +1,16 @@
-/** An object with a great many mistakes is refused without much work for anybody. */
+/** An object with very many errors is rejected without much work. */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { forbidden } from '../../src/api/field-error.ts'
 import { validateAnnotations, validateLabels } from '../../src/api/object-meta.ts'
-import { reviewOfSpec } from '../support/hostile-reviews.ts'
-import type { Handlers } from '../support/hostile-server.ts'
-import { ask, serve } from '../support/hostile-server.ts'
+import { reviewOfSpec } from '../support/hostile/reviews.ts'
+import type { Handlers } from '../support/hostile/server.ts'
+import { ask, serve } from '../support/hostile/server.ts'
 import { Turns } from '../support/turns.ts'
 
 /**
- * In milliseconds of the processor, several times what a turn takes here: with an error listed for each label, 60,000 of them held the
- * event loop for 1.3 s.
+ * The limit for a turn of the event loop in milliseconds of processor time: several times an ordinary turn. When an error was created for
+ * each label, 60,000 labels blocked the event loop for 1.3 s.
  */
 const longestTurn = 300
 
@@ -35,7 +35,7 @@ const attacks: readonly [name: string, validate: NonNullable<NonNullable<Handler
   ],
 ]
 
-t.test('an answer lists some of very many errors, and says that there are more', async (t) => {
+t.test('a response lists at most 250 errors, and states that there are more', async (t) => {
   for (const [name, validate, spec] of attacks) {
     const { server } = await serve(t, { validate })
     for (const verb of ['mutate', 'validate']) {
@@ -57,7 +57,7 @@ t.test('an answer lists some of very many errors, and says that there are more',
   }
 })
 
-t.test('so are warnings', async (t) => {
+t.test('a response has at most 64 warnings of 4096 characters', async (t) => {
   const { server } = await serve(t, {
     validate: (_object, _old, { warn }) => {
       for (let index = 0; index < 10_000; index += 1) warn(`${index} ${'w'.repeat(100_000)}`)

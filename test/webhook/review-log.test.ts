@@ -1,11 +1,10 @@
 import t from 'tap'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
-import type { Decision } from '../../src/webhook/decision.ts'
-import type { AdmissionRequest } from '../../src/webhook/review.ts'
+import type { Decision } from '../../src/webhook/decide-review.ts'
+import type { AdmissionRequest } from '../../src/webhook/review/admission-review.ts'
 import { reviewLog } from '../../src/webhook/review-log.ts'
-import { recordingLogger as recordingLines } from '../support/cache-log.ts'
-import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 const request = {
   uid: 'u',
@@ -16,15 +15,15 @@ const request = {
   userInfo: { username: 'alice' },
 } as unknown as AdmissionRequest
 
-t.test('a handler that lacks a permission is told with the rule that is missing', async (t) => {
-  const { logger, lines } = recordingLines()
+t.test('a handler that lacks a permission is logged with the missing RBAC rule', async (t) => {
+  const { logger, entries } = recordingLogger()
   const log = reviewLog({ path: '/validate', reviewed: 'Widget.apps.example.com', logger, sampled: () => true })
   const message = 'secrets "s" is forbidden: User "u" cannot get resource "secrets" in API group "" in the namespace "ns"'
   const decision = { outcome: 'errored', response: { allowed: false }, written: undefined } as const
   log(request, { ...decision, error: new ApiError(failure(403, 'Forbidden', message)) }, 1)
   log(request, { ...decision, error: new Error('oops') }, 1)
   t.strictSame(
-    lines.map(({ msg }) => msg),
+    entries.map(({ msg }) => msg),
     [
       "the webhook for Widget.apps.example.com failed: it lacks a permission; add { apiGroups: [''], resources: ['secrets'], verbs: ['get'] } to the `rbac` of the webhook, and apply its RBAC anew",
       'the webhook for Widget.apps.example.com failed',
@@ -44,26 +43,26 @@ const facts = {
   ms: 1.235,
 }
 
-/** What is logged of a decision, but for the time of day. */
+/** The log entries of a decision, without their time. */
 function linesFor(decision: Partial<Decision>, { level = 'debug', sampled = false } = {}): object[] {
   const { logger, entries } = recordingLogger(level)
-  const asked: string[] = []
+  const sampledUids: string[] = []
   const log = reviewLog({
     path: '/v',
     reviewed: 'Widget.apps.example.com',
     logger,
-    sampled: (uid) => (asked.push(uid), sampled),
+    sampled: (uid) => (sampledUids.push(uid), sampled),
   })
   log(
     { ...request, dryRun: true },
     { written: undefined, error: undefined, response: { allowed: false }, ...decision } as Decision,
     1.23456,
   )
-  t.strictSame(asked, decision.outcome === 'allowed' ? ['u'] : [])
+  t.strictSame(sampledUids, decision.outcome === 'allowed' ? ['u'] : [])
   return entries.map(({ time: _time, ...entry }) => entry)
 }
 
-t.test('each outcome has its line, with who asked for what and how long it took', async (t) => {
+t.test('each outcome has its log line, with the user, the object and the duration', async (t) => {
   const written = { text: '', patch: { operations: 2, bytes: 40 } }
   const allowed = { outcome: 'allowed', response: { allowed: true } } as const
   t.strictSame(linesFor(allowed), [{ level: 'debug', ...facts, allowed: true, operations: 0, msg: 'reviewed' }])

@@ -4,9 +4,9 @@ import t from 'tap'
 import { registeredTracer } from '../../src/telemetry/tracing.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { eventually } from '../support/eventually.ts'
-import { registerTracing } from '../support/tracing.ts'
-import type { RecordedSpan } from '../support/tracing.ts'
-import { fixture, handlers, review, widgetObject } from '../support/webhook-fixture.ts'
+import { registerTracing } from '../support/telemetry/tracing.ts'
+import type { RecordedSpan } from '../support/telemetry/tracing.ts'
+import { fixture, handlers, review, widgetObject } from '../support/webhook/fixture.ts'
 
 t.equal(registeredTracer(), undefined, 'without an SDK there is no tracer')
 const { spans } = registerTracing()
@@ -25,7 +25,7 @@ function only(): RecordedSpan {
   return span
 }
 
-t.test("a review is a span in the API server's trace", async (t) => {
+t.test('a review is a span in the trace of the API server', async (t) => {
   const { server } = await fixture(t)
   await server.app.inject({ method: 'POST', url, payload: review({ object: good, dryRun: true }), headers: { traceparent } })
   t.strictSame(only(), {
@@ -53,7 +53,7 @@ t.test("a review is a span in the API server's trace", async (t) => {
   })
 })
 
-t.test('what a request does not have is not told of it', async (t) => {
+t.test('fields that a request lacks are not attributes of the span', async (t) => {
   const { server } = await fixture(t)
   const payload = review({ operation: 'UPDATE', subResource: 'status', namespace: undefined, object: good, oldObject: good })
   await server.app.inject({ method: 'POST', url, payload })
@@ -72,13 +72,13 @@ t.test('what a request does not have is not told of it', async (t) => {
   })
 })
 
-t.test('without a trace to continue, it begins one', async (t) => {
+t.test('without a parent a review starts a trace', async (t) => {
   const { ask } = await fixture(t)
   await ask('mutate', { object: widgetObject({ image: 'i' }) })
   t.match(only(), { parentSpanId: undefined, attributes: { 'admission.patch.operations': 1 }, ended: true })
 })
 
-t.test('inside the span of an HTTP instrumentation, it is a part of that one', async (t) => {
+t.test('within the span of an HTTP instrumentation, a review is its child', async (t) => {
   const { server } = await fixture(t)
   const http = registeredTracer()!.startSpan('POST')
   await context.with(trace.setSpan(context.active(), http), async () => {
@@ -87,7 +87,7 @@ t.test('inside the span of an HTTP instrumentation, it is a part of that one', a
   t.match(spans[1], { kind: SpanKind.INTERNAL, parentSpanId: http.spanContext().spanId, ended: true })
 })
 
-t.test('what handlers do is inside of it, also after they have waited', async (t) => {
+t.test('spans of handlers are children of the review, also after an await', async (t) => {
   const { ask } = await fixture(t, {
     validateInCluster: async () => {
       await Promise.resolve()
@@ -100,7 +100,7 @@ t.test('what handlers do is inside of it, also after they have waited', async (t
   t.match(inner, { name: 'asking', parentSpanId: outer!.spanId, traceId: outer!.traceId })
 })
 
-t.test('a denial is an answer, not an error', async (t) => {
+t.test('a denial is not an error of the span', async (t) => {
   const { ask } = await fixture(t, handlers)
   await ask('validate', { object: widgetObject({ size: 3, image: 'i', note: 'bad' }) })
   t.match(only(), {
@@ -110,7 +110,7 @@ t.test('a denial is an answer, not an error', async (t) => {
   })
 })
 
-t.test('what a handler throws is an error of the span', async (t) => {
+t.test('an error of a handler is an error of the span', async (t) => {
   const error = new Error('oops')
   const { ask } = await fixture(t, {
     validateInCluster: () => {
@@ -122,7 +122,7 @@ t.test('what a handler throws is an error of the span', async (t) => {
   t.match(only().attributes, { 'admission.allowed': false, 'admission.code': 500 })
 })
 
-t.test('so is a deadline that has passed', async (t) => {
+t.test('an exceeded deadline is an error of the span', async (t) => {
   const clock = new FakeClock()
   const { ask } = await fixture(t, { validateInCluster: () => new Promise<never>(() => undefined) }, { clock })
   const answer = ask('validate', { object: good }, '?timeout=5s')
@@ -132,14 +132,14 @@ t.test('so is a deadline that has passed', async (t) => {
   t.match(only(), { status: { code: SpanStatusCode.ERROR, message: /did not decide within 4900 ms/ }, ended: true })
 })
 
-t.test('and a body that is no review', async (t) => {
+t.test('a malformed review is an error of the span', async (t) => {
   const { server } = await fixture(t)
   t.equal((await server.app.inject({ method: 'POST', url, payload: {}, headers: { traceparent } })).statusCode, 400)
   t.match(only(), { traceId, attributes: { 'http.route': url }, status: { code: SpanStatusCode.ERROR, message: /no AdmissionReview/ } })
   t.equal(only().ended, true)
 })
 
-t.test('a review whose sender goes is no error of the span, and ends it', async (t) => {
+t.test('a client that disconnects ends the span without an error', async (t) => {
   const waiting = Promise.withResolvers<void>()
   const entered = Promise.withResolvers<void>()
   const { server, source } = await fixture(t, {

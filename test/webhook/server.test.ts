@@ -11,11 +11,11 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { shareMemory } from '../../src/webhook/memory.ts'
-import { jobConversion } from '../support/conversion-fixture.ts'
+import { shareMemory } from '../../src/webhook/http/memory-shares.ts'
+import { jobConversion } from '../support/conversion/fixture.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Fixture } from '../support/webhook-fixture.ts'
-import { fixture, review, widgetObject } from '../support/webhook-fixture.ts'
+import type { Fixture } from '../support/webhook/fixture.ts'
+import { fixture, review, widgetObject } from '../support/webhook/fixture.ts'
 
 const path = '/validate-apps-example-com-v1-widget'
 const body = JSON.stringify(review({ object: widgetObject({ size: 3, image: 'i' }) }))
@@ -57,7 +57,7 @@ class Sender {
   }
 }
 
-/** A handler that waits until it is let go. */
+/** A handler that waits until `open` is called. */
 function gate(): { validate: () => Promise<readonly FieldError[]>; entered: Promise<void>; open: () => void } {
   const entered = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<readonly FieldError[]>()
@@ -71,7 +71,7 @@ function gate(): { validate: () => Promise<readonly FieldError[]>; entered: Prom
   }
 }
 
-t.test('serves over TLS and keeps connections open', async (t) => {
+t.test('the server serves over TLS and keeps connections open', async (t) => {
   const fix = await fixture(t)
   const { port, url } = await fix.server.start()
   t.equal(url, `https://localhost:${port}`)
@@ -85,11 +85,11 @@ t.test('serves over TLS and keeps connections open', async (t) => {
   t.match(server, { headersTimeout: 10_000, requestTimeout: 30_000 })
 })
 
-t.test('nothing older than TLS 1.2, also after a certificate change', async (t) => {
+t.test('TLS before 1.2 is refused, also after a certificate change', async (t) => {
   const fix = await fixture(t)
   const { port } = await fix.server.start()
   const handshake = async (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> => {
-    // Security level 0: or the client itself would refuse the old version.
+    // With a higher security level, the client itself would reject the old TLS version.
     const socket = connect({
       host: '127.0.0.1',
       port,
@@ -111,17 +111,17 @@ t.test('nothing older than TLS 1.2, also after a certificate change', async (t) 
   }
 })
 
-t.test('swaps its certificate without dropping a connection', async (t) => {
+t.test('the certificate is replaced without closing connections', async (t) => {
   const fix = await fixture(t)
   const { port } = await fix.server.start()
   const [before, after] = [new Sender(t, fix, port), new Sender(t, fix, port)]
   const { serial } = await before.send()
   await fix.source.change()
-  t.equal((await before.send()).serial, serial, 'an open connection goes on')
+  t.equal((await before.send()).serial, serial, 'an open connection is kept')
   t.not((await after.send()).serial, serial, 'a new one gets the new certificate')
 })
 
-t.test('takes 7 MiB and refuses more', async (t) => {
+t.test('a body of 7 MiB is accepted, a larger one refused', async (t) => {
   const fix = await fixture(t)
   const { port } = await fix.server.start()
   const sized = (bytes: number): string => {
@@ -134,7 +134,7 @@ t.test('takes 7 MiB and refuses more', async (t) => {
   t.equal(refused.code, 413)
   t.match(refused.text, /larger than 7340032 bytes/)
 
-  t.test('by the announced length, before any of it came', async (t) => {
+  t.test('by the announced length, before the body arrives', async (t) => {
     const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca: fix.source.current().caBundle })
     t.after(() => socket.destroy())
     socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${limit + 1}\r\n\r\n`)
@@ -142,13 +142,13 @@ t.test('takes 7 MiB and refuses more', async (t) => {
     t.match(answer.toString(), /^HTTP\/1\.1 413 /)
   })
 
-  t.test('by what came, where no length was announced', async (t) => {
+  t.test('by the received bytes, without an announced length', async (t) => {
     const sent = new Sender(t, fix, port).send(sized(limit + 1000), { 'transfer-encoding': 'chunked' })
     t.equal((await sent).code, 413)
   })
 })
 
-t.test('while draining, answers end their connections and new ones are still taken', async (t) => {
+t.test('while draining, answers close their connections and new connections are accepted', async (t) => {
   const fix = await fixture(t)
   const { port } = await fix.server.start()
   const sender = new Sender(t, fix, port)
@@ -161,7 +161,7 @@ t.test('while draining, answers end their connections and new ones are still tak
   t.equal((await sender.send(body, { 'content-type': 'text/plain' })).connection, 'close', 'also with an error')
 })
 
-t.test('stops without losing what is in flight', async (t) => {
+t.test('stop waits for requests in flight, and closes idle connections', async (t) => {
   const { validate, entered, open } = gate()
   const fix = await fixture(t, { validate })
   const { port } = await fix.server.start()
@@ -177,7 +177,7 @@ t.test('stops without losing what is in flight', async (t) => {
   const stopping = fix.server.stop(30_000).then(() => (stopped = true))
   await t.rejects(new Sender(t, fix, port).send(), { code: 'ECONNREFUSED' })
   await closed
-  t.equal(stopped, false, 'connections without a request are gone, the one with a request is not')
+  t.equal(stopped, false, 'connections without a request are closed, the one with a request is open')
   open()
   const { code, connection } = await answer
   t.equal(code, 200)
@@ -187,7 +187,7 @@ t.test('stops without losing what is in flight', async (t) => {
   await fix.server.stop(0)
 })
 
-t.test('a hard deadline ends what does not end by itself, and tells its handler', async (t) => {
+t.test('the deadline of stop closes the remaining connections and aborts their handlers', async (t) => {
   let signal: AbortSignal | undefined
   const fix = await fixture(t, {
     validate: (_object, _old, context) => {
@@ -204,7 +204,7 @@ t.test('a hard deadline ends what does not end by itself, and tells its handler'
   t.match(signal?.reason, { name: 'AbortError' })
 })
 
-t.test('an API server that hangs up aborts the handler', async (t) => {
+t.test('a disconnect of the API server aborts the handler', async (t) => {
   let signal: AbortSignal | undefined
   const fix = await fixture(t, {
     validate: (_object, _old, context) => {
@@ -216,7 +216,7 @@ t.test('an API server that hangs up aborts the handler', async (t) => {
   })
   const { port } = await fix.server.start()
   const sender = new Sender(t, fix, port)
-  sender.send().catch(() => undefined) // it is cut off on purpose
+  sender.send().catch(() => undefined) // the disconnect is intended
   await eventually(() => signal !== undefined)
   sender.agent.destroy()
   await eventually(() => signal!.aborted)
@@ -246,7 +246,7 @@ t.test('under load, a drain fails no request', async (t) => {
   await fix.server.stop(10_000)
 })
 
-t.test('a port in use gives one sentence', async (t) => {
+t.test('a port in use is reported in one sentence', async (t) => {
   const fix = await fixture(t)
   const { port } = await fix.server.start()
   const second = await fixture(t, {}, { port })
@@ -258,35 +258,35 @@ t.test('a port in use gives one sentence', async (t) => {
   await t.rejects(third.server.start(), { code: 'PRO_CONFIG_INVALID', message: /cannot listen on 203\.0\.113\.1/ })
 })
 
-t.test('a connection that cannot be accepted does not end the process', async (t) => {
+t.test('a failed accept does not crash the process', async (t) => {
   const fix = await fixture(t)
   await fix.server.start()
   fix.server.app.server.emit('error', new Error('accept EMFILE'))
   t.match(fix.entries.at(-1), { level: 'warn', msg: 'the webhook server could not accept a connection' })
 })
 
-t.test('a client that does not trust the certificate is explained, other handshakes that fail are not worth a line', async (t) => {
+t.test('a client that does not trust the certificate is a warning, other failed handshakes are debug', async (t) => {
   const fix = await fixture(t)
   const { server } = fix.server.app
-  const told = (code: string | undefined): unknown[] => {
+  const logged = (code: string | undefined): unknown[] => {
     fix.entries.length = 0
     server.emit('tlsClientError', Object.assign(new Error('x'), code === undefined ? {} : { code }), { destroyed: true })
-    return fix.entries.map(({ level, msg, code: logged }) => [level, msg, logged])
+    return fix.entries.map(({ level, msg, code: loggedCode }) => [level, msg, loggedCode])
   }
   const untrusted = 'a client does not trust the certificate of the webhook server: is the caBundle of the webhook configurations current?'
   for (const alert of ['UNKNOWN_CA', 'BAD_CERTIFICATE', 'CERTIFICATE_UNKNOWN'])
-    t.strictSame(told(`ERR_SSL_TLSV1_ALERT_${alert}`), [['warn', untrusted, undefined]])
-  t.strictSame(told('ECONNRESET'), [['debug', 'a TLS handshake failed', 'ECONNRESET']])
-  t.strictSame(told(undefined), [['debug', 'a TLS handshake failed', undefined]])
+    t.strictSame(logged(`ERR_SSL_TLSV1_ALERT_${alert}`), [['warn', untrusted, undefined]])
+  t.strictSame(logged('ECONNRESET'), [['debug', 'a TLS handshake failed', 'ECONNRESET']])
+  t.strictSame(logged(undefined), [['debug', 'a TLS handshake failed', undefined]])
 })
 
-t.test('what a server says when it starts and when its certificate changes, of which it hears until it has stopped', async (t) => {
+t.test('the start and certificate changes are logged until the server stops', async (t) => {
   const fix = await fixture(t)
   await fix.source.change()
   t.strictSame(fix.lines, [], 'before it has started')
   const { port } = await fix.server.start()
   const { serial } = await new Sender(t, fix, port).send()
-  t.equal(serial, new X509Certificate(fix.source.current().cert).serialNumber, 'the certificate may have changed since it was made')
+  t.equal(serial, new X509Certificate(fix.source.current().cert).serialNumber, 'the certificate may change before the server starts')
   const { notAfter } = await fix.source.change()
   const entries = fix.entries.filter(({ level }) => level === 'info')
   t.strictSame(
@@ -308,7 +308,7 @@ t.test('what a server says when it starts and when its certificate changes, of w
   t.strictSame(fix.entries, [])
 })
 
-t.test('the bytes in flight are a metric, and how many there may be', async (t) => {
+t.test('the bytes in flight and their limit are metrics', async (t) => {
   const { validate, entered, open } = gate()
   const mebibyte = 2 ** 20
   const memory = shareMemory({ limitBytes: 512 * mebibyte, idleBytes: 160 * mebibyte, heapLimitBytes: 512 * mebibyte, processors: 2 })
@@ -324,7 +324,7 @@ t.test('the bytes in flight are a metric, and how many there may be', async (t) 
   await eventually(() => fix.server.inFlightBytes === 0)
 })
 
-t.test('the time that a review takes to arrive is not there for its handlers', async (t) => {
+t.test('the timeout of a review includes the time that its body takes to arrive', async (t) => {
   const clock = new FakeClock(50_000)
   const entered = Promise.withResolvers<void>()
   const validate = (): Promise<never> => {
@@ -344,14 +344,14 @@ t.test('the time that a review takes to arrive is not there for its handlers', a
   t.match((await answer).body, /did not decide within 5900 ms/)
 })
 
-t.test('a server without conversions or webhooks has no path for them', async (t) => {
+t.test('a server without conversions or webhooks has no paths for them', async (t) => {
   const { server } = await fixture(t, {}, { webhooks: [] })
   t.strictSame(server.paths, [])
   const { server: converting } = await fixture(t, {}, { webhooks: [], conversions: [jobConversion] })
   t.strictSame(converting.paths, ['/convert'])
 })
 
-t.test('listens where it is told to', async (t) => {
+t.test('the server listens on the configured host', async (t) => {
   const fix = await fixture(t, {}, { host: '127.0.0.1' })
   const { port, url } = await fix.server.start()
   t.equal(url, `https://127.0.0.1:${port}`)

@@ -1,4 +1,4 @@
-// One of the programs under comparison: PROGRAM PORT CERT KEY.
+// One of the compared programs: PROGRAM PORT CERT KEY.
 package main
 
 import (

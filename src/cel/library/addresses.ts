@@ -1,9 +1,9 @@
 /** IP addresses and CIDRs, as Go's `net/netip` reads and writes them (`k8s.io/apiserver/pkg/cel/library: ip.go, cidr.go`). */
 import { quote } from '../../api/field-error.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError, noSuchOverload } from '../errors.ts'
-import { OpaqueValue } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError, noSuchOverload } from '../types/errors.ts'
+import { OpaqueValue } from '../types/values.ts'
 import { formatAddress, parseAddress } from './address-text.ts'
 
 class Ip extends OpaqueValue {
@@ -88,7 +88,7 @@ function containsCidr(cidr: Cidr, other: Cidr): boolean {
   return cidr.bits <= other.bits && contains(cidr, other.bytes)
 }
 
-/** The API server reports an unparsable argument of `containsIP` as `no such overload`. */
+/** Reports an invalid argument of `containsIP` as `no such overload`, like kube-apiserver. */
 function orNoOverload<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()

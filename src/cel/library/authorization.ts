@@ -2,11 +2,11 @@
  * Authorization checks: `authorizer.group('apps').resource('deployments').namespace('x').check('create').allowed()`
  * (`k8s.io/apiserver/pkg/cel/library: authz.go`).
  */
-import { dns1123Label, dns1123Subdomain } from '../../api/names.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError, noSuchOverload } from '../errors.ts'
-import { OpaqueValue } from '../values.ts'
+import { dns1123Label, dns1123Subdomain } from '../../api/name-syntax.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError, noSuchOverload } from '../types/errors.ts'
+import { OpaqueValue } from '../types/values.ts'
 
 /** The user whose access is checked. */
 export interface Subject {
@@ -26,7 +26,7 @@ export interface AccessAttributes {
   readonly path?: string
 }
 
-/** Decides whether an access is allowed. */
+/** Decides whether a request with these attributes is allowed. */
 export type Decide = (attributes: AccessAttributes) => { readonly allowed: boolean; readonly reason: string }
 
 const prefix = 'kubernetes.authorization'
@@ -74,7 +74,7 @@ class GroupCheck extends Receiver {
 
 type Target = Omit<AccessAttributes, 'user' | 'verb' | 'path'>
 
-/** A resource check, also the variable `authorizer.requestResource`. */
+/** An authorization check of a resource. The variable `authorizer.requestResource` is one, too. */
 export class ResourceCheck extends Receiver {
   readonly typeName = `${prefix}.ResourceCheck`
   readonly authorizer: AuthorizerValue

@@ -1,15 +1,15 @@
 /** Conversions between types, `type` and `size`. */
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import { formatDouble } from '../format-double.ts'
-import { parseZonedTime } from '../go-time.ts'
-import type { Int } from '../integers.ts'
-import { checkedUint, parseInt64, parseUint64, toInt } from '../integers.ts'
-import { formatDuration, formatTimestamp, parseDuration, timestamp } from '../times.ts'
-import { typeOfValue } from '../type-of-value.ts'
-import type { Duration, ListValue, MapValue, Timestamp, Value } from '../values.ts'
-import { Double, lengthOf, TypeValue, Uint } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import { formatDouble } from '../types/format-double.ts'
+import { parseZonedTime } from '../types/go-time.ts'
+import type { Int } from '../types/integers.ts'
+import { checkedUint, parseInt64, parseUint64, toInt } from '../types/integers.ts'
+import { formatDuration, formatTimestamp, parseDuration, timestamp } from '../types/times.ts'
+import { typeOfValue } from '../types/type-of-value.ts'
+import type { Duration, ListValue, MapValue, Timestamp, Value } from '../types/values.ts'
+import { Double, lengthOf, TypeValue, Uint } from '../types/values.ts'
 
 const identity = (value: Value): Value => value
 
@@ -28,7 +28,7 @@ const booleans: Readonly<Record<string, boolean>> = {
 
 const decimalFloat = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const hexFloat = /^([+-]?)0[xX](?=[.\da-fA-F])([\da-fA-F]*)(?:\.([\da-fA-F]*))?[pP]([+-]?\d+)$/
-/** Underscores are allowed between digits, and after the prefix `0x`. */
+/** Matches an underscore that is neither between two digits nor after the prefix `0x`. */
 const strayUnderscore = /(?<!\d)_|_(?!\d)/
 const strayHexUnderscore = /(?<![\da-f]|^[+-]?0x)_|_(?![\da-f])/i
 
@@ -41,7 +41,7 @@ function parseFloat64(text: string): Double | undefined {
   if ((isHex ? strayHexUnderscore : strayUnderscore).test(text)) return undefined
   const plain = text.replaceAll('_', '')
   const value = isHex ? parseHexFloat(plain) : decimalFloat.test(plain) ? Number(plain) : Number.NaN
-  // A number too large for a float is an error, not infinity.
+  // A number that is too large for a float is an error, not infinity.
   return Number.isFinite(value) ? new Double(value) : undefined
 }
 

@@ -1,10 +1,10 @@
 /** `'%s is %d'.format([a, b])` (`cel-go/ext: formatting.go`). */
 import { quote } from '../../api/field-error.ts'
-import { CelError } from '../errors.ts'
-import { formatDouble } from '../format-double.ts'
-import { formatDuration, formatTimestamp } from '../times.ts'
-import type { Value } from '../values.ts'
-import { Double, Duration, ListValue, MapValue, Timestamp, typeNameOf, TypeValue, Uint } from '../values.ts'
+import { CelError } from '../types/errors.ts'
+import { formatDouble } from '../types/format-double.ts'
+import { formatDuration, formatTimestamp } from '../types/times.ts'
+import type { Value } from '../types/values.ts'
+import { Double, Duration, ListValue, MapValue, Timestamp, typeNameOf, TypeValue, Uint } from '../types/values.ts'
 import { bytesToString } from './conversions.ts'
 
 export type ClauseKind = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o'
@@ -17,7 +17,7 @@ export interface Clause {
 const defaultPrecision = 6
 const kinds = 'sdfebxXo'
 
-/** Parses a format string: yields literal text and clauses in turn. */
+/** Parses a format string: yields literal strings and clauses in turn. */
 export function* readFormat(format: string, args: number): Generator<string | Clause> {
   let literal = ''
   let clauses = 0

@@ -1,10 +1,10 @@
 /** All functions of Kubernetes 1.36's CEL environment (`k8s.io/apiserver/pkg/cel/environment: base.go`). */
-import type { Overload } from '../declarations.ts'
-import { functionTable } from '../declarations.ts'
+import type { Overload } from './declarations.ts'
+import { functionTable } from './declarations.ts'
 import { addresses } from './addresses.ts'
 import { authorization } from './authorization.ts'
 import { conversions } from './conversions.ts'
-import { expressions } from './expressions.ts'
+import { expressions } from './regular-expressions.ts'
 import { lists } from './lists.ts'
 import { namedFormats } from './named-formats.ts'
 import { operators } from './operators.ts'

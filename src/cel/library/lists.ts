@@ -1,16 +1,16 @@
 /** Functions on lists: Kubernetes' own, version 3 of cel-go's lists extension, and sets. */
-import { compare, contains, equalsIfComparable, isComparable } from '../comparison.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError, noSuchOverload } from '../errors.ts'
-import type { Int } from '../integers.ts'
-import { addInts, toIndex } from '../integers.ts'
-import { SchemaList } from '../schema-values.ts'
-import { duration } from '../times.ts'
-import type { ListValue, Value } from '../values.ts'
-import { Double, Duration, itemsOf, PlainList, Uint, typeNameOf } from '../values.ts'
-import { ListValue as List } from '../values.ts'
-import { checkedUint } from '../integers.ts'
+import { compare, contains, equalsIfComparable, isComparable } from '../types/comparison.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError, noSuchOverload } from '../types/errors.ts'
+import type { Int } from '../types/integers.ts'
+import { addInts, toIndex } from '../types/integers.ts'
+import { SchemaList } from '../types/schema-values.ts'
+import { duration } from '../types/times.ts'
+import type { ListValue, Value } from '../types/values.ts'
+import { Double, Duration, itemsOf, PlainList, Uint, typeNameOf } from '../types/values.ts'
+import { ListValue as List } from '../types/values.ts'
+import { checkedUint } from '../types/integers.ts'
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'] as const
 
@@ -19,7 +19,7 @@ function isSorted(list: ListValue): boolean {
   return true
 }
 
-/** Returns the first maximum or minimum. */
+/** Returns the implementation of `min` or `max`, which return the first of several equal items. */
 function extreme(name: string, direction: 1 | -1) {
   return (list: ListValue): Value => {
     if (list.size === 0) throw new CelError(`${name} called on empty list`)
@@ -40,7 +40,7 @@ const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
     itemsOfType<Duration>(list, 'google.protobuf.Duration').reduce((sum, { nanos }) => duration(sum.nanos + nanos), new Duration(0n)),
 }
 
-/** All items; where one is of another type than the first promised, they cannot be added. */
+/** Returns all items of a list. Throws for an item whose type is not `name`, because the items could not be added. */
 function itemsOfType<Item extends Value>(list: ListValue, name: string): Item[] {
   const items = [...list]
   if (!items.every((item) => typeNameOf(item) === name)) throw noSuchOverload()
@@ -117,14 +117,14 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // An item that cannot be converted is not contained in a list made by an expression.
+    // A list that an expression made does not contain an item that cannot be converted.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }
   return true
 }
 
-/** Reports whether lists have a common item. Errors of comparisons are ignored. */
+/** Returns true when the lists have a common item. Errors of comparisons are ignored. */
 function intersects(a: ListValue, b: ListValue): boolean {
   for (let index = 0; index < a.size; index += 1) {
     try {

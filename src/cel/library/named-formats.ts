@@ -1,14 +1,14 @@
 /** Named formats: `!format.dns1123Label().validate(self.name).hasValue()` (`k8s.io/apiserver/pkg/cel/library: format.go`). */
-import { dns1035Label, labelValue, longName, qualifiedName, shortName } from '../../api/names.ts'
+import { dns1035Label, labelValue, longName, qualifiedName, shortName } from '../../api/name-syntax.ts'
 import { formatOf } from '../../formats/formats.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { none, OpaqueValue, OptionalValue, PlainList } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { none, OpaqueValue, OptionalValue, PlainList } from '../types/values.ts'
 import { requestUriProblem } from './urls.ts'
 
 type Validate = (text: string) => readonly string[]
 
-/** A named format. `patternSize` is the maximum length of its regular expression, by which the cost of a validation is computed. */
+/** A named format. `patternSize` is the maximum length of its regular expression, from which the cost of a validation is computed. */
 export class NamedFormat extends OpaqueValue {
   readonly typeName = 'kubernetes.NamedFormat'
   readonly name: string
@@ -25,7 +25,7 @@ export class NamedFormat extends OpaqueValue {
   }
 }
 
-/** Prefixes of generated names may end in a dash. */
+/** Wraps a validation for prefixes of generated names, which may end in a dash. */
 function prefixOf(validate: Validate): Validate {
   return (text) => validate(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)
 }

@@ -1,14 +1,14 @@
 /** Arithmetic, order and membership. The planner implements `==`, `&&`, `||`, `?:` and indexing. */
-import { compare, contains, equals, equalsIfComparable } from '../comparison.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import type { Int } from '../integers.ts'
-import { addInts, checkedUint, divideInts, multiplyInts, negateInt, remainderOfInts, subtractInts } from '../integers.ts'
-import { keysFor, ownKeys } from '../list-identity.ts'
-import { addDuration, duration, subtractTimestamps } from '../times.ts'
-import type { Duration, ListValue, MapValue, PlainMap, Timestamp, Value } from '../values.ts'
-import { Double, itemsOf, PlainList, Uint } from '../values.ts'
+import { compare, contains, equals, equalsIfComparable } from '../types/comparison.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import type { Int } from '../types/integers.ts'
+import { addInts, checkedUint, divideInts, multiplyInts, negateInt, remainderOfInts, subtractInts } from '../types/integers.ts'
+import { keysFor, ownKeys } from '../types/list-identity.ts'
+import { addDuration, duration, subtractTimestamps } from '../types/times.ts'
+import type { Duration, ListValue, MapValue, PlainMap, Timestamp, Value } from '../types/values.ts'
+import { Double, itemsOf, PlainList, Uint } from '../types/values.ts'
 
 function onDoubles(operation: (a: number, b: number) => number) {
   return (a: Double, b: Double) => new Double(operation(a.value, b.value))
@@ -34,7 +34,7 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // The API server adds to the keys of the left operand itself, so that its set changes for later comparisons.
+        // kube-apiserver adds the key to the keys of the left operand itself, which changes the operand for later comparisons.
         own.push(key)
       }
       items.push(b.at(index))

@@ -1,12 +1,12 @@
 /** Functions on optional values. The planner implements `or` and `orValue`, because they evaluate their argument only if needed. */
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import { SchemaList, SchemaMap, SchemaObject } from '../schema-values.ts'
-import type { Value } from '../values.ts'
-import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, Timestamp, Uint } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import { SchemaList, SchemaMap, SchemaObject } from '../types/schema-values.ts'
+import type { Value } from '../types/values.ts'
+import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, Timestamp, Uint } from '../types/values.ts'
 
-/** Reports whether cel-go considers a value the zero value of its type. Optionals and Kubernetes' types have none. */
+/** Reports whether cel-go considers a value the zero value of its type. Optionals and Kubernetes' types have no zero value. */
 function isZero(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return false
   if (value === null || value === '' || value === 0 || value === false) return true

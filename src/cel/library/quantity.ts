@@ -1,10 +1,10 @@
 /** Kubernetes quantities: `quantity('1.5Gi').isGreaterThan(quantity('1G'))` (`k8s.io/apimachinery/pkg/api/resource: quantity.go`). */
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import type { Int } from '../integers.ts'
-import { maxInt, minInt, toInt } from '../integers.ts'
-import { Double, OpaqueValue } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import type { Int } from '../types/integers.ts'
+import { maxInt, minInt, toInt } from '../types/integers.ts'
+import { Double, OpaqueValue } from '../types/values.ts'
 
 /** A decimal number: `digits` times ten to the power of `power`. */
 interface Amount {
@@ -15,7 +15,9 @@ interface Amount {
 class Quantity extends OpaqueValue {
   readonly typeName = 'kubernetes.Quantity'
   readonly amount: Amount
-  /** True if Go stores the quantity as an `inf.Dec` because it does not fit an int64Amount. Such a quantity is never an integer to Go. */
+  /**
+   * True if Go stores the quantity as an `inf.Dec` because it does not fit an int64Amount. Go never considers such a quantity an integer.
+   */
   readonly big: boolean
   constructor(amount: Amount, big: boolean) {
     super()
@@ -31,9 +33,9 @@ const decimalPowers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '
 const binaryPowers: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
 const maxDigits = 18
 const format = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
-/** 2^63 - 1. A larger quantity with a binary suffix is capped. */
+/** Maximum of a quantity with a binary suffix, 2^63 - 1. Larger quantities are capped. */
 const maxBinary = maxInt
-/** Larger exponents are rejected: they make no sensible quantity, and would take very long to compute. */
+/** Maximum exponent. Larger ones are rejected: no sensible quantity has them, and they would take very long to compute. */
 const maxPower = 400
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -97,14 +99,14 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
   if (b.amount.digits === 0n) return new Quantity(a.amount, a.big || b.big)
   if (a.amount.digits === 0n) return new Quantity({ ...b.amount, digits: b.amount.digits * factor }, a.big || b.big)
   const { left, right, power } = aligned(a.amount, b.amount)
-  // In Go, negating the minimum int64 returns itself.
+  // In Go, the negation of the minimum int64 is the minimum int64.
   const isLeast = factor === -1n && b.amount.digits === minInt && !b.big && power === b.amount.power
   const digits = isLeast ? left + right : left + right * factor
   const fits = [left, right, digits].every((value) => value >= minInt && value <= maxInt)
   return new Quantity({ digits, power }, a.big || b.big || !fits)
 }
 
-/** Returns the quantity as an integer; undefined if it is not one, or Go does not recognize it as one. */
+/** Returns the quantity as an integer; undefined if it is not an integer, or Go does not recognize it as one. */
 function integerOf({ amount: { digits, power }, big }: Quantity): Int | undefined {
   if (big || power < 0) return undefined
   const value = digits * 10n ** BigInt(power)

@@ -1,15 +1,15 @@
 /** Semantic versions: `semver('1.2.3').isLessThan(semver('1.10.0'))`, with the errors of `github.com/blang/semver/v4`. */
 import { quote } from '../../api/field-error.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import { checkedInt, maxUint } from '../integers.ts'
-import { OpaqueValue } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import { checkedInt, maxUint } from '../types/integers.ts'
+import { OpaqueValue } from '../types/values.ts'
 
 class Semver extends OpaqueValue {
   readonly typeName = 'kubernetes.Semver'
   readonly numbers: readonly bigint[]
-  /** Parts of the pre-release; a part of digits only is a number. */
+  /** Parts of the pre-release; a part that consists only of digits is a number. */
   readonly prerelease: readonly (string | bigint)[]
   constructor(numbers: readonly bigint[], prerelease: readonly (string | bigint)[]) {
     super()

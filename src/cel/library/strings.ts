@@ -2,15 +2,15 @@
  * Functions on strings: the standard ones, and version 2 of cel-go's strings extension, which Kubernetes enables. Indexes count code
  * points.
  */
-import { quoteText } from '../quote.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import type { Int } from '../integers.ts'
-import { toIndex } from '../integers.ts'
-import type { ListValue } from '../values.ts'
-import { PlainList } from '../values.ts'
-import { trimSpace } from '../trim-space.ts'
+import { quoteText } from '../types/quote.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import type { Int } from '../types/integers.ts'
+import { toIndex } from '../types/integers.ts'
+import type { ListValue } from '../types/values.ts'
+import { PlainList } from '../types/values.ts'
+import { trimSpace } from '../types/trim-space.ts'
 import { formatText } from './format-text.ts'
 
 function outOfRange(index: Int): CelError {
@@ -32,7 +32,7 @@ function indexOf(text: string, part: string, offset: Int = 0): Int {
   if (part === '') return offset
   const start = toIndex(offset)
   if (start < 0) throw outOfRange(offset)
-  // Fast path: a native search whether the part occurs at all. Its index would count UTF-16 units.
+  // Fast path: a native search shows whether the part occurs at all. Its index is of no use, because it counts UTF-16 units.
   if (!text.includes(part)) return -1
   const [characters, wanted] = [[...text], [...part]]
   for (let at = start; at <= characters.length - wanted.length; at += 1) if (startsAt(characters, wanted, at)) return at

@@ -1,9 +1,9 @@
 /** Parts of timestamps and durations: `getFullYear()`, `getHours('Europe/Berlin')`. */
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import { toInt } from '../integers.ts'
-import type { Duration, Timestamp } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import { toInt } from '../types/integers.ts'
+import type { Duration, Timestamp } from '../types/values.ts'
 
 type Part = (local: Date, nanos: number) => number
 
@@ -43,7 +43,7 @@ export const timeParts: readonly Overload[] = [
   durationPart('getMilliseconds', 'duration_to_milliseconds', 1_000_000n),
 ]
 
-/** Returns the zone's offset from UTC in seconds at a time. A zone is `02:00`, `-08:00` or a name of the time zone database. */
+/** Returns a zone's offset from UTC in seconds at a point in time. A zone is `02:00`, `-08:00` or a name of the time zone database. */
 function zoneOffset(zone: string, seconds: number): number {
   const colon = zone.indexOf(':')
   if (colon < 0) return namedOffset(zone, seconds)

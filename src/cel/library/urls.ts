@@ -1,11 +1,11 @@
 /** URLs, parsed as by Go's `net/url`: `url('https://example.com:80/a?b=c').getHost()`. */
 import { quote } from '../../api/field-error.ts'
 import { isRequestUri } from '../../formats/network.ts'
-import type { Overload } from '../declarations.ts'
-import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
-import type { Value } from '../values.ts'
-import { OpaqueValue, PlainList, PlainMap } from '../values.ts'
+import type { Overload } from './declarations.ts'
+import { define } from './declarations.ts'
+import { CelError } from '../types/errors.ts'
+import type { Value } from '../types/values.ts'
+import { OpaqueValue, PlainList, PlainMap } from '../types/values.ts'
 
 class Url extends OpaqueValue {
   readonly typeName = 'kubernetes.URL'
@@ -39,7 +39,7 @@ function parseUrl(text: string): Url {
   return new Url(text)
 }
 
-/** Returns Go's error message for a text that is not an absolute URI. */
+/** Returns Go's error message for a string that is not an absolute URI. */
 export function requestUriProblem(text: string): string {
   const problem =
     text === '' ? 'empty url' : /^[^/?#]*:/.test(text) && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) ? schemeProblem(text) : detail(text)

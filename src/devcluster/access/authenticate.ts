@@ -20,7 +20,7 @@ export interface Authentication {
   readonly audiences: readonly string[]
 }
 
-/** The API server's reason why a known token is invalid. */
+/** Why a known token is invalid, in kube-apiserver's words. */
 export interface TokenRefusal {
   readonly refusal: string
 }
@@ -34,7 +34,10 @@ export function commonAudiences(requested: readonly string[], accepted: readonly
   return common.length === 0 ? undefined : common
 }
 
-/** Returns an authenticator for fixed tokens. It compares the digest of every token, so that its time does not depend on the input. */
+/**
+ * Returns an authenticator for fixed tokens. It compares the digest with that of every token. Its duration therefore reveals nothing about
+ * the tokens.
+ */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
   return (token, requested = [serverAudience]) => {
@@ -107,7 +110,7 @@ function serviceAccountIn(username: string): { namespace: string; name: string }
   return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }
 
-/** Formats a user without a name, as Go prints it. */
+/** Formats the user info of impersonation headers without a user name, as Go prints it. */
 function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
   const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
   const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)
@@ -134,7 +137,7 @@ function extraOf(headers: IncomingHttpHeaders): Record<string, string[]> {
   return Object.fromEntries(entries)
 }
 
-/** Decodes a key; one with invalid percent-encoding is used as it is. */
+/** Decodes a percent-encoded key. Returns a key with invalid encoding unchanged. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key)
@@ -151,7 +154,7 @@ function single(header: string | string[] | undefined): string {
   return (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
 }
 
-/** Node joins a repeated header with commas. */
+/** Splits the values of a repeated header, which Node joins with commas. */
 function list(header: string | string[] | undefined): string[] {
   const values = Array.isArray(header) ? header : (header?.split(',') ?? [])
   return values.map((value) => value.trim()).filter((value) => value !== '')

@@ -1,4 +1,4 @@
-/** Authorization by rules for users and groups, and the API server's message for a forbidden request. */
+/** Authorization by RBAC rules for users and groups, and kube-apiserver's message for a forbidden request. */
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import { quote } from '../../api/field-error.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
@@ -20,28 +20,28 @@ export interface AuthorizationAttributes {
 }
 
 export interface Authorizer {
-  /** The reason for a denial is a problem with the user's roles, if there is one. */
+  /** Authorizes a request. The reason of a denial is a problem with the user's roles, such as a missing role, or empty. */
   authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
   /** Returns all rules of a user in a namespace, for `kubectl auth can-i --list`; `error` is the reason as in a denial. */
   rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
 }
 
-/** Rules for a user or a group, in one namespace or, without it, in all. */
+/** Rules for a user or a group, in one namespace, or in all namespaces when `namespace` is undefined. */
 export interface Grant {
   readonly user?: string
   readonly group?: string
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
-  /** The binding that grants the rules, for the reason of an allowed request. */
+  /** The binding that grants the rules, formatted for the reason that an allowed request gets. */
   readonly source?: string
-  /** Set, with empty rules, when the role is missing. */
+  /** The problem of a binding whose role is missing; its `rules` are then empty. */
   readonly problem?: string
 }
 
 /** The group with all permissions. */
 export const masters = 'system:masters'
 
-/** Returns an authorizer that allows requests by `grants`, by the stored rules, and all requests of `system:masters`. */
+/** Returns an authorizer that allows the requests that `grants` or the stored rules allow, and all requests of `system:masters`. */
 export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
   const grantsOf = (user: UserInfo, namespace: string): readonly Grant[] =>
     [...grants, ...stored()].filter(

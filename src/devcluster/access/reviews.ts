@@ -1,5 +1,8 @@
-/** Access reviews, token reviews and SelfSubjectReview: types whose objects are answered and not stored. */
-import type { Clock } from '../../api/clock.ts'
+/**
+ * SubjectAccessReviews, TokenReviews and similar types, whose objects are not stored: the response to a create has the result in its
+ * status.
+ */
+import type { Clock } from '../../runtime/clock.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
@@ -15,7 +18,7 @@ import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
 const authorization = { group: 'authorization.k8s.io', version: 'v1' }
 const authentication = { group: 'authentication.k8s.io', version: 'v1' }
 
-/** The error for an unknown token, and the first error for any other invalid one. */
+/** The error for an unknown token. For a known but invalid token, the reason follows after it. */
 const unknownToken = 'invalid bearer token'
 
 type Review = (object: JsonObject, request: RequestContext) => JsonObject
@@ -56,7 +59,7 @@ export function reviewRows(
     row(authorization, 'SelfSubjectRulesReview', false, (object, { user }) => {
       const namespace = text(specOf(object), 'namespace')
       if (namespace === '') throw badRequest('no namespace on request')
-      // The API server returns an empty spec.
+      // kube-apiserver returns an empty spec.
       return { ...object, metadata: {}, spec: {}, status: rulesStatus(authorizer, user, namespace) }
     }),
     row(authentication, 'SelfSubjectReview', false, (object, { user }) => ({
@@ -105,7 +108,7 @@ function row(type: { group: string; version: string }, kind: string, namespaced:
   }
 }
 
-/** Throws 422; like the API server's, its details have no kind. */
+/** Throws 422 if there are errors. The details have no kind, as in kube-apiserver's response. */
 function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: authorization.group, kind: '' }, '', errors)
 }

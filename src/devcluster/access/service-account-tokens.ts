@@ -1,7 +1,7 @@
 /** Tokens of ServiceAccounts: issued by `serviceaccounts/token`, signed by this API server, and authenticated by it. */
 import type { KeyObject } from 'node:crypto'
 import { generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid, quote } from '../../api/field-error.ts'
@@ -10,7 +10,7 @@ import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { UserInfo } from '../apimachinery/request-context.ts'
 import { badRequest, conflict, invalidObject, notFound } from '../apimachinery/status-error.ts'
-import { at, listAt, numberAt, textAt } from '../resources/columns.ts'
+import { at, listAt, numberAt, textAt } from '../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { SubresourceInfo } from '../rest/subresource.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
@@ -42,7 +42,7 @@ interface Referent {
   readonly uid: string
 }
 
-/** Kinds that a token can be bound to; it is invalid when the object is deleted. */
+/** Kinds of objects that a token can be bound to. The token becomes invalid when the object is deleted. */
 const bindable: Readonly<
   Record<string, { readonly claim: 'pod' | 'secret' | 'node'; readonly plural: string; readonly namespaced: boolean }>
 > = {
@@ -52,9 +52,9 @@ const bindable: Readonly<
 }
 
 export interface ServiceAccountTokens {
-  /** Adds the subresource `token` to the row of ServiceAccounts. */
+  /** Adds the subresource `token` to the catalog row of ServiceAccounts. */
   withTokens(row: ResourceInfo): ResourceInfo
-  /** Authenticates tokens while their ServiceAccount, and the object they are bound to, exist. */
+  /** Authenticates tokens. A token becomes invalid when its ServiceAccount, or the object that it is bound to, is deleted. */
   readonly authenticator: TokenAuthenticator
 }
 

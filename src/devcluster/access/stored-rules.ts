@@ -6,7 +6,7 @@ import type { LabelSelector, Labels } from '../../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../../api/label-selector.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
 import { watchType } from '../storage/watch-type.ts'
-import { at, listAt, textAt } from '../resources/columns.ts'
+import { at, listAt, textAt } from '../apimachinery/unstructured.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { serviceAccountName } from './authenticate.ts'
 import type { Grant } from './authorizer.ts'
@@ -73,8 +73,8 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
 }
 
 /**
- * Returns the rules of a ClusterRole. An aggregated role has the rules of the selected roles, which can be aggregated, too; each role
- * counts once.
+ * Returns the rules of a ClusterRole. An aggregated ClusterRole has the rules of the ClusterRoles that it selects, which can be aggregated,
+ * too; each is visited once.
  */
 function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))

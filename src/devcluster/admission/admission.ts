@@ -5,7 +5,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** A write for admission: after decoding and defaulting, before storing. */
+/** The attributes of a request for admission, after the object was decoded and defaulted and before it is stored. */
 export interface AdmissionAttributes {
   readonly info: ResourceInfo
   /** Empty for the object itself. */
@@ -28,15 +28,15 @@ export interface RequestTime {
 
 export interface Admission {
   /**
-   * Calls the mutating webhooks in the API server's order, and returns the resulting object. `redefault` prunes it and applies defaults
-   * after each patch. Throws `StatusError` on a denial or a failed call.
+   * Calls the mutating webhooks in kube-apiserver's order, and returns the resulting object. `redefault` prunes the object and applies
+   * defaults after each patch. Throws `StatusError` on a denial or a failed call.
    */
   mutate(attributes: AdmissionAttributes, redefault: (object: JsonObject) => JsonObject): Promise<JsonObject | undefined>
   /** Calls the validating webhooks. Throws `StatusError` on a denial or a failed call. */
   validate(attributes: AdmissionAttributes): Promise<void>
 }
 
-/** Admits everything unchanged. */
+/** Admission that admits every object unchanged. */
 export const admitAll: Admission = {
   mutate: ({ object }) => Promise.resolve(object),
   validate: () => Promise.resolve(),

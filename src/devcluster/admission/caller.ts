@@ -1,20 +1,20 @@
-/** Calls webhooks over HTTPS: one keep-alive agent for each address and caBundle, with HTTP/1.1 only, as the API server does. */
+/** Calls webhooks over HTTPS: one keep-alive agent for each address and caBundle, with HTTP/1.1 only, as kube-apiserver does. */
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import { trust } from '../../client/trust.ts'
-import type { ExchangeContext, Target } from './exchange.ts'
-import { post, serverNameOf } from './exchange.ts'
+import type { ExchangeContext, Target } from './webhook-post.ts'
+import { post, serverNameOf } from './webhook-post.ts'
 import { StatusError } from '../apimachinery/status-error.ts'
 import type { HookClientConfig } from './hook.ts'
 import { CallError } from './review.ts'
 import type { ServiceResolver } from './service-resolver.ts'
 
 export interface WebhookCaller {
-  /** POSTs a review and returns the decoded response. Throws `CallError` with the API server's message. */
+  /** POSTs an AdmissionReview or ConversionReview and returns the decoded response. Throws `CallError` with kube-apiserver's message. */
   call(config: HookClientConfig, body: JsonObject, options: CallOptions): Promise<JsonValue>
   close(): Promise<void>
 }
@@ -26,10 +26,7 @@ export interface CallOptions {
   readonly signal: AbortSignal
 }
 
-/**
- * Maximum number of cached agents, as the API server caches clients (k8s.io/apiserver/pkg/util/webhook: defaultCacheSize). A changed
- * caBundle needs a new one.
- */
+/** Maximum number of cached agents (k8s.io/apiserver/pkg/util/webhook: defaultCacheSize). Each caBundle has an agent of its own. */
 const maxAgents = 200
 /** Idle timeout of a connection, as in Go's transport. */
 const keepAliveMs = 90_000
@@ -41,7 +38,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
     const key = `${url.origin}\0${serverName}\0${caBundle ?? ''}`
     const known = agents.get(key)
     if (known !== undefined) {
-      // Move the agent to the end of the map, so that the least recently used one is first.
+      // Move the agent to the end of the map: the first one is the least recently used.
       agents.delete(key)
       agents.set(key, known)
       return known
@@ -51,7 +48,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-      // Verify the certificate on each new connection; a resumed TLS session would skip that.
+      // Verify the certificate on each new connection. A resumed TLS session would skip the verification.
       maxCachedSessions: 0,
       connect: {
         ...trust(caBundle === undefined || caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8')),
@@ -64,7 +61,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // Closes after running calls have ended; nothing needs to wait for that.
+      // The agent closes after its running calls have ended; nothing needs to wait for this.
       void dropped.close()
     }
     return agent
@@ -97,7 +94,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
   }
 }
 
-/** Returns the 504 for a request without time left, which does not depend on the webhook's failure policy. */
+/** Returns the 504 for a request that has no time left. It is returned even under `failurePolicy: Ignore`. */
 function requestTimedOut(): StatusError {
   return new StatusError(failure(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {}))
 }

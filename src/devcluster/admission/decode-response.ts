@@ -1,4 +1,4 @@
-/** Decodes a webhook's response to JSON, with the API server's messages for invalid ones. */
+/** Decodes a webhook's response to JSON, with kube-apiserver's messages for invalid ones. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
@@ -7,13 +7,13 @@ import { isObject, stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
 import { notAnObject } from '../types/go-json.ts'
-import { describeResponse } from './call-error.ts'
+import { describeResponse } from './describe-call-error.ts'
 import { CallError } from './review.ts'
 
 export interface WebhookResponse {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
-  /** Empty when the header is missing. */
+  /** The `Content-Type` header; empty when it is missing. */
   readonly contentType: string
   readonly text: string
 }
@@ -33,7 +33,7 @@ export function decodeResponse({ statusCode, contentType, text }: WebhookRespons
   return value
 }
 
-/** Parses JSON or YAML, since the API server also accepts YAML from a webhook; a bare word is a YAML string. */
+/** Parses JSON or YAML, since kube-apiserver also accepts YAML from a webhook; a bare word is a YAML string. */
 function parseResponse(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }

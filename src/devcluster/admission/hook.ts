@@ -22,7 +22,7 @@ export interface HookClientConfig {
 }
 
 export interface Hook {
-  /** Unique key: name of the configuration, name and index of the webhook. */
+  /** Unique key, made from the name of the configuration and the name and index of the webhook. */
   readonly key: string
   readonly name: string
   readonly clientConfig: HookClientConfig
@@ -38,7 +38,7 @@ export interface Hook {
   readonly reinvocationPolicy: 'Never' | 'IfNeeded'
 }
 
-/** The stored form, without defaults. */
+/** A webhook in a stored configuration, before defaults are applied. */
 interface WebhookEntry {
   readonly name: string
   readonly clientConfig: HookClientConfig
@@ -59,7 +59,7 @@ interface WebhookConfiguration {
   readonly webhooks?: readonly WebhookEntry[]
 }
 
-/** Returns all webhooks in the order of their calls: by the configuration's name, then by index. */
+/** Returns all webhooks in the order in which they are called: sorted by the configuration's name, then by index. */
 export function hooksOf(configurations: readonly JsonObject[]): readonly Hook[] {
   const sorted = (configurations as unknown as readonly WebhookConfiguration[]).toSorted((a, b) =>
     a.metadata.name < b.metadata.name ? -1 : 1,

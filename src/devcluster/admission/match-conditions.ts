@@ -11,7 +11,7 @@ import type { VersionedWrite } from './versioned-write.ts'
 /**
  * Returns true when all conditions match.
  *
- * @throws {StatusError} 403 when they cannot be evaluated and the failure policy is `Fail`.
+ * @throws {StatusError} 403 when a condition cannot be evaluated and the failure policy is `Fail`.
  */
 export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: Authorizer): boolean {
   if (hook.matchConditions.length === 0) return true
@@ -23,7 +23,7 @@ export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: A
   const mismatch = evaluateMatchConditions(hook.matchConditions, {
     object,
     oldObject,
-    // The API server passes the kind of the matched rule, but the resource of the request.
+    // The conditions see the kind of the matched rule, but the resource of the request, as in kube-apiserver.
     request: { ...request, resource: request.requestResource },
     authorizer: requester,
     requestResource: new ResourceCheck(requester, { group: info.group, resource: info.plural, subresource, namespace, name }),

@@ -1,6 +1,6 @@
 /**
- * Selects the webhooks to call for a write: by rules, selectors and match policy (k8s.io/apiserver/pkg/admission/plugin/webhook/generic:
- * ShouldCallHook).
+ * Selects the webhooks to call for a request, according to their rules, selectors and match policy
+ * (k8s.io/apiserver/pkg/admission/plugin/webhook/generic: ShouldCallHook).
  */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -11,7 +11,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook, HookRule } from './hook.ts'
 
-/** The lookups that matching needs. */
+/** Lookups that are needed to match webhooks. */
 export interface MatchState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
@@ -19,7 +19,7 @@ export interface MatchState {
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]
 }
 
-/** Returns the version of the type in which to call the hook; undefined when the hook does not match. */
+/** Returns the version of the type with which the webhook is called; undefined when the webhook does not match. */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
   // Webhooks are never called for webhook configurations: a broken one could prevent its own repair.
   if (attributes.info.group === 'admissionregistration.k8s.io') return undefined
@@ -50,7 +50,8 @@ function includes(values: readonly string[] | undefined, value: string): boolean
   return values !== undefined && (values.includes('*') || values.includes(value))
 }
 
-// `pods`, `pods/status`, `pods/*` (which includes the pods themselves), `*/status`, `*` (no subresources), `*/*`.
+// Matches a rule's pattern: `pods`, `pods/status`, `pods/*` (which includes the pods themselves), `*/status`, `*` (no subresources), or
+// `*/*`.
 function matchesResource(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/')
   const [wantedResource, wantedSubresource] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]
@@ -70,7 +71,7 @@ function matchesNamespace(selector: readonly LabelRequirement[], attributes: Adm
   if (selector.length === 0) return true
   const { info, namespace = '', name } = attributes
   if (isNamespaceType(info)) {
-    // A Namespace is matched by its own new labels, or by the stored ones when it is deleted.
+    // The namespace selector of a webhook sees the new labels of a written Namespace, or the stored labels of one that is deleted.
     const labels = attributes.object === undefined ? state.namespaceLabels(name) : labelsOf(attributes.object)
     return matchesLabels(selector, labels ?? {})
   }

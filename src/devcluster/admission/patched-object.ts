@@ -6,12 +6,12 @@ import { isObject, stringifyJson } from '../../api/json.ts'
 import { noSuchKind } from '../protobuf/decode-object.ts'
 import { badRequest, internalError, invalidObject } from '../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
-import { checkShape } from '../types/shape.ts'
+import { checkShape } from '../types/check-json-types.ts'
 import { shapeOf } from '../types/go-shape.ts'
 import { objectMetaType } from '../types/go-types.ts'
 import { asGo } from '../types/go-value.ts'
 
-/** Returns the object without unknown fields. Throws `StatusError` for one that cannot be decoded. */
+/** Returns the object without unknown fields. Throws `StatusError` for an object that cannot be decoded. */
 export function readPatched(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.custom ? readCustom(info, object) : readBuiltin(info, object)
 }
@@ -39,7 +39,7 @@ function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   return { ...object, apiVersion: apiVersionOf(info), ...(isObject(metadata) ? { metadata: asGo(objectMetaType(), metadata) } : {}) }
 }
 
-/** Sets a missing namespace to that of the request. Throws 400 for another one. */
+/** Sets a missing namespace to that of the request. Throws 400 for a different namespace. */
 export function inNamespace(object: JsonObject, namespace: string | undefined): JsonObject {
   const metadata = isObject(object.metadata) ? object.metadata : {}
   if (namespace === undefined || metadata.namespace === namespace) return object

@@ -100,7 +100,7 @@ const privileged: Check = (pod) => {
   return { reason: 'privileged', detail: `${containerNames(names)} must not set securityContext.privileged=true` }
 }
 
-/** Also part of `restricted`, even for Pods with a user namespace. */
+/** This check is also part of `restricted`, even for Pods with a user namespace. */
 export const procMount: Check = (pod) => {
   const mount = ({ securityContext }: { securityContext?: { procMount?: string } }): string => securityContext?.procMount ?? 'Default'
   const names = namesWhere(pod, (container) => mount(container) !== 'Default')
@@ -151,7 +151,7 @@ export function isSeccompType(type: string | undefined): boolean {
   return type === 'Localhost' || type === 'RuntimeDefault'
 }
 
-/** Also the first part of the `restricted` check. */
+/** This check is also the first part of the seccomp check of `restricted`. */
 export const seccompProfile: Check = (pod: SecuredPod) => {
   const setters = settersOf(pod, ({ seccompProfile: profile }) => profile !== undefined && !isSeccompType(profile.type))
   if (setters.length === 0) return undefined

@@ -1,4 +1,4 @@
-/** Building blocks for the checks of the Pod Security Standards: the fields that they read, and parts of the API server's messages. */
+/** Building blocks for the checks of the Pod Security Standards: the fields that they read, and parts of kube-apiserver's messages. */
 import { quote } from '../../api/field-error.ts'
 
 interface SecuritySettings {
@@ -61,7 +61,7 @@ export interface VersionedCheck {
   /** Checks run in the order of their ids. */
   readonly id: string
   readonly since: readonly (readonly [minor: number, check: Check])[]
-  /** The weaker check that this one replaces. */
+  /** The id of the weaker check that this one replaces. */
   readonly overrides?: string
 }
 
@@ -77,7 +77,7 @@ export function quoted(items: Iterable<string>): string {
   return [...items].map((item) => `"${item}"`).join(', ')
 }
 
-/** `annotation="value"` */
+/** Formats `annotation="value"`. */
 export function assignment(name: string, value: string): string {
   return `${name}=${quote(value)}`
 }
@@ -90,12 +90,12 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return count === 1 ? one : many
 }
 
-/** `container "a"`, `containers "a", "b"` */
+/** Formats `container "a"` or `containers "a", "b"`. */
 export function containerNames(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`
 }
 
-/** Returns the setters of a bad setting: `pod`, `container "a"`, or both. */
+/** Returns who has a bad setting, for messages: `pod`, `container "a"`, or both. */
 export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) => boolean): string[] {
   const names = namesWhere(pod, ({ securityContext }) => securityContext !== undefined && isBad(securityContext))
   const { securityContext } = pod.spec

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
 import type { Labels } from '../../api/label-selector.ts'
 
-/** From the most permissive to the strictest. */
+/** The levels, from the most permissive to the strictest. */
 const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 

@@ -9,7 +9,7 @@ import { controllerOf } from '../../api/owner-reference.ts'
 import type { Labels } from '../../api/label-selector.ts'
 import { failure } from '../../api/status.ts'
 import { StatusError } from '../apimachinery/status-error.ts'
-import { at } from '../resources/columns.ts'
+import { at } from '../apimachinery/unstructured.ts'
 import type { Admission, AdmissionAttributes } from './admission.ts'
 import { labelsOf } from './matcher.ts'
 import { baselineChecks } from './pod-security-baseline.ts'
@@ -18,14 +18,14 @@ import type { LevelVersion } from './pod-security-policy.ts'
 import { isStricter, policyOf, textOf } from './pod-security-policy.ts'
 import { restrictedChecks } from './pod-security-restricted.ts'
 
-/** The lookups that the plugin needs. */
+/** Lookups that the plugin needs. */
 export interface PodSecurityState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
   podsIn(namespace: string): readonly JsonObject[]
 }
 
-/** Paths of Pod templates in the types that have one. */
+/** Paths of the Pod template, for each type that has one. */
 const templates: Readonly<Record<string, readonly string[]>> = {
   '/podtemplates': ['template'],
   '/replicationcontrollers': ['spec', 'template'],

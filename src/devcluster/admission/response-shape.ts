@@ -1,10 +1,10 @@
-/** The fields that the API server decodes from a webhook's response; all others are ignored. */
+/** The fields that kube-apiserver decodes from a webhook's response; all others are ignored. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
-import type { ObjectShape, Shape } from '../types/shape.ts'
-import { checkShape } from '../types/shape.ts'
+import type { ObjectShape, Shape } from '../types/check-json-types.ts'
+import { checkShape } from '../types/check-json-types.ts'
 
-/** `meta/v1 Status`. */
+/** The fields of `meta/v1 Status`. */
 const statusShape: ObjectShape = {
   type: 'Status',
   fields: {
@@ -32,7 +32,7 @@ const statusShape: ObjectShape = {
   },
 }
 
-/** `admission/v1 AdmissionReview`, the part for responses. */
+/** The fields of `admission/v1 AdmissionReview` that belong to a response. */
 const reviewShape: ObjectShape = {
   type: 'AdmissionReview',
   fields: {

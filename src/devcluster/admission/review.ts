@@ -8,14 +8,14 @@ import type { AdmissionAttributes } from './admission.ts'
 import type { Hook } from './hook.ts'
 import { isNamespaceType } from './matcher.ts'
 import { base64Problem, knownStatus, reviewProblem } from './response-shape.ts'
-import { describeKind, reviewTypeProblem } from './review-type.ts'
+import { describeKind, reviewTypeProblem } from './check-response-type.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 
-/** A failed call, as opposed to a denial; subject to the failure policy. */
+/** The error for a failed call, as opposed to a denial. The failure policy decides its effect. */
 export class CallError extends Error {
   override readonly name = 'CallError'
 
-  /** The message without the prefix of admission. */
+  /** The message without admission's prefix, which names the webhook. */
   get detail(): string {
     return this.message.replace(/^failed to call webhook: /, '')
   }
@@ -43,7 +43,7 @@ interface RequestObjects {
 
 const knownVersions = ['v1', 'v1beta1']
 
-/** Returns the review of a write, in the first review version that both the hook and the API server support. */
+/** Returns the AdmissionReview to send, in the first of the webhook's `admissionReviewVersions` that kube-apiserver supports. */
 export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest {
   const version = hook.admissionReviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) {
@@ -55,10 +55,10 @@ export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest 
   return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: { uid, ...request, object, oldObject } } }
 }
 
-/** Returns the request of a review; `object` and `oldObject` are undefined when missing. */
+/** Returns the `request` of an AdmissionReview; `object` and `oldObject` are undefined when missing. */
 export function requestOf({ attributes, info, object, oldObject }: VersionedWrite): JsonObject & RequestObjects {
   const { subresource, operation, name, context } = attributes
-  // For the API server, the namespace of a Namespace is its own name.
+  // In the request for a Namespace, kube-apiserver sets `namespace` to its name.
   const namespace = isNamespaceType(info) ? name : attributes.namespace
   return {
     kind: kindOf(info, subresource),

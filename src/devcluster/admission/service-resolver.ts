@@ -8,13 +8,13 @@ export interface ServiceReference {
 }
 
 export interface ServiceResolver {
-  /** Returns the base URL (`https://127.0.0.1:9443`) of a Service. Throws `CallError` when it has no address. */
+  /** Returns the base URL (`https://127.0.0.1:9443`) of a Service. Throws `CallError` when the Service has no address. */
   resolve(service: ServiceReference): string
 }
 
 /**
- * Resolves Services by `namespace/name`, or `namespace/name:port` for a Service with several ports. `exists` distinguishes a missing
- * Service from one without an address in the error message.
+ * Resolves Services with a map, whose keys are `namespace/name`, or `namespace/name:port` for a Service with several ports. The error
+ * message distinguishes a Service without an address from one that does not exist (`exists`).
  */
 export function mappedServices(
   services: () => Readonly<Record<string, string>>,

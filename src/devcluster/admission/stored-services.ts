@@ -1,7 +1,7 @@
-/** Services with EndpointSlices, to whose addresses the API server connects directly. */
+/** Resolves stored Services to the addresses in their EndpointSlices, to which the API server connects directly. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import { at, listAt, numberAt, textAt } from '../resources/columns.ts'
+import { at, listAt, numberAt, textAt } from '../apimachinery/unstructured.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { ServiceReference } from './service-resolver.ts'
 

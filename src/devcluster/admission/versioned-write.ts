@@ -1,4 +1,4 @@
-/** A write in the version of a webhook's rules. */
+/** The objects of a request, converted to the version that a webhook's rules match. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { StatusError, internalError } from '../apimachinery/status-error.ts'
@@ -8,15 +8,15 @@ import type { AdmissionAttributes } from './admission.ts'
 
 export interface VersionedWrite {
   readonly attributes: AdmissionAttributes
-  /** The type in the version of the rules. */
+  /** The type, in the version that the rules match. */
   readonly info: ResourceInfo
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
 }
 
 /**
- * Returns a function that converts the write to other versions of its type, each once. Throws a `StatusError` 500 when the conversion
- * webhook fails.
+ * Returns a function that converts the objects of a request to another version of their type, at most once for each version. Throws a
+ * `StatusError` 500 when the conversion webhook fails.
  */
 export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo) => Promise<VersionedWrite> {
   const known = new Map<ResourceInfo, Promise<VersionedWrite>>()
@@ -42,7 +42,7 @@ export async function fromVersion(
   return (await inVersion(info.schema?.default(patched) ?? patched, attributes.info, info))!
 }
 
-/** Returns the object as a webhook receives it: encoded, in the version of its rules. */
+/** Returns the object as a webhook receives it: encoded as Go does, in the version that the webhook's rules match. */
 async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   const encoded =
     object === undefined || from.goType === undefined || from.strategy.distinguishesEmptyLists !== true ? object : asGo(from.goType, object)

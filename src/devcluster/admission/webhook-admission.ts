@@ -42,7 +42,7 @@ export function createWebhookAdmission(options: {
   const { state, caller, authorizer, logger } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
 
-  /** Returns the write in the hook's version; undefined when the hook is not called. */
+  /** Returns the objects of the request in the version for the webhook; undefined when the webhook is not called. */
   async function writeFor(hook: Hook, attributes: AdmissionAttributes, inVersion: Versions): Promise<VersionedWrite | undefined> {
     const info = matchHook(hook, attributes, state)
     if (info === undefined) return undefined
@@ -51,7 +51,7 @@ export function createWebhookAdmission(options: {
   }
 
   /**
-   * Calls a hook and validates the response. Throws `StatusError` for a denial or an unsupported dry run, and `CallError` for a failed
+   * Calls a webhook and validates the response. Throws `StatusError` for a denial or an unsupported dry run, and `CallError` for a failed
    * call.
    */
   async function call(hook: Hook, write: VersionedWrite, mutating: boolean): Promise<ReviewResponse> {
@@ -77,7 +77,7 @@ export function createWebhookAdmission(options: {
     logger.warn({ webhook: hook.name }, `failing open: ${text}`)
   }
 
-  /** Calls a mutating hook; undefined when it returns no patch. */
+  /** Calls a mutating webhook. Returns undefined when the webhook returns no patch. */
   async function mutateOnce(
     hook: Hook,
     write: VersionedWrite,
@@ -94,9 +94,9 @@ export function createWebhookAdmission(options: {
     async mutate(attributes, redefault) {
       let object = attributes.object
       let inVersion = versionsOf(attributes)
-      /** Called hooks with `reinvocationPolicy: IfNeeded`. */
+      /** Webhooks with `reinvocationPolicy: IfNeeded` that were called since the last change of the object. */
       let invoked: Hook[] = []
-      /** Hooks after which another one changed the object; only these are called in the second round. */
+      /** Webhooks to reinvoke: a later webhook has changed the object since they were called. */
       const outdated = new Set<Hook>()
       for (const round of [0, 1]) {
         for (const hook of hooks.mutating(state.configurations('mutating'))) {
@@ -116,7 +116,7 @@ export function createWebhookAdmission(options: {
           } catch (error) {
             failOpenOrThrow(hook, error)
           }
-          // Hooks whose call has failed are reinvoked, too.
+          // A webhook whose call has failed is reinvoked, too.
           if (hook.reinvocationPolicy === 'IfNeeded') invoked.push(hook)
         }
         if (outdated.size === 0) break
@@ -133,7 +133,7 @@ export function createWebhookAdmission(options: {
         const write = await writeFor(hook, attributes, inVersion)
         if (write !== undefined) calls.push({ hook, write })
       }
-      // Waits for all calls. The first error to arrive is the response.
+      // All calls run to the end. The first error that occurs is the response.
       await Promise.all(
         calls.map(({ hook, write }) =>
           call(hook, write, false)
@@ -157,7 +157,9 @@ function memoized<Input extends object, Output>(compute: (input: Input) => Outpu
   }
 }
 
-/** Applies the response's patch, and decodes the result as `info` if defined; undefined when the response changes nothing. */
+/**
+ * Applies the response's patch, and decodes the result as `info` if that is defined. Returns undefined when the response changes nothing.
+ */
 function applyPatch(
   hook: Hook,
   { patch, patchType }: ReviewResponse,
@@ -181,7 +183,7 @@ function applyPatch(
   return info === undefined ? patched : readPatched(info, patched)
 }
 
-/** Returns the operations of a patch, none for `null`. Throws `CallError` for an invalid JSON patch. */
+/** Returns the operations of a patch; an empty list for `null`. Throws `CallError` for an invalid JSON patch. */
 function operationsOf(patch: string): readonly JsonValue[] {
   const undecodable = (detail: string): CallError => new CallError(`received undecodable patch in webhook response: ${detail}`)
   const { error } = scanJson(patch)
@@ -207,7 +209,7 @@ function denial(hook: Hook, status: JsonObject = {}): Status {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: isObject(metadata) ? metadata : {},
-    // A denial never has status Success or a code below 400, which clients would take for a success.
+    // Clients would take a denial with status Success or a code below 400 for a success.
     status: (status.status === 'Success' ? undefined : (text(status.status) as Status['status'])) ?? 'Failure',
     message: explanation === undefined ? `${denied} without explanation` : `${denied}: ${explanation}`,
     ...(text(reason) === undefined ? {} : { reason: text(reason)! }),

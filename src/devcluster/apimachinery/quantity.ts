@@ -20,10 +20,10 @@ const multipliers: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
-/** The API server's message for an invalid quantity (k8s.io/apimachinery/pkg/api/resource: ErrFormatWrong). */
+/** kube-apiserver's message for an invalid quantity (k8s.io/apimachinery/pkg/api/resource: ErrFormatWrong). */
 export const invalidQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
-/** Returns the approximate number of a quantity, precise enough for comparison; undefined when it is invalid. */
+/** Returns the value of a quantity as a number, precise enough for comparison; undefined for an invalid quantity. */
 export function parseQuantity(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined

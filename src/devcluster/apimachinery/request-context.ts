@@ -10,9 +10,9 @@ export interface UserInfo {
 
 export interface RequestContext {
   readonly user: UserInfo
-  /** Does everything except the write. */
+  /** True to run everything except the write to the storage. */
   readonly dryRun: boolean
-  /** The field manager of the written fields; empty: the first part of `userAgent`. */
+  /** The field manager of the written fields; when empty, the part of `userAgent` before the slash. */
   readonly fieldManager: string
   /** Treatment of unknown and duplicate fields. */
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'

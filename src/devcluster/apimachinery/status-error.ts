@@ -1,4 +1,4 @@
-/** The error that all code below the HTTP layer throws: a `Status` with the API server's message. */
+/** The error that all code below the HTTP layer throws: a `Status` with kube-apiserver's message. */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalidStatus, quote } from '../../api/field-error.ts'
 import { groupResourceOf } from '../../api/group-version-kind.ts'
@@ -22,7 +22,7 @@ export class StatusError extends Error {
   }
 }
 
-/** Returns name, group and plural, the details of most errors. */
+/** Returns the details that most errors have: name, group and plural. */
 function detailsOf(info: ErrorSubject, name: string): StatusDetails {
   return { ...(name === '' ? {} : { name }), ...(info.group === '' ? {} : { group: info.group }), kind: info.plural }
 }
@@ -75,8 +75,8 @@ export function forbidden(info: ErrorSubject, name: string, detail: string, caus
 }
 
 /**
- * Returns the 410 for a resourceVersion or continue token older than the history. With `continueToken` the client can continue the list
- * inconsistently.
+ * Returns the 410 for a resourceVersion or continue token older than the history. With `continueToken`, the client can continue the list at
+ * a newer revision (an inconsistent list).
  */
 export function expired(message: string, continueToken?: string): StatusError {
   const status = failure(410, 'Expired', message)
@@ -95,7 +95,7 @@ export function internalError(text: string): StatusError {
   return new StatusError(failure(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] }))
 }
 
-/** Returns a 500 without a reason, the API server's response to a Go error that is not a `Status`. */
+/** Returns a 500 without a reason, kube-apiserver's response to a Go error that is not a `Status`. */
 export function bareError(text: string): StatusError {
   return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: text, code: 500 })
 }
@@ -105,7 +105,7 @@ export function invalidResourceVersion(text: string): StatusError {
   return bareError(`resourceVersion: Invalid value: ${quote(text)}: ${notANumber('ParseUint', text)}`)
 }
 
-/** Returns Go's message for text that is not a number. */
+/** Returns Go's message for a string that is not a number. */
 export function notANumber(parser: 'ParseInt' | 'ParseUint', text: string): string {
   return `strconv.${parser}: parsing ${quote(text)}: invalid syntax`
 }

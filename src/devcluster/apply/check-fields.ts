@@ -4,13 +4,13 @@
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import type { AppliedType } from './server-side-apply.ts'
+import type { AppliedType } from './applied-type.ts'
 import { goSyntax, goText, goTypeName } from '../types/go-text.ts'
 import { typedPatchError } from './server-side-apply.ts'
 import type { Typing } from './typing.ts'
 import { typingOf } from './typing.ts'
 
-/** Throws 500 for unknown fields and wrong types; `named` is the configuration as it was sent. */
+/** Throws 500 for unknown fields and wrong types; `named` is the configuration as the client sent it, for the message. */
 export function checkFields(info: AppliedType, config: JsonObject, named: JsonObject): void {
   const problems: string[] = []
   visit(config, typingOf(info), '', problems)

@@ -34,7 +34,7 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)
   if (parts === undefined) return leafSet
-  // An empty list contributes no field.
+  // An empty list has no fields, but an empty map is a field itself.
   if (parts.size === 0) return Array.isArray(value) ? emptySet : leafSet
   return fieldSet(
     false,
@@ -71,11 +71,14 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
     changed.push([element, below.changed])
     removed.push([element, below.removed])
   }
-  // A null value was present before, so that setting it does not count as adding the field.
+  // A null value counts as present, so setting a field that was null does not add the field.
   return { changed: fieldSet(before === undefined, changed), removed: fieldSet(after === undefined, removed) }
 }
 
-/** True for a value that is compared as a whole. A missing or null value is compared like the other side. */
+/**
+ * True for a value that is compared as a whole. A missing or null value is no leaf itself; it is compared in the same way as the value on
+ * the other side.
+ */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined
 }

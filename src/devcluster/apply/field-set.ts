@@ -65,7 +65,7 @@ export function formatElement(element: string): string {
     .join(',')}]`
 }
 
-/** Returns the JSON form. */
+/** Returns the set as the JSON of `fieldsV1`. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const fields: JsonObject = {}
   if (set.member && set.children.size > 0) fields['.'] = {}
@@ -73,7 +73,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return fields
 }
 
-/** Parses the JSON form; invalid path elements are dropped. */
+/** Parses the JSON of `fieldsV1`; invalid path elements are dropped. */
 export function fromFieldsV1(fields: unknown, root = true): FieldSet {
   if (!isObject(fields)) return emptySet
   const entries = Object.entries(fields)

@@ -1,25 +1,25 @@
 /**
- * Migration from client-side to server-side apply: kubectl can take ownership of fields in its annotation without a conflict
- * (k8s.io/apimachinery/pkg/util/managedfields/internal: lastappliedmanager.go, lastappliedupdater.go).
+ * Migration from client-side to server-side apply: kubectl can take ownership of the fields in its `last-applied-configuration` annotation
+ * without a conflict (k8s.io/apimachinery/pkg/util/managedfields/internal: lastappliedmanager.go, lastappliedupdater.go).
  */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
-import type { AppliedType } from './server-side-apply.ts'
+import type { AppliedType } from './applied-type.ts'
 import { appliedFields, compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet } from './field-set.ts'
 import { ownedPart, trackedPart } from './owned-part.ts'
 import type { Typing } from './typing.ts'
 
-/** The only manager for which the annotation is used. */
+/** The only manager for which the `last-applied-configuration` annotation is used. */
 export const lastAppliedManager = 'kubectl'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Maximum size of all annotations of an object. */
 const maxAnnotations = 256 * 1024
 
-/** Returns the fields of the annotation's configuration whose values have not changed. */
+/** Returns the fields of the annotation's configuration whose values in the live object are still the same. */
 export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: Typing): FieldSet {
   const text = annotationsOf(live)[annotation]
   if (typeof text !== 'string') return emptySet
@@ -36,7 +36,7 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
   return difference(difference(fields, changed), removed)
 }
 
-/** Updates the annotation, if the live object has it, so that client-side apply can be used again. */
+/** Updates the annotation if the live object has it, so that users can return to client-side apply. */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object
   const { [annotation]: _annotation, ...annotations } = annotationsOf(config)

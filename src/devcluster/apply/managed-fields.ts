@@ -1,39 +1,20 @@
-/** `metadata.managedFields`: the fields of each manager, by operation, version and subresource. */
+/** `metadata.managedFields`: the fields of each manager, separate for each operation, version and subresource. */
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import type { AppliedType } from './server-side-apply.ts'
+import type { AppliedType } from './applied-type.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
-import { Comparisons } from './comparisons.ts'
-import type { FieldSet } from './field-set.ts'
+import { Comparisons } from './compare-versions.ts'
 import { difference, emptySet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './field-set.ts'
+import type { ManagerEntry, Writer } from './manager-entry.ts'
 
-/** An entry, identified by manager, operation, apiVersion (for updates) and subresource. */
-export interface ManagerEntry {
-  readonly manager: string
-  readonly operation: 'Apply' | 'Update'
-  readonly apiVersion: string
-  readonly subresource: string
-  readonly time: string | undefined
-  readonly fields: FieldSet
-}
-
-/** The manager of one request. */
-export interface Writer {
-  readonly manager: string
-  readonly operation: 'Apply' | 'Update'
-  readonly apiVersion: string
-  readonly subresource: string
-  readonly now: number
-}
-
-/** True for the same manager. The apiVersion of an applier is not part of its identity. */
+/** True when two entries have the same manager. The apiVersion is part of a manager's identity only for operation Update. */
 export function sameManager(a: Omit<ManagerEntry, 'fields' | 'time'>, b: Omit<ManagerEntry, 'fields' | 'time'>): boolean {
   const isSameVersion = a.operation === 'Apply' || a.apiVersion === b.apiVersion
   return a.manager === b.manager && a.operation === b.operation && isSameVersion && a.subresource === b.subresource
 }
 
-/** Parses managedFields. The last of several entries with the same identity counts. */
+/** Parses managedFields. Of several entries with the same identity, the last one is used. */
 export function readManagers(managedFields: JsonValue | undefined): ManagerEntry[] {
   if (!Array.isArray(managedFields)) return []
   const entries = managedFields.filter(isObject).map((entry): ManagerEntry => ({
@@ -47,7 +28,7 @@ export function readManagers(managedFields: JsonValue | undefined): ManagerEntry
   return entries.filter((entry, index) => !entries.slice(index + 1).some((later) => sameManager(entry, later)))
 }
 
-/** Returns the JSON form in the API server's order; managers without fields are dropped. */
+/** Returns the JSON of managedFields in kube-apiserver's order; managers without fields are dropped. */
 export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
   const order = (entry: ManagerEntry): string =>
     [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
@@ -77,7 +58,7 @@ export function managersAfterUpdate(
   view?: VersionView,
 ): ManagerEntry[] {
   const managers = managersOf(live, object, writer.subresource !== '')
-  // Like the API server, do not start tracking an object without managedFields, except with an apply
+  // Like kube-apiserver, do not start tracking an object without managedFields, except with an apply
   // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   if (live !== undefined && managers.length === 0) return []
   const comparisons = new Comparisons(info, live, object, writer, view)

@@ -1,7 +1,7 @@
 /** The parts of objects that managers can own. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import type { AppliedType } from './server-side-apply.ts'
+import type { AppliedType } from './applied-type.ts'
 import { asGo } from '../types/go-value.ts'
 
 /** System metadata without managers (k8s.io/apimachinery/pkg/util/managedfields/internal: stripmeta.go). */
@@ -28,7 +28,8 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Returns the same part of a whole object. For a missing object, it has the fields that Go never omits, so that a create does not own them.
+ * Returns the same part of a whole object. For a missing object, the result has the fields that Go never omits; a create therefore does not
+ * own them.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

@@ -1,15 +1,15 @@
 /** Removes fields from an object that its applier applied before and no longer applies, possibly in different versions. */
 import type { JsonObject } from '../../api/json.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
-import type { AppliedType } from './server-side-apply.ts'
+import type { AppliedType } from './applied-type.ts'
 import { appliedFields } from './compare.ts'
-import { versionTyping } from './comparisons.ts'
+import { versionTyping } from './compare-versions.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet, fieldSet, intersection, isEmptySet, leafSet, union } from './field-set.ts'
 import { removeFields, withNamedFields } from './remove-fields.ts'
 import type { Typing } from './typing.ts'
 
-/** The fields of a manager, and their version. */
+/** The fields that a manager owns, and the apiVersion in which it owns them. */
 interface Owned {
   readonly apiVersion: string
   readonly fields: FieldSet
@@ -18,16 +18,16 @@ interface Owned {
 export interface Pruning {
   readonly info: AppliedType
   readonly merged: JsonObject
-  /** The fields of the applier before and after. */
+  /** The fields of the applier before this apply. */
   readonly last: Owned
   readonly next: Owned
   readonly others: readonly Owned[]
-  /** Converts to other versions; without it, fields are the same in all versions. */
+  /** Converts objects to other versions; when undefined, a field has the same path in all versions. */
   readonly view: VersionView | undefined
 }
 
 /**
- * Each configuration contains `metadata.name`, so that the applier counts as an owner of `metadata`, although the name itself has no
+ * Each configuration contains `metadata.name`. The applier therefore counts as an owner of `metadata`, although the name itself has no
  * manager.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
@@ -53,7 +53,7 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
   return inVersion(removeFields(before, intersection(gone, dropped), typing) as JsonObject, next.apiVersion)
 }
 
-/** Returns all owned fields by version; that of `last` first, because conversion to other versions may need its fields. */
+/** Returns all owned fields, keyed by version. The version of `last` is first, because conversion to other versions may need its fields. */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()
   const versionOf = ({ apiVersion }: Owned): string => (view === undefined ? last.apiVersion : apiVersion)

@@ -1,4 +1,7 @@
-/** Managers of replicas: maps those of a Scale's `spec.replicas` to those of the scaled object's replicas field, and back. */
+/**
+ * Field managers of replicas: maps the managers of a Scale's `spec.replicas` to the managers of the scaled object's replicas field, and
+ * back.
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { ReplicasPath } from '../rest/subresource.ts'
@@ -6,14 +9,16 @@ import type { StructType } from '../types/go-types.ts'
 import { kindType } from '../types/go-types.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, fieldSet, isEmptySet, intersection, leafSet } from './field-set.ts'
-import type { ManagerEntry } from './managed-fields.ts'
+import type { ManagerEntry } from './manager-entry.ts'
 import { readManagers, sameManager, writeManagers } from './managed-fields.ts'
-import type { AppliedType } from './server-side-apply.ts'
+import type { AppliedType } from './applied-type.ts'
 
 const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
-/** Makes `spec.replicas` present even when 0, which Go omits, so that scaling to 0 is a change of the field. */
+/**
+ * Makes `spec.replicas` present even when it is 0, which Go omits. Otherwise, scaling to 0 would remove the field instead of changing it.
+ */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
   const replicas = spec?.type.kind === 'struct' ? spec.type.fields.get('replicas') : undefined
@@ -24,10 +29,10 @@ function withZero(type: StructType): StructType {
 
 const goType = kindType(gvk)
 
-/** The type of a Scale for field managers; an empty spec can be owned, as in a custom resource. */
+/** The type of a Scale for field managers; as in a custom resource, an empty `spec` can be owned. */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
-/** Returns the Scale with the object's managers of replicas. */
+/** Returns the Scale with managedFields for the managers of the object's replicas field. */
 export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn: ReplicasPath): JsonObject {
   const entries = managersOf(object).flatMap((entry) => {
     const path = pathIn(entry.apiVersion)
@@ -49,7 +54,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // A manager with operation Update in another version is a different one; it is added below, with replicas only.
+    // A manager with operation Update in another version is a different manager. It is added below, with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)
@@ -58,7 +63,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // Managers that are added in this way have no time.
+    // An entry that is added here has no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

@@ -7,31 +7,29 @@ import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import { applyConflict, bareError } from '../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { appliedFields, compare } from './compare.ts'
-import { Comparisons } from './comparisons.ts'
+import { Comparisons } from './compare-versions.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet, formatElement, intersection, isEmptySet, pathsOf, union } from './field-set.ts'
-import type { ManagerEntry, Writer } from './managed-fields.ts'
+import type { ManagerEntry, Writer } from './manager-entry.ts'
 import { lastAppliedFields, lastAppliedManager, withLastApplied } from './last-applied.ts'
 import { readManagers, sameManager, writeManagers } from './managed-fields.ts'
 import { ownedPart, trackedPart } from './owned-part.ts'
-import { mergeConfig } from './merge.ts'
+import { mergeConfig } from './merge-config.ts'
 import { pruneApplied } from './prune-applied.ts'
 import type { Typing } from './typing.ts'
 import { elementOf, typingOf } from './typing.ts'
-
-/** The properties of a type that apply needs. */
-export type AppliedType = Pick<ResourceInfo, 'group' | 'kind' | 'custom' | 'subresources' | 'goType' | 'schema' | 'schemaOf'>
+import type { AppliedType } from './applied-type.ts'
 
 export interface ApplyRequest {
   readonly info: AppliedType
   /** The current object in the version of `info`; undefined when it will be created. */
   readonly live: JsonObject | undefined
   readonly config: JsonObject
-  /** The configuration as it was sent, for error messages. */
+  /** The configuration as the client sent it, for error messages. */
   readonly named: JsonObject
   readonly force: boolean
   readonly writer: Writer
-  /** Converts to other versions, in which managers may own fields; without it, fields are the same in all versions. */
+  /** Converts objects to the other versions in which managers may own fields; when undefined, a field has the same path in all versions. */
   readonly view?: VersionView | undefined
 }
 
@@ -79,7 +77,7 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
   return live !== undefined && writer.manager === lastAppliedManager ? withLastApplied(tracked, live, named) : tracked
 }
 
-/** Returns the fields of a configuration. Empty metadata, and an empty spec or status of a built-in type, are not owned. */
+/** Returns the fields that the applier will own. These do not include empty metadata, nor an empty spec or status of a built-in type. */
 function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): FieldSet {
   const claimsNothing = info.custom ? ['metadata'] : ['metadata', 'spec', 'status']
   const given = Object.fromEntries(
@@ -154,7 +152,7 @@ export function typedPatchError(info: Pick<ResourceInfo, 'group' | 'kind'>, name
   return bareError(`failed to create typed patch object (${namedIn(info, named)}): ${detail}`)
 }
 
-/** Formats name and type of a configuration for error messages. */
+/** Formats the name and type of a configuration for error messages. */
 export function namedIn(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject): string {
   const { namespace, name } = isObject(named.metadata) ? named.metadata : {}
   const version = typeof named.apiVersion === 'string' ? named.apiVersion : ''

@@ -130,8 +130,8 @@ function schemaDefaults(items: StructuralSchema | undefined, keys: readonly stri
 }
 
 /**
- * Returns the items of a list by path element, in order; undefined when the list is atomic, or must be treated so because of missing or
- * duplicate keys.
+ * Returns the items of a list in order, keyed by path element; undefined when the list is atomic, or must be treated as atomic because of
+ * missing or duplicate keys.
  */
 export function itemsByElement(list: readonly JsonValue[], typing: Typing): ReadonlyMap<string, JsonValue> | undefined {
   if (typing.list === 'atomic') return undefined

@@ -1,5 +1,5 @@
 /** The controllers of the embedded cluster, in place of kube-controller-manager, kube-scheduler and the kubelets. */
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import { Cache } from '../../cache/cache.ts'
 import type { Client } from '../../client/client.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
@@ -18,7 +18,7 @@ import type { TypeSource } from './type-source.ts'
 export interface ControllersOptions {
   readonly client: Client
   readonly source: TypeSource
-  /** The CA of the API server, PEM. */
+  /** The API server's CA certificate as PEM. */
   readonly ca: string
   readonly nodes: readonly NodeOptions[]
   readonly logger: Logger
@@ -34,7 +34,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   const eventsOf = (component: string, instance = ''): EventRecorder => createEventRecorder(client, { component, instance, logger, clock })
   const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
     const events = eventsOf(component, instance)
-    // Reconciles that still run when the cluster stops need no grace period.
+    // A reconcile that still runs when the cluster stops needs no grace period.
     return definition.start({ client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
   await Promise.all([

@@ -1,5 +1,5 @@
 /** The graph of owners and dependents, built from informers for all types. */
-import type { Clock, Timer } from '../../api/clock.ts'
+import type { Clock, Timer } from '../../runtime/clock.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupResourceOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { ObjectKey } from '../../api/object.ts'
@@ -29,7 +29,7 @@ interface WatchedType {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** Set while the type is no longer served. */
+  /** The timer that stops the informer of a type that is no longer served. */
   leaving?: Timer | undefined
 }
 
@@ -43,7 +43,7 @@ const maxDeletedOwners = 500
 export class DependencyGraph {
   readonly #options: DependencyGraphOptions
   readonly #watched = new Map<string, WatchedType>()
-  /** Uids of deleted objects that had dependents, the oldest first. */
+  /** Uids of deleted objects that had dependents, oldest first. */
   readonly #deletedOwners = new Set<string>()
   #stopListening: () => void = () => undefined
   #ended = false
@@ -70,7 +70,7 @@ export class DependencyGraph {
     await Promise.all([...this.#watched.values()].map(({ ended }) => ended))
   }
 
-  /** True when all types are listed; before that, dependents may be missing. */
+  /** True when the objects of all types have been listed; before that, dependents may be missing. */
   get synced(): boolean {
     return [...this.#watched.values()].every(({ informer }) => informer.synced)
   }
@@ -134,7 +134,7 @@ export class DependencyGraph {
 
   #start(type: ResourceType): WatchedType {
     const { client, clock, changed } = this.#options
-    // Warnings are expected while a type is added or removed.
+    // Informers log warnings while their type is added or removed, which is no problem here.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)
@@ -143,7 +143,7 @@ export class DependencyGraph {
       added: ({ metadata }) => changed(type, metadata),
       updated: ({ metadata }, { metadata: before }) => {
         changed(type, metadata)
-        // A terminating owner may have waited for this dependent, which no longer references or blocks it.
+        // A terminating owner may have waited for this object, which may no longer reference or block it.
         if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
       },
       deleted: ({ metadata }) => {

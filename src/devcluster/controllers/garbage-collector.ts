@@ -2,7 +2,7 @@
  * Garbage collection: deletes objects without owners, and completes foreground and orphaning deletion
  * (k8s.io/kubernetes/pkg/controller/garbagecollector).
  */
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
@@ -27,7 +27,7 @@ export interface GarbageCollectorOptions {
 }
 
 const workers = 4
-/** Maximum number of cached reports. */
+/** Maximum number of remembered references that have been reported. */
 const maxReported = 500
 
 /** Runs until the signal is aborted; resolves when the last worker has ended. */
@@ -53,7 +53,7 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
         queue.forget(item)
       } catch (error) {
         if (!signal.aborted) {
-          // A conflict is expected: the newer state is about to arrive.
+          // A conflict is expected: the cache is about to receive the newer object.
           if (!isConflict(error)) logger.warn(`${item} could not be garbage-collected, retrying: ${messageOf(error)}`)
           queue.addRateLimited(item)
         }
@@ -78,7 +78,7 @@ class Collector {
   readonly #graph: DependencyGraph
   readonly #signal: AbortSignal
   readonly #events: EventRecorder
-  /** Reported references, the oldest first; each is reported once. */
+  /** References that have been reported, oldest first. Each is reported only once. */
   readonly #reported = new Set<string>()
 
   constructor({ client, source, events }: GarbageCollectorOptions, graph: DependencyGraph, signal: AbortSignal) {
@@ -109,17 +109,18 @@ class Collector {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
       return
     }
-    // Keep the object while one of its owners is unknown.
+    // Keep the object as long as one of its owners cannot be looked up.
     if (unknown.length > 0) return
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
-    // When a dependent is in foreground deletion, too, the references may form a cycle that would never end: unblock the owners first.
+    // When a dependent is in foreground deletion, too, the references may form a cycle in which each object waits for the other: unblock
+    // the owners first.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     if (current !== undefined) await this.#delete(type, current, 'Foreground')
   }
 
-  /** Records an event when an owner is in another namespace, which is invalid. */
+  /** Records an event about an owner reference to another namespace, which is invalid. */
   #reportForeign(object: ReadonlyObject, { apiVersion, kind, name, uid }: Reference): void {
     const type = this.#source.byKind(parseApiVersion(apiVersion).group, kind)
     const owner = type === undefined ? undefined : this.#graph.find(type, uid)
@@ -140,7 +141,7 @@ class Collector {
     { metadata }: ReadonlyObject,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
   ): Promise<void> {
-    // Precondition, because the object may have a new owner since.
+    // The delete has preconditions, because the object may have a new owner by now.
     const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
   }
@@ -194,7 +195,7 @@ class Collector {
   }
 }
 
-/** Returns the propagation policy of the object's finalizers. */
+/** Returns the propagation policy that the object's finalizers select. */
 function policyOf({ metadata }: ReadonlyObject): 'Background' | 'Foreground' | 'Orphan' {
   if (metadata.finalizers?.includes(orphanFinalizer) === true) return 'Orphan'
   return metadata.finalizers?.includes(foregroundFinalizer) === true ? 'Foreground' : 'Background'

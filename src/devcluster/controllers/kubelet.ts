@@ -9,15 +9,17 @@ import type { NodeOptions } from './node.ts'
 import { nodeAddress } from './node.ts'
 import { PodAddresses } from './pod-addresses.ts'
 import { runningStatus } from './pod-status.ts'
-import type { ReadonlyPod } from './scheduling.ts'
+import type { ReadonlyPod } from './place-pod.ts'
 
-/** Time that simulated containers take to stop, limited by the Pod's grace period. */
+/** Time in milliseconds that simulated containers take to stop, limited by the Pod's grace period. */
 const stopMs = 100
 
 export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   const addresses = new PodAddresses()
   const hostIPs = new Map(nodes.map(({ name }, index) => [name, nodeAddress(index)]))
-  /** Pods by namespace and name: the uid, for which the address is allocated, and the time at which the containers stop. */
+  /**
+   * The running Pods, keyed by namespace and name: the uid, for which the address is allocated, and the time at which the containers stop.
+   */
   const running = new Map<string, { readonly uid: string; stoppedAt?: number }>()
 
   return defineController(podType, {

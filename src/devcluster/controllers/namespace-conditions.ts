@@ -3,7 +3,7 @@ import type { Condition, ConditionInput } from '../../api/conditions.ts'
 import { mergeConditions } from '../../api/conditions.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 
-/** The remaining objects of a type. */
+/** The objects of a type that still exist in the namespace. */
 export interface Remainder {
   readonly type: ResourceType
   /** The finalizers of each object. */

@@ -16,11 +16,11 @@ import { namespaceConditions } from './namespace-conditions.ts'
 import type { TypeSource } from './type-source.ts'
 
 const finalizer = 'kubernetes'
-/** Requeue interval of a namespace with remaining content: Pods with a grace period, objects with finalizers. */
+/** Requeue interval of a namespace with remaining content, such as Pods in their grace period or objects with finalizers. */
 const retryMs = 200
 /**
- * Delay before the content is deleted, so that a client that deletes both the namespace and its content, such as `kubectl delete -k`, still
- * finds the content. Kubernetes waits 5 s (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
+ * Delay before the content is deleted. During it, a client that deletes both the namespace and its content, such as `kubectl delete -k`,
+ * still finds the content. Kubernetes waits 5 s (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
  */
 const graceMs = 2_000
 
@@ -55,7 +55,7 @@ async function deleteContent(type: ResourceType, namespace: string, { client, si
     const { items } = await client.list(type, { namespace, signal })
     return items.length === 0 ? undefined : { type, finalizers: items.map(({ metadata }) => metadata.finalizers ?? []) }
   } catch (error) {
-    // The type is no longer served, so its objects are gone; or it does not support the verb.
+    // Either the type is no longer served, and its objects are gone, or the type does not support the verb.
     if (isNotFound(error) || (isApiError(error) && error.statusCode === 405)) return undefined
     throw error
   }

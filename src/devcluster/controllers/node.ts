@@ -18,7 +18,7 @@ export function nodeAddress(index: number): string {
   return `10.0.${index >> 8}.${(index & 0xff) + 1}`
 }
 
-/** Creates missing nodes, and sets the status of all to ready. */
+/** Creates missing nodes, and sets the condition Ready of all nodes. */
 export async function registerNodes(
   client: Client,
   nodes: readonly NodeOptions[],
@@ -28,7 +28,7 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, nodeAddress(index), options)
       try {
-        // Created with the condition Ready, because a node without it gets a taint that prevents scheduling.
+        // The node is created with the condition Ready, because admission adds a taint that prevents scheduling to a node without it.
         await client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
       } catch (error) {
         if (!isAlreadyExists(error)) throw error

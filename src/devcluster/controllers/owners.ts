@@ -13,7 +13,7 @@ export const foregroundFinalizer = 'foregroundDeletion'
 export const orphanFinalizer = 'orphan'
 
 export interface Owners {
-  /** Existing owners. */
+  /** Owners that exist and are not in foreground deletion. */
   readonly solid: readonly Reference[]
   /** Owners in foreground deletion, which wait for their dependents. */
   readonly waiting: readonly Reference[]
@@ -27,13 +27,15 @@ export interface Owners {
 export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
-  /** Returns whether the deletion of the owner was observed; the only evidence when its type is no longer served. */
+  /**
+   * Returns true when the deletion of an owner with this uid was observed. For a type that is no longer served, this is the only evidence.
+   */
   readonly isGone: (uid: string) => boolean
 }
 
 /**
- * Looks up owners with live requests instead of the cache, because a deletion based on stale data cannot be undone. An owner whose name now
- * belongs to another object is absent, and so is one in another namespace, because references are within a namespace.
+ * Looks up owners with live requests instead of the cache, because a deletion based on stale data cannot be undone. An owner is absent when
+ * another object has its name now, and when it is in another namespace, because owner references do not cross namespaces.
  */
 export async function findOwners(object: ReadonlyObject, { client, source, isGone }: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const owners = { solid: [] as Reference[], waiting: [] as Reference[], absent: [] as Reference[], unknown: [] as Reference[] }

@@ -1,4 +1,4 @@
-/** Addresses for simulated Pods: unique in 10.244.0.0/16, the lowest free one first. */
+/** Addresses for simulated Pods: each is the lowest free address in 10.244.0.0/16. */
 
 /** 10.244.0.1 is the address of the node. */
 const first = 2
@@ -9,7 +9,7 @@ export class PodAddresses {
   readonly #taken = new Set<number>()
   #next = first
 
-  /** Returns the address of a Pod, always the same one. `known` is the address in its status. */
+  /** Returns the address of a Pod, the same in each call. `known` is the address in the Pod's status. */
   addressOf(uid: string, known?: string): string {
     const before = this.#byOwner.get(uid)
     if (before !== undefined) return format(before)

@@ -1,7 +1,7 @@
 /** The status of a Pod whose containers all run. */
 import { createHash } from 'node:crypto'
 import { formatTime } from '../../api/conditions.ts'
-import type { ReadonlyPod } from './scheduling.ts'
+import type { ReadonlyPod } from './place-pod.ts'
 
 export interface PodPlace {
   readonly hostIP: string

@@ -8,12 +8,12 @@ import { objectPath } from '../../client/resource-path.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
 import { defineController } from '../../controller/builder.ts'
 import type { ReconcileContext } from '../../controller/reconciler.ts'
-import type { ReadonlyPod } from './scheduling.ts'
-import { placePod } from './scheduling.ts'
+import type { ReadonlyPod } from './place-pod.ts'
+import { placePod } from './place-pod.ts'
 
 const schedulerName = 'default-scheduler'
 
-/** @param cache the cache that the controller is started with */
+/** @param cache the same cache that the controller is started with */
 export function scheduler(cache: Cache): ControllerDefinition {
   return defineController(podType, {
     name: 'scheduler',
@@ -54,7 +54,7 @@ async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: 
   try {
     await client.raw(objectPath(podType, { name, namespace }, 'binding'), { method: 'POST', body, contentType: 'application/json', signal })
   } catch (error) {
-    // Deleted, or already bound: nothing remains to do.
+    // The Pod was deleted, or is already bound.
     if (isNotFound(error) || isConflict(error)) return
     throw error
   }

@@ -19,8 +19,8 @@ class Unconverted extends Error {
 }
 
 /**
- * Runs a computation again after each missing conversion until all are cached, so that the computation can be synchronous, as for types
- * without a webhook. It must be pure.
+ * Runs a computation, and runs it again after each conversion that it misses, until all are cached. The computation can therefore be
+ * synchronous, as for types without a webhook; it must be pure.
  */
 export async function acrossVersions<Result>(converter: Converter, compute: (view: VersionView) => Result): Promise<Result> {
   const known = new Map<string, JsonObject>()

@@ -4,8 +4,8 @@ import { quote } from '../../api/field-error.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
-import { describeKind, reviewTypeProblem } from '../admission/review-type.ts'
-import { checkShape } from '../types/shape.ts'
+import { describeKind, reviewTypeProblem } from '../admission/check-response-type.ts'
+import { checkShape } from '../types/check-json-types.ts'
 import { goKindOf } from '../types/go-json.ts'
 import { shapeOf } from '../types/go-shape.ts'
 import { kindType } from '../types/go-types.ts'
@@ -21,12 +21,12 @@ export interface ConversionRequest {
   readonly body: JsonObject
 }
 
-/** A failed conversion, with the API server's message. */
+/** A failed conversion, with kube-apiserver's message. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError'
 }
 
-/** @throws {ConversionError} when no version of the review is supported. */
+/** @throws {ConversionError} when kube-apiserver supports none of the webhook's `conversionReviewVersions`. */
 export function conversionRequest(object: JsonObject, desiredAPIVersion: string, reviewVersions: readonly string[]): ConversionRequest {
   const version = reviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) throw new ConversionError('no supported conversion review versions')
@@ -62,7 +62,7 @@ export function readConversion(answer: JsonValue, request: ConversionRequest, ob
   return { ...converted, metadata: result.metadata }
 }
 
-/** Immutable metadata, and its names in messages. */
+/** Metadata that the webhook must not change, and its names in messages. */
 const unchangeable = { name: 'name', namespace: 'namespace', uid: 'UID' } as const
 
 function convertedObjects(

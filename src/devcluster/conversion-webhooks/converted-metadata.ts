@@ -1,18 +1,18 @@
 /**
- * Metadata of a converted object: that of the original, with labels and annotations from the webhook
+ * The metadata of a converted object is that of the original, with labels and annotations from the webhook
  * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: restoreObjectMeta).
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { formatFieldError, invalid, tooLong } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import { labelValue, qualifiedName } from '../../api/names.ts'
+import { labelValue, qualifiedName } from '../../api/name-syntax.ts'
 import { goTypeName } from '../types/go-text.ts'
 
 /** Maximum size of all annotations of an object. */
 const maxAnnotationBytes = 256 * 1024
 
-/** Returns the metadata, or the error in the webhook's response. */
+/** Returns the metadata of the converted object, or the error in the webhook's response. */
 export function convertedMetadata(
   original: JsonObject,
   converted: JsonObject,
@@ -58,7 +58,7 @@ function labelErrors(labels: readonly [string, string][]): FieldError[] {
 }
 
 function annotationErrors(annotations: readonly [string, string][]): FieldError[] {
-  // The path in the API server's message.
+  // kube-apiserver's message has this path.
   const path = 'metadata.annotation'
   const bytes = annotations.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   return [

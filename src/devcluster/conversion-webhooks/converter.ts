@@ -1,9 +1,9 @@
-/** Converts custom resources between versions with the conversion webhook of their definition. */
+/** Converts custom resources between versions with the conversion webhook of their CRD. */
 import type { JsonObject } from '../../api/json.ts'
 import type { WebhookCaller } from '../admission/caller.ts'
 import type { HookClientConfig } from '../admission/hook.ts'
 import { CallError } from '../admission/review.ts'
-import { describeKind } from '../admission/review-type.ts'
+import { describeKind } from '../admission/check-response-type.ts'
 import { bareError } from '../apimachinery/status-error.ts'
 import type { Converter } from '../rest/converter.ts'
 import { ConversionError, conversionRequest, readConversion } from './conversion-review.ts'
@@ -13,10 +13,10 @@ interface ConvertedDefinition {
   readonly spec: { readonly conversion?: { readonly strategy: string; readonly webhook?: JsonObject } }
 }
 
-/** The API server's timeout for a conversion. */
+/** kube-apiserver's timeout for a conversion. */
 const timeoutSeconds = 30
 
-/** Returns the converter of a definition; undefined for conversion strategy `None`. The signal aborts running calls. */
+/** Returns the converter of a CRD; undefined for conversion strategy `None`. The signal aborts running calls. */
 export function webhookConverter({ spec }: ConvertedDefinition, caller: WebhookCaller, signal: AbortSignal): Converter | undefined {
   if (spec.conversion?.strategy !== 'Webhook') return undefined
   const { clientConfig = {}, conversionReviewVersions = [] } = (spec.conversion.webhook ?? {}) as {

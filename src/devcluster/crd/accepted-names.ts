@@ -1,5 +1,5 @@
 /**
- * Accepts the names of a definition that no other definition of its group uses (k8s.io/apiextensions-apiserver/pkg/controller/status:
+ * Accepts those names of a CRD that no other CRD of the same group uses (k8s.io/apiextensions-apiserver/pkg/controller/status:
  * NamingConditionController).
  */
 import { jsonEqual } from '../../api/json.ts'
@@ -13,13 +13,13 @@ export interface NameConflict {
 }
 
 export interface AcceptedNames {
-  /** The names under which the definition is served: the requested ones, and the previous ones instead of those already in use. */
+  /** The names under which the CRD is served: the requested names, but the previous name instead of each name that another CRD uses. */
   readonly names: DefinitionNames
-  /** The last conflict found. */
+  /** The conflict to report: the last one found. */
   readonly conflict: NameConflict | undefined
 }
 
-/** Compares the requested names with the accepted names of other definitions in the group. */
+/** Compares the requested names with the accepted names of the other CRDs in the group. */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names
   const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }

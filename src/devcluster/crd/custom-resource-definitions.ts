@@ -1,10 +1,10 @@
-/** The row of the type CustomResourceDefinition itself. */
-import type { Clock } from '../../api/clock.ts'
+/** The catalog row of the type CustomResourceDefinition itself. */
+import type { Clock } from '../../runtime/clock.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { holdsBigint, isObject, jsonEqual, setOwn } from '../../api/json.ts'
 import { builtinResource } from '../resources/builtin-resource.ts'
 import { creationTimeDescription, nameColumn, textColumn } from '../resources/columns.ts'
-import { changeObjectField, withDefaults as resourceDefaults } from '../resources/defaults.ts'
+import { changeObjectField, withDefaults as resourceDefaults } from '../resources/defaulting.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { asDefinition, cleanupFinalizer, withCondition } from './definition.ts'
 import { unknownFormats } from './schema-formats.ts'
@@ -12,7 +12,7 @@ import { validateDefinition } from './validate-definition.ts'
 
 export const definitionsKey = 'apiextensions.k8s.io/customresourcedefinitions'
 
-/** Returns the row; `clock` is for the conditions that a deletion sets. */
+/** Returns the row; `clock` is for the transition times of conditions that a deletion sets. */
 export function customResourceDefinitions(clock: Clock): ResourceInfo {
   return builtinResource({
     group: 'apiextensions.k8s.io',
@@ -106,14 +106,14 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
 }
 
 /**
- * Removes the grace period, and resets the generation: the API server's DELETE of definitions does not set them
+ * Removes the grace period, and resets the generation: kube-apiserver's DELETE of a CRD sets neither
  * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
  */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
   return typeof metadata.generation === 'number' ? { ...metadata, generation: metadata.generation - 1 } : metadata
 }
 
-/** Marks a definition for deletion: adds the condition Terminating, and the finalizer that first deletes its custom resources. */
+/** Marks a CRD for deletion: adds the condition Terminating, and the finalizer that first deletes its custom resources. */
 function terminating(object: JsonObject, now: number): JsonObject {
   const definition = asDefinition(object)
   const finalizers = definition.metadata.finalizers ?? []

@@ -13,7 +13,7 @@ import { compileJsonPath } from './json-path.ts'
 import { printerColumns, selectableValue } from './printer-columns.ts'
 import { scaleSubresource, validateScale } from './scale.ts'
 
-/** Returns a row for each served version; none until the definition is established. */
+/** Returns a row for each served version; an empty list until the CRD is established. */
 export function customResources(definition: Definition, converter?: Converter): readonly ResourceInfo[] {
   if (!isConditionTrue(definition, 'Established')) return []
   return definition.spec.versions.filter(({ served }) => served).map((version) => customResource(definition, version, converter))
@@ -74,12 +74,12 @@ function customResource(definition: Definition, version: DefinitionVersion, conv
   }
 }
 
-/** Returns the storage key of a definition's custom resources. */
+/** Returns the storage key of a CRD's custom resources. */
 export function storageKeyOf({ spec }: Definition): string {
   return `${spec.group}/${spec.names.plural}`
 }
 
-/** In the order of discovery. */
+/** The verbs of custom resources, in the order in which discovery lists them. */
 const customVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
@@ -95,7 +95,7 @@ function subresourcesOf(
 }
 
 /**
- * Returns the definition's own warning, or the default one, which recommends the newest version that is not deprecated
+ * Returns the CRD's own deprecation warning, or the default warning, which recommends the newest version that is not deprecated
  * (k8s.io/apiextensions-apiserver/pkg/apiserver: customresource_handler.go).
  */
 function deprecationWarning({ spec }: Definition, version: DefinitionVersion): string {

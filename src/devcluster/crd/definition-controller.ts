@@ -1,9 +1,9 @@
 /**
  * Reconciles the stored CustomResourceDefinitions: accepts their names, establishes them, serves their versions, and deletes the custom
- * resources of deleted ones. Like the API server's own controllers, it uses the store directly instead of a client.
+ * resources of terminating CRDs. The controller uses the store directly instead of a client.
  */
-import type { Clock } from '../../api/clock.ts'
-import { sleep } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { sleep } from '../../runtime/waiting.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
@@ -29,7 +29,7 @@ export interface DefinitionControllerOptions {
   readonly store: ObjectStore
   readonly registry: Registry
   readonly catalog: Catalog
-  /** For conversion webhooks. */
+  /** Calls conversion webhooks. */
   readonly caller: WebhookCaller
   readonly clock: Clock
   readonly logger: Logger
@@ -42,9 +42,9 @@ const retryMs = 500
 export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
-  /** Functions to unsubscribe from the custom resources of terminating definitions, by the definition's name. */
+  /** Functions to unsubscribe from the custom resources of terminating CRDs, keyed by the CRD's name. */
   const cleanups = new Map<string, () => void>()
-  /** The last error of each definition, so that it is logged once. */
+  /** The last error of each CRD; the same error is logged only once. */
   const problems = new Map<string, string>()
   let wake = Promise.withResolvers<void>()
   const enqueue = (name: string): void => {
@@ -71,7 +71,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
       served.remove(name)
       cleanups.get(name)?.()
       cleanups.delete(name)
-      // Its names are free now, so that definitions with name conflicts can be accepted.
+      // The names of the deleted CRD are free now, and CRDs that conflicted with them can be accepted.
       for (const other of store.snapshot(definitionsKey).keys) enqueue(other)
       return
     }
@@ -91,7 +91,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
           problems.delete(name)
         } catch (error) {
           if (signal.aborted) break
-          // After a conflict the newer state is already queued.
+          // After a conflict, the change by the other writer has already queued the CRD again.
           if (error instanceof StatusError && error.status.reason === 'Conflict') continue
           const problem = messageOf(error)
           if (problems.get(name) !== problem)
@@ -114,10 +114,10 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   }
 }
 
-/** The rows of definitions in the catalog. */
+/** The rows of CRDs in the catalog. */
 class ServedRows {
   readonly #catalog: Catalog
-  /** The properties that the rows depend on, and the rows, by the definition's name. */
+  /** The catalog rows, and the properties that they depend on, keyed by the CRD's name. */
   readonly #shown = new Map<string, { readonly from: string; readonly rows: readonly ResourceInfo[] }>()
 
   readonly #converterOf: (definition: Definition) => Converter | undefined
@@ -147,7 +147,7 @@ class ServedRows {
   }
 }
 
-/** True when the custom resources must be deleted before the definition. */
+/** True when the custom resources must be deleted before the CRD. */
 function isCleanedUp({ metadata }: Definition): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanupFinalizer) === true
 }
@@ -159,7 +159,7 @@ const deletionInProgress = {
   message: 'CustomResource deletion is in progress',
 } as const
 
-/** Sets the conditions NamesAccepted and Established, and returns the updated definition. */
+/** Sets the conditions NamesAccepted and Established, and returns the updated CRD. */
 async function updateStatus(
   { store, registry, catalog, clock }: DefinitionControllerOptions,
   object: JsonObject,
@@ -178,7 +178,7 @@ async function updateStatus(
       : { type: 'NamesAccepted', status: 'False', ...conflict },
     now,
   )
-  // An established definition remains so, because its custom resources must remain reachable.
+  // An established CRD remains established, because its custom resources must remain reachable.
   if (!isConditionTrue(definition, 'Established')) {
     const message = conflict === undefined ? 'the initial names have been accepted' : 'not all names are accepted'
     const [status, reason] = conflict === undefined ? (['True', 'InitialNamesAccepted'] as const) : (['False', 'NotAccepted'] as const)
@@ -199,7 +199,7 @@ async function updateStatus(
   return asDefinition(updated)
 }
 
-/** Deletes the custom resources; removes the finalizer when none remain. */
+/** Deletes the custom resources of a terminating CRD, and removes its finalizer when none remain. */
 async function cleanUp(
   { store, registry, catalog, caller }: DefinitionControllerOptions,
   definition: Definition,

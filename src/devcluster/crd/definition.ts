@@ -43,7 +43,7 @@ export interface DefinitionVersion {
 
 export type DefinitionCondition = Omit<Condition, 'observedGeneration'>
 
-/** `apiextensions.k8s.io/v1 CustomResourceDefinition`: the fields that are used here. */
+/** `apiextensions.k8s.io/v1 CustomResourceDefinition`: the fields that this code reads. */
 export interface Definition {
   readonly metadata: ObjectMeta
   readonly spec: {
@@ -61,10 +61,10 @@ export interface Definition {
   }
 }
 
-/** The finalizer of a deleted definition until its custom resources are deleted. */
+/** The finalizer that a terminating CRD has until its custom resources are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-/** Types a stored definition, which was validated when it was written. */
+/** Casts a stored CRD, which was validated when it was written. */
 export function asDefinition(object: JsonObject): Definition {
   return object as unknown as Definition
 }
@@ -78,8 +78,8 @@ export function isConditionTrue(definition: Definition, type: string): boolean {
 }
 
 /**
- * Returns the conditions with `change` applied. Conditions keep their order, as in the API server
- * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions: SetCRDCondition).
+ * Returns the conditions with `change` applied. Conditions keep their order (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions:
+ * SetCRDCondition).
  */
 export function withCondition(
   conditions: readonly DefinitionCondition[] | null | undefined,

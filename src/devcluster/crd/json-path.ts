@@ -10,7 +10,7 @@ type Step =
 
 type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 
-/** Returns all matching values; none when a field is missing. */
+/** Returns all matching values; an empty list when a field is missing. */
 export type JsonPath = (object: JsonObject) => readonly JsonValue[]
 
 /**
@@ -37,7 +37,7 @@ export function plainFields(text: string): readonly string[] | undefined {
 }
 
 const fieldStep = /\.((?:\\.|[^\s.[\]\\'"])+)/y
-/** Excludes commas, which would make it a union (k8s.io/client-go/util/jsonpath: parseArray). */
+/** A step in brackets. Commas are excluded, because they would make the step a union (k8s.io/client-go/util/jsonpath: parseArray). */
 const quotedStep = /\['([^',]*)'\]/y
 const indexStep = /\[(-?\d+)\]/y
 const allStep = /\[\*\]|\.\*/y

@@ -7,7 +7,7 @@ import type { DefinitionColumn } from './definition.ts'
 import type { JsonPath } from './json-path.ts'
 import { compileJsonPath } from './json-path.ts'
 
-/** Returns `Name` and the columns of the definition, or `Name` and `Age` without them. */
+/** Returns `Name` and the CRD's columns, or `Name` and `Age` when the CRD has no columns. */
 export function printerColumns(columns: readonly DefinitionColumn[] | undefined): readonly Column[] {
   if (columns === undefined || columns.length === 0) return genericColumns
   return [nameColumn, ...columns.map(columnOf)]
@@ -26,7 +26,7 @@ function columnOf({ name, type, jsonPath, format, description, priority }: Defin
   }
 }
 
-/** Definitions with an invalid path are accepted, and the column is empty. */
+/** CRDs with an invalid path are accepted; the column is then empty. */
 function pathOrNothing(text: string): JsonPath {
   try {
     return compileJsonPath(text)

@@ -27,7 +27,7 @@ export function scaleSubresource(
     replicasPath: (apiVersion) => replicasPathIn(spec, apiVersion),
     read(object, { writing = false } = {}) {
       const replicas = valueAt(object, specFields)
-      // A write may set replicas for the first time.
+      // Missing replicas are an error only for a read: a write may set them for the first time.
       if (typeof replicas !== 'number' && !writing) throw missingReplicas(specReplicasPath)
       const selector = selectorFields === undefined ? undefined : valueAt(object, selectorFields)
       const observed = valueAt(object, statusFields)
@@ -35,7 +35,7 @@ export function scaleSubresource(
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
         metadata: scaleMetadata(object),
-        // Go omits a 0 here, but not in the status.
+        // Go omits 0 in the spec, but not in the status.
         spec: typeof replicas === 'number' && replicas !== 0 ? { replicas } : {},
         status: { replicas: typeof observed === 'number' ? observed : 0, ...(typeof selector === 'string' ? { selector } : {}) },
       }
@@ -54,7 +54,7 @@ function replicasPathIn({ group, versions }: Definition['spec'], apiVersion: str
   return scale === undefined ? null : (plainFields(scale.specReplicasPath) ?? null)
 }
 
-/** Validates the fields of the scale subresource in each write of the object or its status. */
+/** Validates the fields that the scale subresource uses, in each write of the object or its status. */
 export function validateScale(scale: DefinitionScale, object: JsonObject, subresource: string): FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
   const number = (path: string): FieldError[] => {
@@ -75,7 +75,7 @@ function replicasErrors(path: string, replicas: JsonValue): FieldError[] {
   return replicas > maxReplicas ? [invalid(path, replicas, `should be less than or equal to ${maxReplicas}`)] : []
 }
 
-/** Returns a value by path, or Go's message when it has the wrong type. */
+/** Returns the value at a path, or Go's message when the value has the wrong type. */
 function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { value?: JsonValue; problem?: string } {
   let value: JsonValue | undefined = object
   for (const field of plainFields(path) ?? []) {
@@ -92,7 +92,7 @@ function accessorProblem(path: string, value: JsonValue, expected: string): stri
   return `${path} accessor error: ${goText(value)} is of the type ${goTypeName(value)}, expected ${expected}`
 }
 
-/** Returns the API server's error, which is a 500. */
+/** Returns the error for missing replicas, which is a 500. */
 function missingReplicas(path: string): StatusError {
   return internalError(`the spec replicas field ${JSON.stringify(path)} does not exist`)
 }
@@ -109,8 +109,8 @@ function valueAt(object: JsonObject, fields: readonly string[]): JsonValue | und
 }
 
 /**
- * Sets a value. Fails when a field on the path is not an object, even if it is null (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured:
- * SetNestedField).
+ * Sets the value at a path. Fails when a field on the path is not an object, even if the field is null
+ * (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured: SetNestedField).
  */
 function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue, at = ''): JsonObject {
   if (field === undefined) return object

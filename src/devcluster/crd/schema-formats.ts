@@ -3,14 +3,14 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { formatOf } from '../../formats/formats.ts'
 
-/** True when the API server validates the format for the type (k8s.io/apiextensions-apiserver/pkg/apiserver/validation: formats.go). */
+/** True when kube-apiserver validates the format for the type (k8s.io/apiextensions-apiserver/pkg/apiserver/validation: formats.go). */
 function isFormatOf(type: JsonValue | undefined, format: string): boolean {
   if (type === 'integer') return format === 'int32' || format === 'int64'
   if (type === 'number') return format === 'float' || format === 'double'
   return (type === undefined || type === '' || type === 'string') && formatOf(format) !== undefined
 }
 
-/** Returns the unknown formats in a definition's schemas. They are accepted with a warning, and ignored by validation. */
+/** Returns the unknown formats in a CRD's schemas. Unknown formats are accepted with a warning, and ignored by validation. */
 export function unknownFormats(definition: JsonObject): readonly string[] {
   const found = new Set<string>()
   const visit = (value: JsonValue | undefined): void => {

@@ -3,12 +3,12 @@ import type { FieldError } from '../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual, stringifyJson } from '../../api/json.ts'
-import { dns1035Label, dns1123Subdomain } from '../../api/names.ts'
+import { dns1035Label, dns1123Subdomain } from '../../api/name-syntax.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { formatOf } from '../../formats/formats.ts'
-import { keywords } from '../../schema/structural-junctors.ts'
-import { isSchema, subschemas } from '../../schema/structural-parts.ts'
-import { checkStructural } from '../../schema/structural.ts'
+import { keywords } from '../../schema/structural/check-junctors.ts'
+import { isSchema, subschemas } from '../../schema/structural/subschemas.ts'
+import { checkStructural } from '../../schema/structural/check-schema.ts'
 import { validateClient } from '../resources/builtin/webhook-validation.ts'
 import type { Definition, DefinitionColumn, DefinitionNames, DefinitionScale, DefinitionVersion } from './definition.ts'
 import { isConditionTrue } from './definition.ts'
@@ -18,7 +18,7 @@ const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** Returns all errors of a new definition, or of one that replaces `old`. */
+/** Returns all errors of a new CRD, or of a CRD that replaces `old`. */
 export function validateDefinition(definition: Definition, old?: Definition): FieldError[] {
   const { spec } = definition
   const errors = [
@@ -77,7 +77,7 @@ function validateGroup({ metadata, spec }: Definition): FieldError[] {
       ]
 }
 
-/** Reports whether the annotation has a valid value: a URL with a host, or a text that begins with `unapproved`. */
+/** Returns true when the annotation has a valid value: a URL with a host, or a string that begins with `unapproved`. */
 function isApproval(text: string): boolean {
   return text.startsWith('unapproved') || (formatOf('uri')!.test(text) && /^[a-z][a-z0-9+.-]*:\/\/[^/?]*[^/?@](?=[/?]|$)/i.test(text))
 }
@@ -107,8 +107,8 @@ function labelled(path: string, name: string, mixedCase?: string): FieldError[] 
 }
 
 /**
- * Parts of a version that the internal type has once for all versions when they are equal in all of them; errors then have the path of the
- * internal field.
+ * Fields of a version that move to the top of `spec` in kube-apiserver's internal type when they are equal in all versions. Errors then
+ * have the path of the internal field.
  */
 const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
 
@@ -136,7 +136,7 @@ function validateVersions(given: readonly DefinitionVersion[] | null | undefined
   return errors
 }
 
-/** Returns the internal form of a version, which the API server quotes in errors. */
+/** Returns the internal form of a version, which kube-apiserver quotes in errors. */
 function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject {
   const own = (part: (typeof shareable)[number]): JsonValue => (shared.has(part) ? null : ((version[part] ?? null) as JsonValue))
   return {
@@ -154,7 +154,7 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
-  /** The path for errors of a part. Errors of a shared part are reported once. */
+  /** The path for errors of a field. Errors of a field that is equal in all versions are reported once. */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`
   return [
@@ -171,7 +171,7 @@ function validateVersionName(name: string, index: number): FieldError[] {
   const problems = dns1035Label(name)
   if (problems.length === 0) return []
   const error = invalid(`spec.versions[${index}].name`, name, problems.join(','))
-  // The name of the first version is also in the deprecated field `spec.version`.
+  // kube-apiserver copies the name of the first version to the deprecated field `spec.version`, and reports it there, too.
   return index === 0 && name !== '' ? [{ ...error, path: 'spec.version' }, error] : [error]
 }
 
@@ -183,7 +183,10 @@ function validateSchema({ schema }: DefinitionVersion, path: string, shared: boo
   return [...(hasStatus ? rootErrors(openAPIV3Schema, place) : []), ...checkStructural(openAPIV3Schema, place)]
 }
 
-/** Keywords that the root schema of a type with a status subresource may have (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation). */
+/**
+ * Keywords that the root of the schema may have when the version has a status subresource
+ * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation).
+ */
 const atRoot = {
   ...{ description: 'Description', type: 'Type', format: 'Format', title: 'Title' },
   ...{ maximum: 'Maximum', exclusiveMaximum: 'ExclusiveMaximum', minimum: 'Minimum', exclusiveMinimum: 'ExclusiveMinimum' },
@@ -214,7 +217,7 @@ function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersi
   const wrong = (detail: string): FieldError => invalid(path, deprecationWarning, detail)
   if (deprecated !== true) return [wrong('can only be set for deprecated versions')]
   const errors: FieldError[] = []
-  // Go counts bytes here, although the message names characters.
+  // kube-apiserver counts bytes here, although its message names characters.
   if (Buffer.byteLength(deprecationWarning) > maxDeprecationWarning)
     errors.push(wrong(`must be <= ${maxDeprecationWarning} characters long`))
   if (deprecationWarning === '') errors.push(wrong('must not be an empty string'))
@@ -263,15 +266,15 @@ function validateColumn({ name, type, format, jsonPath }: DefinitionColumn, path
   ]
 }
 
-/** Checks only the beginning of a path, like the API server. */
+/** Checks only the beginning of a JSON path, as kube-apiserver does. */
 function simplePath(path: string, value: string | undefined): FieldError[] {
   if (!value) return [required(path)]
   return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')]
 }
 
 /**
- * Maximum number of selectable fields (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: MaxSelectableFields); each is
- * evaluated for each object and event.
+ * Maximum number of selectable fields (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: MaxSelectableFields); each field
+ * is evaluated for each object and event.
  */
 const maxSelectableFields = 8
 
@@ -329,7 +332,7 @@ function enumerated(path: string, value: string | undefined, values: readonly st
   return values.includes(value) ? [] : [notSupported(path, value, values)]
 }
 
-/** Returns errors for changed immutable fields; scope and kind are immutable once the definition is established. */
+/** Returns errors for changed immutable fields; scope and kind are immutable once the CRD is established. */
 function validateChange({ spec }: Definition, old: Definition): FieldError[] {
   const established = isConditionTrue(old, 'Established')
   const immutable = (path: string, value: string, before: string): FieldError[] =>

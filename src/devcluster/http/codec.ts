@@ -13,7 +13,7 @@ import { ProtobufError } from '../protobuf/wire-reader.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../apimachinery/status-error.ts'
 import { maxDepth, scanJson } from '../apimachinery/duplicate-keys.ts'
 
-/** The API server's limit for a request (k8s.io/apiserver/pkg/server: config.go, MaxRequestBodyBytes). */
+/** Maximum size of a request body (k8s.io/apiserver/pkg/server: config.go, MaxRequestBodyBytes). */
 const maxBodyBytes = 3 * 1024 * 1024
 
 const protobufType = 'application/vnd.kubernetes.protobuf'
@@ -21,7 +21,10 @@ const protobufType = 'application/vnd.kubernetes.protobuf'
 /** Media types for objects. */
 const objectTypes = ['application/json', 'application/yaml', protobufType]
 
-/** A body as plain JSON. `duplicates` describe its duplicate keys: by path in JSON, by a text with the line in YAML. */
+/**
+ * A body, decoded to plain JSON. `duplicates` describes its duplicate keys: with their paths in JSON, with an error message that has the
+ * line in YAML.
+ */
 export interface DecodedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
@@ -35,7 +38,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
-    // Destroying the request would also close the socket before the response is sent.
+    // Do not destroy the request, which would also close the socket before the response is sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > maxBodyBytes) throw tooLarge()
@@ -56,7 +59,7 @@ export function mediaTypeOf(header: string | undefined): string {
 
 /** The expected type of a body. */
 export interface ExpectedType extends TypeMeta {
-  /** True for a custom resource, which cannot be sent as protobuf. */
+  /** True for a custom resource, for which protobuf is not supported. */
   readonly custom?: boolean
   /** True when integers beyond 2^53 keep all their digits. The Go types of built-in types have no such integers. */
   readonly exact?: boolean
@@ -76,7 +79,7 @@ export function decodeObject(body: Buffer, contentType: string | undefined, expe
   return decodeJson(body, (text) => unrecognized(kind, `couldn't get version/kind; json parse error: ${text}`, body), exact)
 }
 
-/** Decodes the options of a write. Errors have the same message in all media types, without a summary of the body. */
+/** Decodes the options of a write. An error has the same message for all media types, without a summary of the body. */
 export function decodeOptions(body: Buffer, contentType: string | undefined, expected: TypeMeta): DecodedBody {
   const type = mediaTypeOf(contentType)
   if (type === 'application/json') return decodeJson(body, (text) => badRequest(`couldn't get version/kind; json parse error: ${text}`))
@@ -100,7 +103,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON; `refuse` makes the error for a message of Go's decoder. */
+/** Decodes JSON; `refuse` makes the error to throw from a message of Go's decoder. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   const { duplicates, error } = scanJson(text)
@@ -121,7 +124,8 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
   checkTokens(text)
   try {
-    // Kubernetes reads YAML 1.1 (`yes` is true), but keeps timestamps as strings. Duplicate keys are left to fieldValidation.
+    // Kubernetes reads YAML 1.1 (`yes` is true), but keeps timestamps as strings. Duplicate keys are allowed here, and handled according to
+    // fieldValidation.
     const lines = new LineCounter()
     const document = parseDocument(text, {
       lineCounter: lines,
@@ -130,12 +134,12 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
       intAsBigInt: exact,
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
-    // The API server decodes the first of several documents.
+    // kube-apiserver decodes only the first of several documents.
     const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (problem !== undefined) throw problem
     const duplicates = new Set<string>()
     findDuplicates(document.contents, lines, duplicates, 0)
-    // Convert through JSON, so that only plain data remains.
+    // Converting through JSON leaves only plain data.
     return { value: parse(stringifyJson(document.toJS() ?? null)!, exact), duplicates: [...duplicates] }
   } catch (error) {
     if (error instanceof StatusError) throw error
@@ -147,7 +151,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {
-  // A character makes at most two tokens: itself, and a marker of the lexer.
+  // The lexer makes at most two tokens for one character: the character itself, and a marker.
   if (text.length <= maxYamlTokens / 2) return
   let left = maxYamlTokens
   for (const _token of new Lexer().lex(text)) {
@@ -159,7 +163,7 @@ function checkTokens(text: string): void {
   }
 }
 
-/** Adds a text for each duplicate key in a map, in the format of the API server's YAML decoder. */
+/** Adds a message for each duplicate key in a map, in the format of kube-apiserver's YAML decoder. */
 function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<string>, depth: number): void {
   if (depth > maxDepth) throw new RangeError('exceeded max depth')
   // The target of an alias is checked at its anchor.
@@ -181,7 +185,7 @@ function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<strin
   }
 }
 
-/** Returns the API server's 415. */
+/** Returns kube-apiserver's 415. */
 export function unknownMediaType(accepted: readonly string[]): StatusError {
   return unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
 }

@@ -12,7 +12,7 @@ export interface Document {
   readonly etag: string
 }
 
-/** The API server's order of groups. It matters to kubectl, which uses the first of several types with the same name. */
+/** kube-apiserver's order of groups. It matters to kubectl, which uses the first of several types with the same name. */
 const groupOrder = [
   '',
   'apps',
@@ -42,7 +42,7 @@ export class Discovery {
     this.#catalog = catalog
   }
 
-  /** Returns `/api`; `address` is the address at which the client has reached the server. */
+  /** Returns the document for `/api`; `address` is the address at which the client has reached the server. */
   coreVersions(address: string): JsonObject {
     const versions = this.#groups().find(({ name }) => name === '')?.versions ?? []
     return {
@@ -52,19 +52,19 @@ export class Discovery {
     }
   }
 
-  /** `/apis` */
+  /** Returns the document for `/apis`. */
   groupList(): JsonObject {
     const groups = this.#groups().filter(({ name }) => name !== '')
     return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupJson) }
   }
 
-  /** `/apis/GROUP` */
+  /** Returns the document for `/apis/GROUP`; undefined for an unknown group. */
   group(name: string): JsonObject | undefined {
     const group = this.#groups().find((candidate) => candidate.name === name)
     return group === undefined || name === '' ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupJson(group) }
   }
 
-  /** `/api/VERSION`, `/apis/GROUP/VERSION` */
+  /** Returns the document for `/api/VERSION` or `/apis/GROUP/VERSION`; undefined for an unknown group version. */
   resourceList(group: string, version: string): JsonObject | undefined {
     const rows = this.#catalog.ofGroupVersion(group, version)
     if (rows.length === 0) return undefined
@@ -76,7 +76,7 @@ export class Discovery {
     }
   }
 
-  /** Returns `/api` (`core`) or `/apis` with all groups, versions and types in one document. */
+  /** Returns the aggregated document for `/api` (`core` is true) or `/apis`: all groups, versions and types. */
   aggregated(core: boolean): Document {
     return this.#document(core, () => ({
       kind: 'APIGroupDiscoveryList',
@@ -95,7 +95,7 @@ export class Discovery {
     }))
   }
 
-  /** All paths of discovery, for the index at `/`. */
+  /** Returns all paths of discovery, for the index at `/`. */
   paths(): readonly string[] {
     const groups = this.#groups().flatMap(({ name, versions }) =>
       name === ''
@@ -169,13 +169,13 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-/** The API server sorts the subresources of built-in types. */
+/** kube-apiserver sorts the subresources of built-in types, but not those of custom resources. */
 function subresourcesOf({ custom, subresources }: ResourceInfo): [string, SubresourceInfo][] {
   const entries = Object.entries(subresources)
   return custom ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** In entries of built-in types, group and version are empty where they are those of the document's group version. */
+/** In entries of built-in types, group and version are empty when they equal those of the document. */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }
   return { group: group ?? place.group, version: version ?? place.version, kind }
@@ -190,7 +190,7 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 
 /**
  * Lets clients detect that two versions have the same storage version (k8s.io/apiserver/pkg/endpoints/discovery: StorageVersionHash). A
- * type in several groups is stored in one of them.
+ * type that is served in several groups is stored in one of them.
  */
 function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
   const [group] = storageKey.split('/')

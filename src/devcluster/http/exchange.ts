@@ -1,4 +1,4 @@
-/** A request and its response, as the handlers pass them on. */
+/** A request and its response, passed from one handler to the next. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export interface Exchange {
@@ -8,9 +8,9 @@ export interface Exchange {
   /** The path as it was sent: percent-encoded, without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Texts for `Warning` headers; a set, so that each is sent once. */
+  /** Messages for `Warning` headers. A set, because each message is sent only once. */
   readonly warnings: Set<string>
-  /** Time of arrival. */
+  /** Time at which the request arrived, in milliseconds since 1970. */
   readonly since: number
   /** Aborted when the client disconnects or the server closes. */
   readonly signal: AbortSignal

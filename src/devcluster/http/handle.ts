@@ -10,7 +10,7 @@ import { authenticate, impersonate } from '../access/authenticate.ts'
 import type { AuthorizationAttributes } from '../access/authorizer.ts'
 import { forbiddenError } from '../access/authorizer.ts'
 import type { Exchange } from './exchange.ts'
-import { handlePath, notFoundText, unknownVersion } from './paths.ts'
+import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
 import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
 import type { RequestInfo } from './request-info.ts'
 import { parseRequestInfo } from './request-info.ts'
@@ -29,7 +29,10 @@ export interface RequestRecord {
   /** The part after the `?`, as it was sent; empty without a query. */
   readonly query: string
   readonly code: number
-  /** Audit annotations, those of webhooks with the key `NAME OF THE WEBHOOK/KEY`; only from a real API server. */
+  /**
+   * Audit annotations; those that webhooks add have the key `NAME OF THE WEBHOOK/KEY`. Only the audit log of a real kube-apiserver has
+   * them.
+   */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
@@ -100,7 +103,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
     throw unknownResource()
   }
   if (info.deprecationWarning !== undefined) exchange.warnings.add(info.deprecationWarning)
-  // The API server's handler of custom resources has no route for deleting a collection in all namespaces, so that the 404 is plain text.
+  // kube-apiserver's handler of custom resources has no route for deleting a collection in all namespaces, so the 404 is plain text.
   if (info.custom && target.verb === 'deletecollection' && info.namespaced && target.namespace === '') return notFoundText(exchange)
   if (isPodLog(target)) return getPodLog(exchange, { info, target, user }, services)
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
@@ -143,11 +146,11 @@ async function respondError(exchange: Exchange, error: unknown, { logger }: Serv
     status = internalError(messageOf(error)).status
   }
   if (response.headersSent) {
-    // The status code is already sent; only a broken connection shows the client that the response is incomplete.
+    // The status code has already been sent. Only a broken connection shows the client that the response is incomplete.
     response.destroy()
     return
   }
-  // The rest of a body that is too large is not read, so that the connection cannot be reused.
+  // The rest of a body that is too large is not read, so the connection cannot be reused.
   const headers = status.code === 413 ? { Connection: 'close' } : {}
   try {
     await respondStatus(exchange, status, headers)

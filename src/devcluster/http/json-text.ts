@@ -1,10 +1,10 @@
-/** JSON text of objects, cached because a watch event goes to many watchers and an object into many lists. */
+/** The JSON of objects as strings, cached because a watch event is sent to many watchers, and an object is part of many lists. */
 import { isObject, stringifyJson } from '../../api/json.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
 
 export class JsonText {
-  /** Caches frozen objects only, because others can change. */
+  /** The JSON of frozen objects; others can change. */
   readonly #texts = new WeakMap<object, string>()
   readonly #items = new WeakMap<object, JsonObject>()
 
@@ -30,7 +30,7 @@ export class JsonText {
     return `{"type":${JSON.stringify(type)},"object":${this.of(object)}}\n`
   }
 
-  /** Builds a list from the cached texts of its items. */
+  /** Builds the JSON of a list from the cached JSON of its items. */
   #list(list: JsonObject & { items: unknown[] }): string {
     const items = (): string => `[${list.items.map((item) => (isObject(item) ? this.of(item) : stringifyJson(item))).join(',')}]`
     const fields = Object.entries(list).filter(([, value]) => value !== undefined)

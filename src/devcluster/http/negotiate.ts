@@ -16,7 +16,7 @@ export interface MediaRange {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** Parses an `Accept` header into media types, the preferred first; a missing header accepts all. */
+/** Parses an `Accept` header into media types, the preferred one first. A missing header accepts all media types. */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined || header.trim() === '') return [{ type: '*/*', parameters: {} }]
   const ranges = header.split(',').map((part) => {
@@ -26,20 +26,20 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
     )
     return { type: type.toLowerCase(), parameters }
   })
-  // Like the API server, accept even a type with weight 0 when there is no other.
+  // Like kube-apiserver, accept even a type with weight 0 when the header has no other.
   const weight = (range: MediaRange): number => (range.parameters.q === undefined ? 1 : Number(range.parameters.q) || 0)
   return ranges.sort((a, b) => weight(b) - weight(a))
 }
 
 /** The forms that a response can have. */
 export interface Offers {
-  /** True when tables and PartialObjectMetadata are available; reviews have neither. */
+  /** True when tables and PartialObjectMetadata are available, which they are not for SubjectAccessReviews and the like. */
   readonly transformations?: boolean
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * Undefined for custom resources, for which the API server does not support protobuf. For objects and collections, go-restful's router
-   * checks the header before the handler.
+   * The kind of response, for built-in types; undefined for custom resources, for which kube-apiserver does not support protobuf. For
+   * `object` and `collection`, kube-apiserver's router (go-restful) checks the header before the handler does.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
@@ -51,7 +51,7 @@ const streamed = ['application/json;stream=watch', `${protobuf};stream=watch`]
 /**
  * Chooses the form of the response (k8s.io/apiserver/pkg/endpoints/handlers/negotiation: NegotiateMediaTypeOptions).
  *
- * @throws {StatusError} 406 when the client accepts none.
+ * @throws {StatusError} 406 when the client accepts no available form.
  */
 export function negotiate(header: string | undefined, { transformations = false, stream = false, route }: Offers): Form {
   const ranges = parseAccept(header)
@@ -66,13 +66,13 @@ export function negotiate(header: string | undefined, { transformations = false,
     if (kind === 'Table') return { as: 'table', version, encoding }
     if (kind === 'PartialObjectMetadata' || kind === 'PartialObjectMetadataList') return { as: 'partial', version, kind, encoding }
   }
-  // If the client accepts a type that is only unavailable for streams, the error lists the stream types.
+  // If the client accepts a type that is unavailable only because the response is a stream, the error lists the stream types.
   throw notAcceptable(stream && encodingOfError(header) !== undefined ? streamed : produced)
 }
 
 /**
- * Returns the encoding for a media type. It is JSON where the API server supports protobuf, because clients decode by the Content-Type of
- * the response.
+ * Returns the encoding for a media type; undefined for an unsupported one. With `hasProtobuf`, a client that accepts protobuf gets JSON,
+ * because clients decode a response according to its Content-Type.
  */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
   if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'
@@ -81,7 +81,7 @@ function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
 }
 
 /**
- * Returns the encoding of an error response; undefined when the client accepts only transformed objects, such as tables, or unknown types.
+ * Returns the encoding of an error response; undefined when the client accepts only unknown types and transformed objects, such as tables.
  */
 export function encodingOfError(header: string | undefined): Encoding | undefined {
   const range = parseAccept(header).find(({ type, parameters }) => parameters.as === undefined && encodingOf(type) !== undefined)

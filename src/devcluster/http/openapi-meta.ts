@@ -148,7 +148,7 @@ const schemas: Record<string, JsonObject> = {
     description: 'Status is a return value for calls that do not return other objects.',
     properties: {
       apiVersion: string('v1'),
-      code: integer('The HTTP status code.'),
+      code: { ...integer('The HTTP status code.'), format: 'int32' },
       details: { type: 'object', description: 'Extended data of the reason: the object, and the causes by field.' },
       kind: string('Status'),
       message: string('A human-readable description of the status.'),
@@ -160,7 +160,7 @@ const schemas: Record<string, JsonObject> = {
   },
 }
 
-/** The schemas by full component name. */
+/** The schemas, keyed by full component name. */
 export const metaSchemas: JsonObject = deepFreeze(
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${metaPrefix}.${name}`, schema])),
 )

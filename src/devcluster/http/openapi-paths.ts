@@ -16,7 +16,7 @@ const bodyTypes = ['application/json', 'application/yaml']
 interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   readonly verb: Verb
-  /** `x-kubernetes-action`. */
+  /** The value of `x-kubernetes-action`. */
   readonly action: string
 }
 
@@ -52,7 +52,7 @@ export function pathsOf(info: ResourceInfo): JsonObject {
   for (const [name, sub] of Object.entries(info.subresources)) {
     const isScale = sub.kind === scaleType.kind
     const component = isScale ? componentName(scaleType, scaleType.kind) : sub.kind === info.kind ? object.component : undefined
-    // The scale of a custom resource has the kind of the custom resource, as in the API server's document.
+    // The scale of a custom resource has the kind of the custom resource, as in kube-apiserver's document.
     const target =
       isScale && info.custom
         ? { ...object, component }
@@ -68,7 +68,7 @@ interface Target {
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** Undefined for a type that this document does not describe. */
+  /** The component name of the type; undefined for a type that this document does not describe. */
   readonly component: string | undefined
 }
 
@@ -80,7 +80,7 @@ function operationJson(info: ResourceInfo, target: Target, { method, action }: O
     tags: [apiVersionOf(info).replaceAll(/[./]/g, '_')],
     description: `${action} ${target.kind}`,
     parameters: queryParameters(method, action),
-    // The API server publishes no DeleteOptions for a collection of custom resources.
+    // kube-apiserver publishes no DeleteOptions for a collection of custom resources.
     ...(action === 'deletecollection' && info.custom ? {} : requestBody(method, object)),
     responses: {
       '200': { description: 'OK', content: content(bodyTypes, method === 'delete' ? refTo(`${metaPrefix}.Status`) : listed) },

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
-import type { Shape } from '../types/shape.ts'
+import type { Shape } from '../types/check-json-types.ts'
 import { shapeOf } from '../types/go-shape.ts'
 import type { StructType } from '../types/go-types.ts'
 import { kindType } from '../types/go-types.ts'
@@ -115,7 +115,7 @@ function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
   return rest
 }
 
-/** Returns a CRD's schema as it is published: embedded resources get apiVersion, kind and metadata. */
+/** Returns a CRD's schema as it is published in OpenAPI: embedded resources get apiVersion, kind and metadata. */
 function published(schema: StructuralSchema): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema
   const result = { ...rest } as JsonObject
@@ -141,7 +141,7 @@ function fieldsOf(fields: Readonly<Record<string, Shape>>, owner: ComponentType,
   return result
 }
 
-/** Returns the schema of a Go type. Structs become components by name, because a type may contain itself. */
+/** Returns the schema of a Go type. Structs become named components, because a type may contain itself. */
 function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject): JsonObject {
   if (typeof shape === 'string') return leafSchema(shape)
   if ('mapOf' in shape) return { type: 'object', additionalProperties: shapeSchema(shape.mapOf, owner, components) }
@@ -149,7 +149,7 @@ function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject)
   if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], owner, components) }
   const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(owner, shape.type)
   if (!Object.hasOwn(components, name)) {
-    // Added before its fields are visited, because one of them may contain the type itself.
+    // Add the component before its fields are visited, because one of them may contain the type itself.
     const component: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
     components[name] = component
     component.properties = fieldsOf(shape.fields, owner, components)

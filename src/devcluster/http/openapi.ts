@@ -10,7 +10,7 @@ import { componentsOf } from './openapi-schemas.ts'
 
 export interface OpenApiDocument {
   readonly text: string
-  /** The hash in the document's URL in the index, so that clients can cache the document forever. */
+  /** The hash in the document's URL in the index. It changes with the document, so clients can cache the document forever. */
   readonly hash: string
 }
 
@@ -26,7 +26,7 @@ export class OpenApi {
     this.#version = version
   }
 
-  /** `/openapi/v3` */
+  /** Returns the index at `/openapi/v3`. */
   index(): JsonObject {
     const paths = this.#catalog.groups().flatMap(({ name, versions }) =>
       versions.map((version) => {

@@ -2,7 +2,7 @@
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
-import type { ListResult } from '../registry/list.ts'
+import type { ListResult } from '../registry/verbs/list.ts'
 import { StatusError, bareError } from '../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { inGoOrder } from '../types/go-order.ts'
@@ -49,7 +49,7 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
   throw notAcceptable(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)
 }
 
-/** @param columnDefinitions true for the first event of a stream: only its table contains them */
+/** @param columnDefinitions true for the first event of a stream: only its table contains the column definitions */
 export function presentEvent(type: string, object: JsonObject, presentation: Presentation, columnDefinitions: boolean): JsonObject {
   const { form } = presentation
   if (type === 'ERROR' || form.as === 'object') return object

@@ -1,7 +1,7 @@
-/** GET of an object, a subresource, a collection. */
+/** Handles GET of an object, a subresource or a collection. */
 import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
-import { requestedRevision } from '../registry/list.ts'
+import { requestedRevision } from '../registry/verbs/list.ts'
 import { unknownResource } from '../apimachinery/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
@@ -60,7 +60,7 @@ export async function listObjects(exchange: Exchange, request: ResourceRequest, 
   return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 
-/** Returns the options of a list, after the store has reached the requested resourceVersion. */
+/** Returns the options of a list. Resolves when the store has reached the requested resourceVersion. */
 export async function readOptions(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<SelectionOptions> {
   const options = listOptions(exchange.query, request)
   const requested = requestedRevision(options)
@@ -93,7 +93,7 @@ export interface SelectionOptions {
 }
 
 export function listOptions(query: URLSearchParams, { info, target }: ResourceRequest): SelectionOptions {
-  // Cluster-scoped types have no path below a namespace.
+  // A cluster-scoped type has no path below a namespace.
   if (!info.namespaced && target.namespace !== '' && info.plural !== 'namespaces') throw unknownResource()
   const text = <Name extends keyof SelectionOptions>(name: Name): { [Key in Name]?: string } => {
     const value = query.get(name)

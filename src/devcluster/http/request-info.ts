@@ -3,7 +3,7 @@
 /** The request as the authorizer and the handlers see it (k8s.io/apiserver/pkg/endpoints/request: RequestInfo). */
 export interface RequestInfo {
   readonly path: string
-  /** False for `/version`, `/apis`, `/openapi/v3`, … */
+  /** False for non-resource requests: `/version`, `/apis`, `/openapi/v3`, … */
   readonly isResource: boolean
   /**
    * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the method in lower case for non-resource requests.
@@ -14,7 +14,10 @@ export interface RequestInfo {
   /** Lower-case plural. */
   readonly resource: string
   readonly subresource: string
-  /** Empty for cluster-scoped requests. For a Namespace, its own name, because the API server authorizes it so. */
+  /**
+   * Empty for cluster-scoped requests. A request for a Namespace has the Namespace's own name here, with which kube-apiserver authorizes
+   * it.
+   */
   readonly namespace: string
   /** Empty for a collection. */
   readonly name: string
@@ -24,7 +27,7 @@ export interface RequestInfo {
 
 const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/** Paths `/api/v1/namespaces/NAME/X` where X is a subresource of the Namespace, and not a resource in it. */
+/** Subresources X of a Namespace in the path `/api/v1/namespaces/NAME/X`; any other X is a resource in the namespace. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 /**
@@ -61,7 +64,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 interface Location extends Pick<RequestInfo, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name' | 'rest'> {
-  /** True below `/api/v1/watch/`, the deprecated form of a watch, where a name selects one object. */
+  /** True below `/api/v1/watch/`, the deprecated form of a watch, in which a name in the path selects one object. */
   readonly isWatch: boolean
 }
 

@@ -1,8 +1,8 @@
-/** Writes responses: JSON, YAML or text, with warnings, compressed when large. */
+/** Writes responses as JSON, YAML or plain text, with warnings, and compressed when large. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { stringify } from 'yaml'
-import { expectEarlyRequest, longAnswer } from '../../api/early-request.ts'
+import { expectEarlyRequest, longAnswer } from '../../runtime/early-request.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
@@ -12,10 +12,16 @@ import { encodingOfError } from './negotiate.ts'
 
 const gzipAsync = promisify(gzip)
 
-/** Minimum size of a compressed response (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: defaultGzipThresholdBytes). */
+/**
+ * Minimum size in bytes of a response that is compressed (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters:
+ * defaultGzipThresholdBytes).
+ */
 const gzipThreshold = 128 * 1024
 
-/** Maximum size of all warnings of one response; beyond it, each is truncated (k8s.io/apiserver/pkg/endpoints/filters: warning.go). */
+/**
+ * Maximum size in bytes of all warnings of one response; beyond it, each warning is truncated (k8s.io/apiserver/pkg/endpoints/filters:
+ * warning.go).
+ */
 const warningBudget = 4096
 const cutWarning = 256
 
@@ -27,7 +33,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends a complete response. Resolves when it is handed to the socket. */
+/** Sends a complete response. Resolves when the response has been passed to the socket. */
 export async function respond(exchange: Exchange, { code, contentType, body, headers = {} }: Answer): Promise<void> {
   const { request, response } = exchange
   if (response.headersSent || response.destroyed) return
@@ -73,7 +79,7 @@ function yamlText(object: object): string {
   return stringify(object, { version: '1.1', sortMapEntries: true, indentSeq: false, lineWidth: 0 })
 }
 
-/** Sends a failure, in the encoding that the client prefers. */
+/** Sends a `Status` for an error, in the encoding that the client prefers. */
 export function respondStatus(exchange: Exchange, status: Status, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   const code = status.code ?? 500
   const retryAfter = status.details?.retryAfterSeconds
@@ -95,7 +101,7 @@ export function respondText(exchange: Exchange, code: number, body: string): Pro
   return respond(exchange, { code, contentType: 'text/plain; charset=utf-8', body, headers: { 'X-Content-Type-Options': 'nosniff' } })
 }
 
-/** Sets the collected warnings as headers; drops those with control characters, which are invalid in a header. */
+/** Sets the collected warnings as headers. Drops warnings with control characters, which are invalid in a header. */
 export function setWarnings({ response, warnings }: Exchange): void {
   if (warnings.size === 0) return
   const texts = [...warnings].filter((text) => !/\p{Cc}/u.test(text))
@@ -110,7 +116,7 @@ export function setWarnings({ response, warnings }: Exchange): void {
   if (kept.length > 0) response.setHeader('Warning', kept)
 }
 
-/** Formats `299 - "text"`. As in Go, the header contains UTF-8 bytes; Node rejects them unless each is a latin1 character. */
+/** Formats `299 - "message"`. As in Go, the header contains UTF-8 bytes. Node accepts them only as one latin1 character for each byte. */
 function warningHeader(text: string): string {
   return Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`).toString('latin1')
 }

@@ -1,13 +1,11 @@
 /** The HTTPS server of the embedded API server. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Clock } from '../../api/clock.ts'
-import { sleep } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { sleep } from '../../runtime/waiting.ts'
 import { messageOf } from '../../api/errors.ts'
-import { listenError } from '../../api/listen-error.ts'
+import { listen, urlHost } from '../../runtime/listen.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
@@ -18,7 +16,7 @@ import type { RequestRecord } from './handle.ts'
 import { handle } from './handle.ts'
 import { JsonText } from './json-text.ts'
 import { OpenApi } from './openapi.ts'
-import { serverVersion } from './paths.ts'
+import { serverVersion } from './non-resource-paths.ts'
 import type { Resources, Services } from './services.ts'
 
 export interface ApiServerOptions {
@@ -37,7 +35,7 @@ export interface ApiServerOptions {
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly logger: Logger
-  /** Called after each response; for a watch when it ends. */
+  /** Called after each response; for a watch, when the watch ends. */
   readonly onRequest?: (record: RequestRecord) => void
 }
 
@@ -48,10 +46,13 @@ export interface ApiServer {
   close(): Promise<void>
 }
 
-/** Time limits for receiving the headers and the whole request. */
+/** Time limits in milliseconds for receiving the headers and the whole request. */
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 60_000
-/** Longer than the 90 s after which Go clients close an idle connection, so that the client closes first. */
+/**
+ * Longer than the 90 s after which Go clients close an idle connection. The client should close first: it may send a request while the
+ * server closes.
+ */
 const keepAliveTimeoutMs = 120_000
 const maxHeaderBytes = 64 * 1024
 /** Time that `close` waits for running requests. */
@@ -81,13 +82,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const disconnected = new AbortController()
     response.once('close', () => disconnected.abort())
-    // `close` comes after the error of a broken socket, but without a listener the error would end the process.
+    // A broken socket emits `error` and then `close`. Without a listener, the error would end the process.
     response.on('error', () => disconnected.abort())
     const signal = AbortSignal.any([disconnected.signal, closing.signal])
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
     const record = await handle(exchangeOf(request, response, signal, services.clock.now()), options.tokens, services)
     options.onRequest?.(record)
-    // `close` waits until the socket has taken the response.
+    // The event `close` is emitted when the response has been passed to the socket.
     await closed
   }
   const server = createServer(
@@ -115,14 +116,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     socket.once('close', () => sockets.delete(socket))
   })
   server.on('clientError', refuseMalformed)
-  // TLS handshakes fail because of clients: a wrong CA, a port scan.
+  // A failed TLS handshake is usually the client's fault: a wrong CA, a port scan.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
-  const port = await listen(server, host, options.port ?? 0)
-  // An error of accepting a connection, e.g. too many open files, must not end the process.
+  const port = await listen(server, { host, port: options.port ?? 0 })
+  // An error while accepting a connection, e.g. too many open files, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, 'the API server could not accept a connection'))
 
   return {
-    url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `https://${urlHost(host)}:${port}`,
     port,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -151,23 +152,12 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
   }
 }
 
-/** Removes parameters with invalid percent-encoding from a query, which the API server ignores. */
+/** Removes parameters with invalid percent-encoding from a query. kube-apiserver ignores them. */
 function readable(query: string): string {
   return query
     .split('&')
     .filter((pair) => !/%(?![\da-f]{2})/i.test(pair))
     .join('&')
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const refused = (error: Error): void => reject(listenError(error, { host, port }))
-    server.once('error', refused)
-    server.listen(port, host, () => {
-      server.off('error', refused)
-      resolve((server.address() as AddressInfo).port)
-    })
-  })
 }
 
 /** Responds to malformed HTTP with a matching status, and closes the connection. */

@@ -1,5 +1,5 @@
 /** The dependencies that the handlers of all requests share. */
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { UserInfo } from '../apimachinery/request-context.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -11,7 +11,7 @@ import type { JsonText } from './json-text.ts'
 import type { OpenApi } from './openapi.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** The part of the registry that HTTP needs. */
+/** The part of the registry that the HTTP handlers need. */
 export type Resources = Pick<
   Registry,
   'get' | 'read' | 'readList' | 'waitFor' | 'watch' | 'create' | 'put' | 'patch' | 'delete' | 'deleteCollection'

@@ -23,11 +23,11 @@ export interface TableOptions {
   readonly version: 'v1' | 'v1beta1'
   readonly includeObject: IncludeObject
   readonly now: number
-  /** False for all but the first event of a watch. Default true. */
+  /** True to include the column definitions; false for all but the first event of a watch. Default true. */
   readonly columnDefinitions?: boolean
 }
 
-/** Returns a table of objects; `metadata` is that of the list, or of the only object. */
+/** Returns a table of objects. `metadata` is the metadata of the list, or of the object when a single object was requested. */
 export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], metadata: JsonObject, options: TableOptions): JsonObject {
   const columns = columnsOf(info, objects[0])
   const rows = objects.map((object) => ({
@@ -39,7 +39,7 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
     columnDefinitions: options.columnDefinitions === false ? null : columns.map(definitionOf),
-    // The API server's default table converter, whose last column is "Created At", leaves `rows` null for an empty list
+    // kube-apiserver's default table converter, whose last column is "Created At", leaves `rows` null for an empty list
     // (k8s.io/apiserver/pkg/registry/rest: table.go).
     rows: rows.length === 0 && columns.at(-1)?.name === 'Created At' ? null : rows,
   }
@@ -60,13 +60,13 @@ function rowObject(object: JsonObject, { includeObject, version }: TableOptions)
   return { object: includeObject === 'Object' ? object : partialOf(object, version) }
 }
 
-/** Returns the metadata of one object, in the order of the Go struct even for a custom resource. */
+/** Returns a PartialObjectMetadata, whose fields have the order of the Go struct even for a custom resource. */
 export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   const metadata = inGoOrder(metadataOf(object), objectMetaType())
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }
 }
 
-/** Returns the metadata of the objects of a list; `items` is null without objects, as from the API server. */
+/** Returns a PartialObjectMetadataList; `items` is null when the list is empty, as in kube-apiserver's response. */
 export function partialListOf(objects: readonly JsonObject[], metadata: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   return {
     kind: 'PartialObjectMetadataList',

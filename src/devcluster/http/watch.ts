@@ -1,11 +1,11 @@
-/** WATCH: a stream of JSON lines that ends with its timeout, the client, or the server. */
+/** WATCH: a stream of JSON lines that ends at its timeout, when the client disconnects, or when the server closes. */
 import { once } from 'node:events'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, notSupported } from '../../api/field-error.ts'
 import type { Status } from '../../api/status.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
-import { refuseListOptions } from '../registry/list.ts'
+import { refuseListOptions } from '../registry/verbs/list.ts'
 import type { WatchOptions } from '../registry/registry.ts'
 import { StatusError, internalError } from '../apimachinery/status-error.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,16 +15,16 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** Maximum size of collected lines before they are written. */
+/** Lines are collected up to this length before they are written. */
 const batchLength = 64 * 1024
 
-/** A watch whose client reads nothing for so long is closed; the client lists and watches again. */
+/** Time in milliseconds after which a watch whose client reads nothing is closed. The client then lists and watches again. */
 const stallMs = 60_000
 
 export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services, true)
   const options = watchOptions(exchange.query, request)
-  // Respond to an invalid request with its status code; later errors are events of the stream.
+  // An invalid request gets a response with its status code; later errors are sent as events of the stream.
   const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
   let next = settled(events.next())
   const first = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
@@ -55,7 +55,7 @@ export async function watchObjects(exchange: Exchange, request: ResourceRequest,
 
 type Events = AsyncIterator<{ type: string; object: JsonObject }>
 
-/** Opens the watch; if that throws, the first event is a rejection. */
+/** Opens the watch; if that throws, reading the first event rejects. */
 function opened(open: () => AsyncIterable<{ type: string; object: JsonObject }>): Events {
   try {
     return open()[Symbol.asyncIterator]()
@@ -93,13 +93,13 @@ function watchErrors(match: string, continued: string, sendsInitialEvents: boole
   return errors
 }
 
-/** A writer of lines; `write` returns false when the client must read before more is written. */
+/** Writes the lines of a stream; `write` returns false when the caller must wait until the client has read. */
 interface Lines {
   write(line: string): boolean
   end(): void
 }
 
-/** Sends the headers at once, because clients wait for them. Lines of the same turn are written together. */
+/** Sends the headers at once, because clients wait for them. Lines of the same turn of the event loop are written together. */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
   response.setHeader('Content-Type', 'application/json')
@@ -137,7 +137,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
     await once(response, 'drain', { signal: AbortSignal.any([signal, stalled.signal]) })
     return true
   } catch {
-    // Both signals end the watch; a stalled socket would never take the rest.
+    // The watch ends after a disconnect as well as after a stall; a stalled socket would never accept the rest.
     response.destroy()
     return false
   } finally {
@@ -145,7 +145,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
   }
 }
 
-/** Returns a promise that never rejects, so that an error before it is awaited is not an unhandled rejection. */
+/** Returns a promise that never rejects: an error that occurs before the promise is awaited must not be an unhandled rejection. */
 function settled<T>(promise: Promise<T>): Promise<{ result: T } | { error: unknown }> {
   return promise.then(
     (result) => ({ result }),

@@ -4,7 +4,8 @@ import { forbidden, invalid, notSupported, required, tooLong } from '../../api/f
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
-import { dryRunErrors, validateDeleteOptions } from '../registry/delete-options.ts'
+import { maxFieldManagerBytes } from '../registry/field-managers.ts'
+import { dryRunErrors, validateDeleteOptions } from '../registry/verbs/delete-options.ts'
 import type { RequestContext, UserInfo } from '../apimachinery/request-context.ts'
 import type { StatusError } from '../apimachinery/status-error.ts'
 import { badRequest, invalidObject, notANumber } from '../apimachinery/status-error.ts'
@@ -15,12 +16,10 @@ import { flag } from './request-info.ts'
 
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions'
 
-/** Maximum length of a field manager's name (k8s.io/apimachinery/pkg/apis/meta/v1/validation: FieldManagerMaxLength). */
-const maxFieldManager = 128
 const fieldValidations = ['Ignore', 'Strict', 'Warn'] as const
 
 /**
- * Returns the context of a write, from its query.
+ * Returns the context of a write, from the query of the request.
  *
  * @param apply true for an apply patch, which requires a field manager and allows `force`
  * @throws {StatusError} 422 for invalid parameters.
@@ -34,7 +33,7 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
   const fieldValidation = fieldValidations.find((value) => value === requested)
   const errors: FieldError[] = [
     ...dryRunErrors(dryRun),
-    ...(Buffer.byteLength(fieldManager) > maxFieldManager ? [tooLong('fieldManager', maxFieldManager)] : []),
+    ...(Buffer.byteLength(fieldManager) > maxFieldManagerBytes ? [tooLong('fieldManager', maxFieldManagerBytes)] : []),
     ...printableErrors(fieldManager),
     ...(requested !== '' && fieldValidation === undefined ? [notSupported('fieldValidation', requested, ['', ...fieldValidations])] : []),
     ...(kind === 'PatchOptions' && apply && fieldManager === '' ? [required('fieldManager', 'is required for apply patch')] : []),
@@ -44,7 +43,7 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
   return {
     user,
     dryRun: dryRun.length > 0,
-    fieldManager: fieldManager === '' ? managerOf(userAgent) : fieldManager,
+    fieldManager,
     fieldValidation: fieldValidation ?? 'Warn',
     userAgent,
     signal: exchange.signal,
@@ -69,7 +68,8 @@ function printableErrors(fieldManager: string): FieldError[] {
 }
 
 /**
- * Default and maximum duration of a write (k8s.io/apiserver/pkg/endpoints/handlers: requestTimeoutUpperBound); the client can request less.
+ * Default and maximum duration of a write in milliseconds (k8s.io/apiserver/pkg/endpoints/handlers: requestTimeoutUpperBound). A client can
+ * request a shorter one.
  */
 const maxWriteMs = 34_000
 const unitMs: Readonly<Record<string, number>> = {
@@ -83,12 +83,6 @@ function timeoutOf(query: URLSearchParams): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(query.get('timeout') ?? '')
   const ms = match === null ? 0 : Number(match[1]) * unitMs[match[2]!]!
   return ms === 0 ? maxWriteMs : Math.min(ms, maxWriteMs)
-}
-
-/** Returns the field manager for a user agent: its part before the slash (k8s.io/apiserver/pkg/endpoints/handlers: prefixFromUserAgent). */
-function managerOf(userAgent: string): string {
-  const printable = userAgent.split('/')[0]!.replace(/\p{C}/gu, '')
-  return Buffer.from(printable).subarray(0, maxFieldManager).toString('utf8') || 'unknown'
 }
 
 /** Returns DeleteOptions from the body, or from the query when the body is empty, and the context of the request. */
@@ -116,7 +110,7 @@ function optionsIn(body: Buffer, exchange: Exchange): JsonObject {
   return options
 }
 
-/** Throws 400 for options of a wrong JSON type, with the message of Go's decoder. */
+/** Throws 400, with the message of Go's decoder, for a field of the DeleteOptions with a wrong JSON type. */
 function checkTypes({ gracePeriodSeconds = null, dryRun = null, propagationPolicy = null, orphanDependents = null }: JsonObject): void {
   const refuse = (field: string, value: JsonValue, goType: string): StatusError =>
     badRequest(`json: cannot unmarshal ${goKindOf(value)} into Go struct field DeleteOptions.${field} of type ${goType}`)

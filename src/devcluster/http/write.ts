@@ -1,4 +1,4 @@
-/** POST, PUT, PATCH, DELETE of objects, subresources and collections. */
+/** Handles POST, PUT, PATCH and DELETE of objects, subresources and collections. */
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -73,7 +73,7 @@ export async function deleteObjects(exchange: Exchange, request: ResourceRequest
   return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 
-/** Returns the subresource; undefined instead of an empty string. */
+/** Returns the subresource; undefined for a request without one. */
 function subresourceOf({ target }: ResourceRequest): string | undefined {
   return target.subresource === '' ? undefined : target.subresource
 }
@@ -119,7 +119,7 @@ function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
   const mediaType = mediaTypeOf(exchange.request.headers['content-type'])
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType] : undefined
   if (type !== undefined && !(type === 'strategic' && info.custom)) return type
-  // For built-in types go-restful's router rejects the media type, before the handler of the API server.
+  // For built-in types, kube-apiserver's router (go-restful) rejects the media type before the handler runs.
   if (!info.custom) throw unsupportedMediaType('415: Unsupported Media Type', {})
   throw unknownMediaType(Object.keys(patchTypes).filter((name) => patchTypes[name] !== 'strategic'))
 }

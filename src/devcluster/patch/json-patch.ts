@@ -26,7 +26,7 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, count), document)
 }
 
-/** @param count is called with each copied value, and throws when the total is too large */
+/** @param count called with each copied value; throws when the total size is too large */
 function applyOperation(document: JsonValue, operation: JsonValue, count: (copied: JsonValue) => void): JsonValue {
   if (!isObject(operation)) throw malformed('an operation of a JSON patch must be an object')
   const { op } = operation
@@ -167,7 +167,7 @@ function existing(holder: readonly JsonValue[], key: string, context: string): n
   throw failed(`${context}: ${index}`)
 }
 
-/** Resolves an index in a list of this length; negative ones count from the end. Returns Go's error message for an invalid index. */
+/** Resolves an index in a list of this length; a negative index counts from the end. Returns Go's error message for an invalid index. */
 function indexIn(length: number, token: string): number | string {
   if (!/^[-+]?\d+$/.test(token)) return `strconv.Atoi: parsing ${JSON.stringify(token)}: invalid syntax`
   const index = Number(token)
@@ -175,7 +175,7 @@ function indexIn(length: number, token: string): number | string {
   return index < 0 ? index + length : index
 }
 
-/** Returns the tokens of a JSON pointer; none when it does not begin with a slash. */
+/** Returns the tokens of a JSON pointer; an empty list when the pointer does not begin with a slash. */
 function tokensOf(path: string): string[] {
   return path
     .split('/')

@@ -2,7 +2,10 @@
 
 export class PatchError extends Error {
   override readonly name = 'PatchError'
-  /** `malformed`: not a valid patch. `failed`: does not apply to the object. `internal`: an error for which the API server answers 500. */
+  /**
+   * `malformed`: not a valid patch. `failed`: does not apply to the object. `internal`: an error for which kube-apiserver responds with
+   * 500.
+   */
   readonly reason: 'malformed' | 'failed' | 'internal'
 
   constructor(reason: PatchError['reason'], message: string) {

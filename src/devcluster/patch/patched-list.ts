@@ -6,7 +6,7 @@ import { PatchError } from './patch-error.ts'
 
 type Items = readonly JsonValue[]
 
-/** Returns the merge key's value of an item; with an empty merge key, the item itself, a scalar. */
+/** Returns the value of an item's merge key. In a list of scalars the merge key is empty, and the value is the item itself. */
 export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   if (mergeKey === '') return item
   if (!isObject(item)) throw new PatchError('internal', `expected a map[string]interface {}, but received a ${goTypeName(item)}`)
@@ -15,13 +15,16 @@ export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   return value
 }
 
-/** Splits items into those that are also in `by`, and the others. */
+/** Splits items into those whose merge key is also in `by`, and the others. */
 export function partition(items: Items, by: Items, mergeKey: string): [patched: Items, others: Items] {
   const known = new Set(by.map((item) => mergeKeyOf(item, mergeKey)))
   return [items.filter((item) => known.has(mergeKeyOf(item, mergeKey))), items.filter((item) => !known.has(mergeKeyOf(item, mergeKey)))]
 }
 
-/** Merges both parts of a list: each in its own order, and an unpatched item before a patched one that it preceded before. */
+/**
+ * Merges the patched and the other items of a list. Each part keeps its own order, and an unpatched item comes before a patched one that it
+ * preceded in the old list.
+ */
 export function inOrder(patched: Items, others: Items, order: Items, before: Items, mergeKey: string): JsonValue[] {
   const place = (item: JsonValue, among: Items): number => {
     const identity = mergeKeyOf(item, mergeKey)
@@ -37,7 +40,7 @@ export function inOrder(patched: Items, others: Items, order: Items, before: Ite
   return [...list, ...left, ...right]
 }
 
-/** Returns the list without the items of this identity. */
+/** Returns the list without the items whose merge key has this value. */
 export function deleteItems(items: Items, mergeKey: string, identity: JsonValue): Items {
   return items.filter((item) => (item as JsonObject)[mergeKey] !== identity)
 }

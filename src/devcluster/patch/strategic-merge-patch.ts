@@ -14,7 +14,7 @@ const retainKeysDirective = '$retainKeys'
 const orderPrefix = '$setElementOrder'
 const deletePrefix = '$deleteFromPrimitiveList'
 
-/** Returns the target with the patch merged in, by the rules of its type; neither is changed. Throws `PatchError`. */
+/** Returns the target with the patch merged in, according to the rules of its type. Neither argument is changed. Throws `PatchError`. */
 export function strategicMergePatch(target: JsonObject, patch: JsonValue, type: GoType): JsonObject {
   if (!isObject(patch)) throw new PatchError('malformed', 'a strategic merge patch must be an object')
   return mergeMaps(target, patch, type)
@@ -66,7 +66,7 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)))
 }
 
-/** Merges the lists with `$setElementOrder`, and removes both from `rest`. */
+/** Merges the lists that have a `$setElementOrder`, and removes both the list and the directive from `rest`. */
 function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
   for (const [written, order] of Object.entries(rest)) {
     if (!written.startsWith(orderPrefix)) continue

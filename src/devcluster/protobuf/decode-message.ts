@@ -1,6 +1,6 @@
 /**
- * Decodes a protobuf message to the JSON that Go would encode for it. Hence an explicit 0 is omitted if the struct field has `omitempty`,
- * and a missing field is present if it does not.
+ * Decodes a protobuf message to the JSON that Go would encode for it. An explicit 0 is therefore omitted if the struct field has
+ * `omitempty`, and a missing field gets its zero value if the struct field does not.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -15,7 +15,7 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
   return fieldsOf(message, bytes, 0)
 }
 
-/** The values of a field. The pieces of a repeated message field are concatenated, which merges them. */
+/** The values of a field. The encodings of a message field that occurs several times are concatenated, which merges the messages. */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 
 function fieldsOf(message: MessageDescriptor, bytes: Buffer, depth: number): JsonObject {
@@ -68,7 +68,7 @@ function readField(field: FieldDescriptor, wireType: number, reader: WireReader,
   }
 }
 
-/** Decodes an entry of a map with string keys. Like Go, does not check field numbers and wire types in it. */
+/** Decodes an entry of a map with string keys. Like Go's decoder, this one does not check field numbers and wire types in the entry. */
 function entryOf(field: FieldDescriptor, bytes: Buffer, depth: number): [string, JsonValue] {
   const reader = new WireReader(bytes)
   let key = ''
@@ -119,7 +119,7 @@ function messageOf(name: string, bytes: Buffer, depth: number): JsonValue {
   return form === undefined ? fields : form(fields)
 }
 
-/** Returns the JSON of a field; undefined where Go omits it. */
+/** Returns the JSON of a field; undefined when Go omits the field. */
 function jsonOf({ label, pointer, omitsEmpty, type }: FieldDescriptor, sent: Sent | undefined, depth: number): JsonValue | undefined {
   if (sent === undefined && (label !== 'one' || pointer || type === 'bytes')) return omitsEmpty ? undefined : null
   if (label !== 'one') return sent as JsonValue

@@ -29,7 +29,7 @@ export class UnreadableObject extends ProtobufError {
  * Decodes a body to JSON.
  *
  * @param expected type of an object without apiVersion and kind
- * @throws {ProtobufError} for invalid protobuf; {@link UnreadableObject} when at least the type is known.
+ * @throws {ProtobufError} for invalid protobuf; {@link UnreadableObject} when the type could be decoded.
  */
 export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObject {
   if (body.length === 0) throw new ProtobufError('empty data')
@@ -41,7 +41,7 @@ export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObje
   const type = { kind: unknown.kind || expected.kind, apiVersion: unknown.apiVersion || expected.apiVersion }
   if (!isRegistered(type.apiVersion, type.kind)) throw new UnreadableObject(type, noSuchKind(type))
   const message = messageOfKind(type.apiVersion, type.kind)
-  // A list or a version that is not served: its content is irrelevant, because the type is rejected.
+  // The type is a list, or a version that is not served. The content is irrelevant, because the type is rejected.
   if (message === undefined) return { ...type }
   try {
     return { ...type, ...decodeMessage(message, Buffer.from(unknown.raw ?? '', 'base64')) }

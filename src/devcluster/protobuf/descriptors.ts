@@ -21,7 +21,7 @@ export interface FieldDescriptor {
 }
 
 export interface MessageDescriptor {
-  /** `core.v1.Pod`. */
+  /** Name with the package, e.g. `core.v1.Pod`. */
   readonly name: string
   /** In the order of Go's JSON. */
   readonly fields: readonly FieldDescriptor[]
@@ -31,7 +31,7 @@ export interface MessageDescriptor {
 const texts: Readonly<Record<string, string>> = data.messages
 const parsed = new Map<string, MessageDescriptor>()
 
-/** Returns the descriptor of a message by name with package: `core.v1.Pod`. */
+/** Returns the descriptor of a message. The name includes the package: `core.v1.Pod`. */
 export function messageDescriptor(name: string): MessageDescriptor {
   const known = parsed.get(name)
   if (known !== undefined) return known
@@ -82,7 +82,9 @@ const kinds = new Map<string, Kinds>([
   }),
 ])
 
-/** Kinds registered for every apiVersion; kinds registered for every built-in group version; and further kinds of `v1`. */
+/**
+ * These sets are the kinds that are registered for every apiVersion, the kinds for every built-in group version, and further kinds of `v1`.
+ */
 const unversioned: ReadonlySet<string> = new Set(['DeleteOptions', 'Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'])
 const everywhere: ReadonlySet<string> = new Set([
   'ListOptions',
@@ -103,7 +105,7 @@ const coreAlone: ReadonlySet<string> = new Set([
   'ServiceProxyOptions',
 ])
 
-/** True when Kubernetes registers the type, served or not: an object, a list, or options. */
+/** True when kube-apiserver's scheme has the type: an object, a list, or options. The type need not be served. */
 export function isRegistered(apiVersion: string, kind: string): boolean {
   if (unversioned.has(kind)) return true
   const names = kinds.get(apiVersion)?.names
@@ -118,7 +120,7 @@ export function isRegistered(apiVersion: string, kind: string): boolean {
 
 /** Returns the message of a type; undefined when the type cannot be a body. */
 export function messageOfKind(apiVersion: string, kind: string): MessageDescriptor | undefined {
-  // DeleteOptions are registered for every group, those of custom resources included.
+  // DeleteOptions are registered for every group, including the groups of custom resources.
   if (kind === 'DeleteOptions') return messageDescriptor('meta.v1.DeleteOptions')
   const found = kinds.get(apiVersion)
   return found?.holder !== undefined && found.names.has(kind) ? messageDescriptor(`${found.holder}.${kind}`) : undefined

@@ -1,4 +1,4 @@
-/** Messages with a JSON form of their own, as by `MarshalJSON` of their Go types. */
+/** Messages whose Go type has a `MarshalJSON` method, and therefore a JSON form of its own. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
@@ -25,7 +25,7 @@ export const jsonForms: ReadonlyMap<string, JsonForm> = new Map<string, JsonForm
   ['runtime.RawExtension', ({ raw }) => embedded(raw)],
 ])
 
-/** Parses JSON in a field of bytes, which is already base64. */
+/** Parses the JSON in a `bytes` field, which has already been encoded as base64. */
 function embedded(bytes: JsonValue | undefined): JsonValue {
   if (typeof bytes !== 'string' || bytes === '') return null
   const text = Buffer.from(bytes, 'base64').toString('utf8')
@@ -48,7 +48,7 @@ function quantity(text: JsonValue): JsonValue {
 const zeroSeconds = -62_135_596_800
 const lastSecond = 253_402_300_799
 
-/** Formats RFC 3339 in UTC; `withMicros` adds six digits of a second. */
+/** Formats a time as RFC 3339 in UTC; `withMicros` adds six fractional digits. */
 function time({ seconds, nanos }: JsonObject, withMicros: boolean): JsonValue {
   // An unset time has no fields, not even zeros.
   if (seconds === undefined && nanos === undefined) return null

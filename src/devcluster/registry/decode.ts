@@ -10,7 +10,7 @@ import { canonicalJson, isObject, stringifyJson } from '../../api/json.ts'
 import { decodeObjectMeta } from '../../api/object-meta-json.ts'
 import { noSuchKind } from '../protobuf/decode-object.ts'
 import { isRegistered } from '../protobuf/descriptors.ts'
-import { checkShape } from '../types/shape.ts'
+import { checkShape } from '../types/check-json-types.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { conversionError } from '../types/go-convert.ts'
 import { goKindOf } from '../types/go-json.ts'
@@ -24,7 +24,7 @@ import type { DecodedObject, RequestContext } from '../apimachinery/request-cont
 import type { StatusError } from '../apimachinery/status-error.ts'
 import { badRequest, invalidObject } from '../apimachinery/status-error.ts'
 
-/** Makes the error for a decoding problem: 400 for a body, 422 for a patch. */
+/** Makes the error for an object that cannot be decoded: 400 for a body, 422 for a patch. */
 type Refuse = (detail: string) => Error
 type RefuseType = (detail: string, found: { readonly kind: string; readonly version: string }) => Error
 
@@ -39,7 +39,7 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
 
-/** Decodes the result of a patch like `decodeBody`; `strictErrors` are reported before other problems. */
+/** Decodes the result of a patch like `decodeBody` does for a body. `strictErrors` are reported before other problems. */
 export function decodePatched(
   info: ResourceInfo,
   object: JsonObject,
@@ -50,7 +50,7 @@ export function decodePatched(
   return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.strictErrors)
 }
 
-/** Decodes the result of a strategic merge patch, which the API server converts from a map instead of decoding JSON. */
+/** Decodes the result of a strategic merge patch. kube-apiserver converts it from a map instead of decoding JSON. */
 export function decodeStrategic(
   info: ResourceInfo,
   type: StructType,
@@ -63,7 +63,7 @@ export function decodeStrategic(
   if (error !== undefined) throw refuse(error)
   const { unknown } = checkShape(shapeOf(type), object)
   reportFields([...patch.duplicates.map(duplicateText), ...unknown.map(unknownText).sort()], context, refuse)
-  // apiVersion and kind in the patched object are ignored.
+  // kube-apiserver ignores apiVersion and kind of the patched object.
   const converted = { ...object, apiVersion: apiVersionOf(info), kind: info.kind }
   return type === info.goType ? withDefaults(info, converted) : asGo(type, object)
 }
@@ -85,7 +85,7 @@ export function decodeSubresource(info: ResourceInfo, subresource: string, decod
   return { apiVersion: expected, kind: type.kind, ...rest }
 }
 
-/** Returns the 400 for an invalid Scale of a custom resource: the API server does not report the invalid field. */
+/** Returns the 400 for an invalid Scale of a custom resource: kube-apiserver does not report which field is invalid. */
 export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
   return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
@@ -113,8 +113,8 @@ function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse)
 }
 
 /**
- * Formats a patched object as in the API server's messages: with all keys sorted for custom resources, with sorted top-level keys for
- * built-in types.
+ * Formats a patched object as in kube-apiserver's messages: all keys of a custom resource are sorted, but only the top-level keys of a
+ * built-in type.
  */
 function quoted(info: ResourceInfo, object: JsonObject): string {
   if (info.custom) return canonicalJson(object)
@@ -132,8 +132,8 @@ export function redefault(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 /**
- * Returns the object as it is stored: without unknown fields added by mutating webhooks, which validating webhooks still see, and without
- * nulls inside default values, which all webhooks see.
+ * Returns the object in the form to store. Mutating webhooks can add unknown fields, and default values can contain nulls; validating
+ * webhooks see both, but neither is stored.
  */
 export function pruned(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.schema === undefined ? object : info.schema.convert(object)
@@ -171,7 +171,7 @@ function unknownText(path: string): string {
   return `unknown field "${path}"`
 }
 
-/** Formats a duplicate key: in YAML with its line, in JSON with its path. Only paths in a JSON patch begin with an index. */
+/** Formats a duplicate key: with its line in YAML, with its path in JSON. A path that begins with an index is from a JSON patch. */
 function duplicateText(duplicate: string): string {
   if (yamlDuplicate.test(duplicate)) return duplicate
   return `${duplicate.startsWith('[') ? 'json patch ' : ''}duplicate field "${duplicate}"`
@@ -179,7 +179,7 @@ function duplicateText(duplicate: string): string {
 
 const yamlDuplicate = /^line \d+: key /
 
-/** Sorts the errors of a built-in type by position in the document, because Go decodes it in one pass. */
+/** Sorts the errors of a built-in type by their position in the document, because Go finds all of them in one pass. */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const [lines, paths] = [duplicates.filter((text) => yamlDuplicate.test(text)), duplicates.filter((text) => !yamlDuplicate.test(text))]
   if (paths.length === 0 || unknown.length === 0) return [...lines, ...paths.map(duplicateText), ...unknown.map(unknownText)]
@@ -251,7 +251,11 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
   return { apiVersion: expected, kind: info.kind, ...rest }
 }
 
-/** Throws unless an object of a built-in type has the type of the URL. Another registered type is decoded and then fails to convert. */
+/**
+ * Throws unless an object of a built-in type has the apiVersion and kind of the URL. The errors are those of kube-apiserver: for an
+ * unregistered type; for another version of the same kind; for another type, the first decoding error, or else the error that it cannot be
+ * converted.
+ */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)
   const kind = isText(object.kind) ? object.kind : expected.kind
@@ -274,7 +278,7 @@ function isText(value: unknown): value is string {
 }
 
 /**
- * Throws 400 unless the namespace in a body is that of the URL (k8s.io/apiserver/pkg/registry/rest:
+ * Throws 400 when the body has another namespace than the URL (k8s.io/apiserver/pkg/registry/rest:
  * EnsureObjectNamespaceMatchesRequestNamespace).
  */
 export function checkNamespace(info: ResourceInfo, object: JsonObject, namespace: string | undefined): void {
@@ -284,7 +288,7 @@ export function checkNamespace(info: ResourceInfo, object: JsonObject, namespace
   }
 }
 
-/** Throws 400 unless the name in the body of a PUT is that of the URL (k8s.io/apiserver/pkg/endpoints/handlers: checkName). */
+/** Throws 400 when the body of a PUT has another name than the URL, or none (k8s.io/apiserver/pkg/endpoints/handlers: checkName). */
 export function checkName(object: JsonObject, name: string): void {
   const given = metadataText(object, 'name')
   if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)

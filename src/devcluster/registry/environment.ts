@@ -1,5 +1,5 @@
 /** The dependencies that all operations of the registry share. */
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
@@ -12,7 +12,7 @@ export interface Environment {
   readonly clock: Clock
   readonly representation: Representation
   readonly newUid: () => string
-  /** Returns the suffix for `generateName`. */
+  /** Returns the random suffix of a generated name. */
   readonly randomSuffix: () => string
   /** True when a controller creates the default ServiceAccount of each namespace. */
   readonly hasServiceAccounts: boolean

@@ -1,4 +1,4 @@
-/** System fields of the metadata: set by a create, kept by an update. */
+/** System fields of the metadata, which a create sets and an update keeps. */
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, quote } from '../../api/field-error.ts'
@@ -35,23 +35,21 @@ export function withMetadata(object: JsonObject, changes: JsonObject): JsonObjec
   return { ...object, metadata: withFields(metadataOf(object), changes) }
 }
 
-/**
- * Returns the resourceVersion of a sent object; undefined when missing or `0`. Throws 500 when it is not a number, as the API server does.
- */
+/** Returns the resourceVersion in a requested object; undefined when it is missing or `0`. Throws 500 when it is not a number. */
 export function givenRevision(object: JsonObject): string | undefined {
   const text = metadataText(object, 'resourceVersion')
   if (text !== '' && !/^\d+$/.test(text)) throw bareError(notANumber('ParseUint', text))
   return text === '' || Number(text) === 0 ? undefined : text
 }
 
-/** True when the server counts changes of this type's desired state in `metadata.generation`. */
+/** True when the server increments `metadata.generation` for changes of the desired state of this type. */
 function countsGeneration(info: ResourceInfo): boolean {
   return info.strategy.generation ?? info.custom
 }
 
 /**
- * Returns a new object with its system metadata, except for the name from `generateName`. A resourceVersion in the request is kept, and
- * visible in the result of a dry run.
+ * Returns a new object with its system metadata, except for the name from `generateName`. A resourceVersion in the request is kept; the
+ * result of a dry run shows it.
  */
 export function startMetadata(
   info: ResourceInfo,
@@ -82,8 +80,8 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns an updated object with its system metadata: missing fields, and those that clients cannot change, are copied from the old object.
- * The storage drops `selfLink`, so that a dry run keeps it.
+ * Returns an updated object with its system metadata: missing fields, and fields that clients cannot change, are copied from the old
+ * object. The storage drops `selfLink`; the result of a dry run therefore still has it.
  */
 export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]
@@ -129,8 +127,8 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 }
 
 /**
- * Increments the generation when the object differs in more than metadata and (with a status subresource) status. Annotations count for
- * Deployments.
+ * Increments the generation when the object differs in fields other than metadata and, if the type has a status subresource, status. For
+ * Deployments, changed annotations count, too.
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject): JsonObject {
   if (!countsGeneration(info)) return object

@@ -1,6 +1,6 @@
-/** The API server without HTTP: all operations on all types, driven by the rows of the catalog. */
+/** The API server without its HTTP layer: all operations on all types, according to the rows of the catalog. */
 import { randomInt, randomUUID } from 'node:crypto'
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import type { Admission } from '../admission/admission.ts'
@@ -9,24 +9,26 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Verb } from '../rest/subresource.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { WatchEvent } from '../storage/watcher.ts'
-import { createObject } from './create.ts'
-import { checkNamespace, decodeSubresource } from './decode.ts'
-import { deleteBySubresource, deleteObject, deleteObjects } from './delete.ts'
+import { applyOf } from './verbs/apply.ts'
+import { createObject, createSubresource } from './verbs/create.ts'
+import { deleteObject, deleteObjects } from './verbs/delete.ts'
 import type { Environment } from './environment.ts'
-import type { ListOptions, ListResult } from './list.ts'
-import { listConverted, listObjects, parseResourceVersion } from './list.ts'
-import type { Patch } from './patch.ts'
-import { patchObject } from './patch.ts'
+import type { ListOptions, ListResult } from './verbs/list.ts'
+import { listConverted, listObjects, parseResourceVersion } from './verbs/list.ts'
+import type { Patch } from './verbs/patch.ts'
+import { patchOf } from './verbs/patch.ts'
+import { writeObject } from './write/pipeline.ts'
 import { Representation } from './representation.ts'
 import type { DecodedObject, RequestContext } from '../apimachinery/request-context.ts'
 import { methodNotAllowed, notFound, tooLargeResourceVersion, unknownResource } from '../apimachinery/status-error.ts'
-import { changeObject, updateObject } from './update.ts'
-import type { WatchOptions } from './watch.ts'
-import { watchObjects } from './watch.ts'
+import { updateOf } from './verbs/update.ts'
+import type { WatchOptions } from './verbs/watch.ts'
+import { watchObjects } from './verbs/watch.ts'
+import type { Written } from './write/description.ts'
 
-export type { ListOptions, ListResult } from './list.ts'
-export type { Patch } from './patch.ts'
-export type { WatchOptions } from './watch.ts'
+export type { ListOptions, ListResult } from './verbs/list.ts'
+export type { Patch } from './verbs/patch.ts'
+export type { WatchOptions } from './verbs/watch.ts'
 
 /**
  * Maximum time that kube-apiserver waits for its watch cache to reach a requested resourceVersion (k8s.io/apiserver/pkg/storage/cacher:
@@ -42,7 +44,10 @@ export interface RegistryOptions {
   readonly newUid?: () => string
   /** Returns five characters for `generateName`. */
   readonly randomSuffix?: () => string
-  /** True when a controller creates the default ServiceAccount of each namespace, so that Pods require theirs. Default false. */
+  /**
+   * True when a controller creates the default ServiceAccount of each namespace. Pods then require their ServiceAccount to exist. Default
+   * false.
+   */
   readonly hasServiceAccounts?: boolean
 }
 
@@ -58,9 +63,9 @@ export class Registry {
   }
 
   /**
-   * Waits until the store has reached `resourceVersion`, a parameter of a request.
+   * Waits until the store has reached the `resourceVersion` that a request has as a parameter.
    *
-   * @throws {StatusError} 500 when it is not a number, 504 when it is not reached within 3 s.
+   * @throws {StatusError} 500 when `resourceVersion` is not a number, 504 when the store does not reach it within 3 s.
    */
   async waitFor(resourceVersion: string | undefined, signal: AbortSignal): Promise<void> {
     const requested = parseResourceVersion(resourceVersion)
@@ -81,7 +86,7 @@ export class Registry {
     if (!reached) throw tooLargeResourceVersion(requested, store.revision)
   }
 
-  /** Returns the object synchronously; only for types without a conversion webhook. */
+  /** Returns the object. The call is synchronous, and therefore supports only types without a conversion webhook. */
   get(info: ResourceInfo, key: ObjectKey, subresource = ''): JsonObject {
     return this.#shown(info, this.#stored(info, key, subresource), subresource)
   }
@@ -92,7 +97,7 @@ export class Registry {
     return this.#shown(info, stored, subresource)
   }
 
-  /** Lists synchronously; only for types without a conversion webhook. */
+  /** Lists objects. The call is synchronous, and therefore supports only types without a conversion webhook. */
   list(info: ResourceInfo, options: ListOptions): ListResult {
     this.#check(info, 'list', '')
     return listObjects(this.#environment, info, options)
@@ -105,13 +110,13 @@ export class Registry {
     })
   }
 
-  /** Watches a type. Events are collected from the call on, even before the first one is read; invalid options throw at once. */
+  /** Watches a type. Events are collected from this call on, even before the caller reads the first one. Invalid options throw at once. */
   watch(info: ResourceInfo, options: WatchOptions, signal: AbortSignal): AsyncIterableIterator<WatchEvent> {
     this.#check(info, 'watch', '')
     return watchObjects(this.#environment, info, options, signal)
   }
 
-  /** Creates an object; with `name` and `subresource`, POSTs to a subresource such as `pods/binding`. */
+  /** Creates an object; with `name` and `subresource`, handles a POST to a subresource such as `pods/binding`. */
   create(
     info: ResourceInfo,
     namespace: string | undefined,
@@ -123,27 +128,7 @@ export class Registry {
     return attempt(async () => {
       this.#check(info, 'create', subresource)
       if (subresource === '') return createObject(this.#environment, info, namespace, decoded, context)
-      const key = { ...(namespace === undefined ? {} : { namespace }), name: name ?? '' }
-      const { answer, deletes, created } = info.subresources[subresource]!
-      const body = decodeSubresource(info, subresource, decoded, context)
-      checkNamespace(info, body, namespace)
-      if (deletes !== undefined) {
-        const object = await deleteBySubresource(this.#environment, info, key, subresource, body, context, deletes)
-        return created?.(object) ?? object
-      }
-      if (answer !== undefined) {
-        const stored = this.store.get(info.storageKey, key)
-        if (stored === undefined) throw notFound(info, key.name)
-        return answer(stored, body)
-      }
-      const object = await changeObject(this.#environment, info, {
-        key,
-        subresource,
-        context,
-        operation: 'CREATE',
-        change: () => body,
-      })
-      return created?.(object) ?? object
+      return createSubresource(this.#environment, info, { namespace, name: name ?? '' }, subresource, decoded, context)
     })
   }
 
@@ -152,35 +137,27 @@ export class Registry {
   }
 
   /** Updates an object. `created` is true when the PUT has created it, which some types allow. */
-  put(
-    info: ResourceInfo,
-    key: ObjectKey,
-    decoded: DecodedObject,
-    context: RequestContext,
-    subresource = '',
-  ): Promise<{ object: JsonObject; created: boolean }> {
+  put(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource = ''): Promise<Written> {
     return attempt(() => {
       this.#check(info, 'update', subresource)
-      return updateObject(this.#environment, info, key, decoded, context, subresource)
+      return writeObject(this.#environment, info, updateOf(info, key, decoded, context, subresource))
     })
   }
 
-  patch(
-    info: ResourceInfo,
-    key: ObjectKey,
-    patch: Patch,
-    context: RequestContext,
-    subresource = '',
-  ): Promise<{ object: JsonObject; created: boolean }> {
+  patch(info: ResourceInfo, key: ObjectKey, patch: Patch, context: RequestContext, subresource = ''): Promise<Written> {
     return attempt(() => {
       this.#check(info, 'patch', subresource)
-      return patchObject(this.#environment, info, key, patch, context, subresource)
+      const write =
+        patch.type === 'apply'
+          ? applyOf(this.#environment, info, key, patch, context, subresource)
+          : patchOf(info, key, patch, context, subresource)
+      return writeObject(this.#environment, info, write)
     })
   }
 
   /**
-   * Deletes an object; `options` is a DeleteOptions. The returned object is a Status, or the object itself while it still exists
-   * (`accepted`).
+   * Deletes an object; `options` is a DeleteOptions. The result has a Status, or the object itself when it still exists (`accepted` is
+   * true).
    */
   delete(
     info: ResourceInfo,
@@ -195,7 +172,7 @@ export class Registry {
     })
   }
 
-  /** Deletes the objects that the list options select, and returns the list from before. */
+  /** Deletes the objects that the list options select, and returns the list of these objects. */
   deleteCollection(info: ResourceInfo, listOptions: ListOptions, options: JsonObject, context: RequestContext): Promise<ListResult> {
     return attempt(async () => {
       this.#check(info, 'deletecollection', '')
@@ -229,12 +206,12 @@ export class Registry {
   }
 }
 
-/** Turns a synchronous throw into a rejection. */
+/** Runs an operation; a synchronous throw becomes a rejection. */
 async function attempt<T>(operation: () => Promise<T>): Promise<T> {
   return operation()
 }
 
-/** Letters and digits without vowels and lookalikes (k8s.io/apimachinery/pkg/util/rand). */
+/** The letters and digits of generated names, without vowels and characters that look alike (k8s.io/apimachinery/pkg/util/rand). */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 

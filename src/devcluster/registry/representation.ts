@@ -12,13 +12,13 @@ import { internalError } from '../apimachinery/status-error.ts'
 const maxConversions = 16
 
 /**
- * Converts between versions: as conversion strategy `None`, which changes only `apiVersion`, or with a webhook. The converted form of a
- * stored object is cached, so that all watchers share it.
+ * Converts objects between versions: with conversion strategy `None`, which changes only `apiVersion`, or with a webhook. The converted
+ * form of a stored object is cached, and all watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()
 
-  /** Returns a stored object in the version of `info`. If a webhook converts the type, `prepare` must be called before. */
+  /** Returns a stored object in the version of `info`. If a webhook converts the type, `prepare` must have been called for the object. */
   present(info: ResourceInfo, stored: JsonObject): JsonObject {
     const shown = this.#shownOf(info)
     let object = shown.get(stored)
@@ -30,8 +30,9 @@ export class Representation {
   }
 
   /**
-   * Converts stored objects with the conversion webhook, if the type has one, and caches the results. Like the API server, makes one call
-   * per object. With `refresh`, also converts cached objects again, as a read of one object does. Throws the first error.
+   * Converts stored objects with the conversion webhook, if the type has one, and caches the results. As in kube-apiserver, there is one
+   * call per object. With `refresh`, objects are converted even if their converted form is cached, as for a read of a single object. Throws
+   * the first error.
    */
   async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info
@@ -49,15 +50,15 @@ export class Representation {
     await Promise.all(Array.from({ length: Math.min(maxConversions, stored.length) }, convertAll))
   }
 
-  /** Calls `prepare` and `present`. */
+  /** Converts a stored object to the version of `info`, with the conversion webhook if the type has one. */
   async show(info: ResourceInfo, stored: JsonObject): Promise<JsonObject> {
     await this.prepare(info, [stored])
     return this.present(info, stored)
   }
 
   /**
-   * Converts an object from the version of `info` to the storage version. Its fields already have the order in which they are shown, so
-   * that showing needs no reordered copy.
+   * Converts an object from the version of `info` to the storage version. The result already has the order of fields in which objects are
+   * sent; sending it needs no reordered copy.
    */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)

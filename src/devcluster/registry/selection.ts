@@ -10,7 +10,7 @@ import { metadataOf, metadataText } from './metadata.ts'
 import { badRequest } from '../apimachinery/status-error.ts'
 
 export interface Selection {
-  /** True without selectors: only then the number of objects after a page is known. */
+  /** True when there is no selector. Only then is the number of remaining objects after a page known. */
   readonly everything: boolean
   matches(object: JsonObject): boolean
 }

@@ -1,16 +1,16 @@
-/** Validation before a write: metadata, the type's own rules, the schema. */
+/** Validation before a write: metadata, the rules of the type, and its schema. */
 import type { FieldError } from '../../api/field-error.ts'
 import { formatFieldError } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
-import { pathSegmentName } from '../../api/names.ts'
+import { pathSegmentName } from '../../api/name-syntax.ts'
 import { validateObjectMeta } from '../../api/object-meta.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from '../apimachinery/status-error.ts'
 
 /**
- * Throws 422 with all field errors. `old` is undefined for a create. `warn` is called for violated rules that `old` violates, too
- * (ratcheting).
+ * Throws 422 with all field errors. `old` is undefined for a create. `warn` is called for violations that `old` has, too, which are not
+ * errors (ratcheting).
  */
 export function validateForWrite(
   info: ResourceInfo,
@@ -24,7 +24,7 @@ export function validateForWrite(
     ...validateObjectMeta(object.metadata, {
       namespaced: info.namespaced,
       qualifiedFinalizers: !info.custom && info.group !== 'apiextensions.k8s.io',
-      // Names are immutable, so that an update does not validate them by the type's rules again.
+      // Names are immutable, so an update does not validate them against the type's rules again.
       ...(old !== undefined ? { name: pathSegmentName } : name === undefined ? {} : { name }),
     }),
     ...(old === undefined ? [] : validateMetadataUpdate(object, old)),
@@ -33,7 +33,7 @@ export function validateForWrite(
   ]
   errors.push(...(info.schema?.validateRules(object, old, errors, (found) => warn(formatFieldError(found))) ?? []))
   if (errors.length === 0) return
-  // A type in several groups, such as events, reports the group in which it is stored.
+  // The error for a type that is served in several groups, such as events, has the group in which the type is stored.
   const [group = ''] = info.storageKey.split('/')
   throw invalidObject({ group, kind: info.kind }, metadataText(object, 'name'), errors)
 }

@@ -1,4 +1,4 @@
-/** Makes catalog rows for built-in types, with defaults for what most types have in common. */
+/** Makes catalog rows for built-in types, with defaults for properties that most types share. */
 import { kindType } from '../types/go-types.ts'
 import { genericColumns } from './columns.ts'
 import type { Column } from '../rest/column.ts'
@@ -19,13 +19,13 @@ export interface BuiltinDefinition {
   /** Default true. */
   readonly namespaced?: boolean
   readonly verbs?: readonly Verb[]
-  /** Has the `status` subresource. Default false. */
+  /** True for a type with the `status` subresource. Default false. */
   readonly status?: boolean
   readonly subresources?: Readonly<Record<string, SubresourceInfo>>
   readonly strategy?: Strategy
   readonly columns?: readonly Column[]
   readonly selectableFields?: ResourceInfo['selectableFields']
-  /** Storage key when it differs from `group/plural`. */
+  /** Storage key. Default `group/plural`. */
   readonly storageKey?: string
   readonly conversion?: ResourceInfo['conversion']
   readonly deprecationWarning?: string

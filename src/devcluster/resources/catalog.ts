@@ -1,4 +1,4 @@
-/** The table of all served types. Discovery, OpenAPI and the routes are derived from it; CRDs add and remove rows. */
+/** The table of all served types. Discovery, OpenAPI and the routes are derived from this table; CRDs add and remove rows. */
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
 export class Catalog {
@@ -11,12 +11,12 @@ export class Catalog {
     for (const row of rows) this.add(row)
   }
 
-  /** Counts changes, so that values computed from the catalog can be cached until the next one. */
+  /** The number of changes so far. A value that is computed from the catalog can be cached until this number changes. */
   get generation(): number {
     return this.#generation
   }
 
-  /** Adds a row, or replaces the one of the same group, version and plural. */
+  /** Adds a row, or replaces the row of the same group, version and plural. */
   add(info: ResourceInfo): void {
     const path = pathOf(info.group, info.version, info.plural)
     const before = this.#byPath.get(path)
@@ -59,7 +59,7 @@ export class Catalog {
     )
   }
 
-  /** Returns the groups, the core group first; the versions of each, the preferred one first. */
+  /** Returns the groups, the core group first. The versions of a group begin with the preferred one. */
   groups(): readonly { name: string; versions: readonly string[] }[] {
     const versions = new Map<string, Set<string>>()
     for (const info of this.all()) {

@@ -1,7 +1,8 @@
 /** Table columns of many types, and functions to make columns. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
 import { humanDuration } from './human-duration.ts'
+import { at, numberAt, textAt } from '../apimachinery/unstructured.ts'
 import type { Column } from '../rest/column.ts'
 
 /** Returns the age of an RFC 3339 time. */
@@ -20,7 +21,7 @@ export const nameColumn: Column = {
   cell: (object) => textAt(object, 'metadata', 'name'),
 }
 
-/** The API server's description of creation times. */
+/** kube-apiserver's description of creation times. */
 export const creationTimeDescription =
   'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata'
 
@@ -33,7 +34,7 @@ export const ageColumn: Column = {
   cell: (object, now) => humanAge(at(object, 'metadata', 'creationTimestamp'), now),
 }
 
-/** The creation time instead of the age. */
+/** A column with the creation time instead of the age. */
 export const createdAtColumn: Column = {
   name: 'Created At',
   type: 'date',
@@ -43,25 +44,25 @@ export const createdAtColumn: Column = {
   cell: (object) => textAt(object, 'metadata', 'creationTimestamp'),
 }
 
-/** For types without columns of their own. */
+/** The columns of types without columns of their own. */
 export const genericColumns: readonly Column[] = [nameColumn, { ...ageColumn, type: 'date' }]
 
-/** Makes a column of text. */
 export function textColumn(name: string, cell: (object: JsonObject, now: number) => string, priority = 0): Column {
   return { name, type: 'string', format: '', description: '', priority, cell }
 }
 
-/** Makes a column of integers. */
 export function integerColumn(name: string, cell: (object: JsonObject) => number, priority = 0): Column {
   return { name, type: 'integer', format: '', description: '', priority, cell }
 }
 
-/** Changes the type of a column to string, as the API server declares some number columns; kubectl prints both in the same way. */
+/**
+ * Changes the type of a column of numbers to `string`: kube-apiserver declares some of them so. kubectl prints both types in the same way.
+ */
 export function numberAsText(column: Column): Column {
   return { ...column, type: 'string' }
 }
 
-/** For the scale subresource of any type. */
+/** The columns of the scale subresource of any type. */
 export const scaleColumns: readonly Column[] = [
   nameColumn,
   integerColumn('Desired', (scale) => numberAt(scale, 'spec', 'replicas')),
@@ -69,36 +70,7 @@ export const scaleColumns: readonly Column[] = [
   ageColumn,
 ]
 
-/** Returns the value at a path of fields; undefined when missing. */
-export function at(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
-  return path.reduce<JsonValue | undefined>((current, key) => (isObject(current) ? getOwn(current, key) : undefined), value)
-}
-
-/** Returns the string at a path; empty when missing. */
-export function textAt(value: JsonValue | undefined, ...path: readonly string[]): string {
-  const found = at(value, ...path)
-  return typeof found === 'string' ? found : ''
-}
-
-/** Returns the number at a path; 0 when missing. */
-export function numberAt(value: JsonValue | undefined, ...path: readonly string[]): number {
-  const found = at(value, ...path)
-  return typeof found === 'number' ? found : 0
-}
-
-/** Returns the list at a path; empty when missing. */
-export function listAt(value: JsonValue | undefined, ...path: readonly string[]): readonly JsonValue[] {
-  const found = at(value, ...path)
-  return Array.isArray(found) ? found : []
-}
-
-/** Returns the number of entries of the map or list at a path. */
-export function sizeAt(value: JsonValue | undefined, ...path: readonly string[]): number {
-  const found = at(value, ...path)
-  return Array.isArray(found) ? found.length : isObject(found) ? Object.keys(found).length : 0
-}
-
-/** `a=b,c=d`, or `<none>`. */
+/** Formats labels as `a=b,c=d`, or `<none>`. */
 export function formatLabels(labels: JsonValue | undefined): string {
   if (!isObject(labels) || Object.keys(labels).length === 0) return '<none>'
   return Object.keys(labels)

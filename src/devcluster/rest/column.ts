@@ -1,13 +1,12 @@
 /** The columns of a type's tables, for `kubectl get`. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 
-/** One column. */
 export interface Column {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string
   readonly description: string
-  /** Shown only with `-o wide` when greater than 0. */
+  /** A column with a priority greater than 0 is shown only with `-o wide`. */
   readonly priority: number
   cell(object: JsonObject, now: number): JsonValue
 }

@@ -2,6 +2,9 @@
 import type { JsonObject } from '../../api/json.ts'
 
 export interface Converter {
-  /** Converts an object; returns the same object when it already has the version. Throws a `StatusError` 500. */
+  /**
+   * Converts an object; returns the same object when it already has the version. Rejects with a `StatusError` 500 when the conversion
+   * fails.
+   */
   convert(object: JsonObject, apiVersion: string): Promise<JsonObject>
 }

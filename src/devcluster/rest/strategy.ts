@@ -1,5 +1,5 @@
 /** The rules of a type for writes, where they differ from the generic write path (k8s.io/apiserver `pkg/registry/rest`). */
-import type { Clock } from '../../api/clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
@@ -10,7 +10,7 @@ import type { RequestContext } from '../apimachinery/request-context.ts'
 export interface ClusterView {
   get(storageKey: string, key: ObjectKey): JsonObject | undefined
   list(storageKey: string, namespace?: string): readonly JsonObject[]
-  /** True when a controller creates the default ServiceAccount of each namespace, so that Pods require theirs. */
+  /** True when a controller creates the default ServiceAccount of each namespace. Pods then require their ServiceAccount to exist. */
   readonly hasServiceAccounts: boolean
   /** Returns five characters for a generated name. */
   readonly randomSuffix: () => string
@@ -23,7 +23,7 @@ export interface Strategy {
   readonly name?: (value: string) => string[]
   /** Applies built-in defaults, with copy-on-write. */
   readonly default?: (object: JsonObject) => JsonObject
-  /** Called again after admission, so it must be idempotent. */
+  /** Prepares a new object. Must be idempotent, because it is called again after admission. */
   readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
   /**
    * Runs built-in admission plugins for a new object; the fields they add have no manager. Called again when webhooks have changed the
@@ -34,7 +34,7 @@ export interface Strategy {
   readonly warnings?: (object: JsonObject) => readonly string[]
   readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
-  /** Returns the default grace period; default 0: no graceful deletion. */
+  /** Returns the grace period of the object in seconds. Default: the type has no graceful deletion. */
   readonly gracePeriodSeconds?: (object: JsonObject) => number
   /** True when a DELETE without propagation policy orphans dependents; default: they are garbage-collected. */
   readonly orphansDependents?: boolean
@@ -46,11 +46,13 @@ export interface Strategy {
   readonly beginDelete?: (object: JsonObject) => JsonObject
   /** Returns finalizers outside metadata that block deletion (`spec.finalizers` of namespaces). */
   readonly heldBy?: (object: JsonObject) => readonly string[]
-  /** True when a create keeps the status in spite of a status subresource (nodes). */
+  /** True when a create keeps the status although the type has a status subresource (nodes). */
   readonly keepsStatus?: boolean
-  /** True when validation distinguishes empty lists from missing ones, as decoded. Stored objects have neither. */
+  /**
+   * True when validation distinguishes empty lists from missing ones, which it can in decoded objects. Stored objects have no empty lists.
+   */
   readonly distinguishesEmptyLists?: boolean
-  /** True when `metadata.generation` is set; default: for custom resources only. */
+  /** True when the server sets `metadata.generation`. Default: true only for custom resources. */
   readonly generation?: boolean
   /** True when DELETE returns the object instead of a `Status` (pods, namespaces, …). */
   readonly returnsDeleted?: boolean

@@ -3,9 +3,9 @@ import { isObject } from '../../api/json.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
 
 export interface ContinueToken {
-  /** The revision of the list; -1: the current one, because the original one was compacted. */
+  /** The revision of the list. -1 means the current revision, because the original one was compacted. */
   readonly revision: number
-  /** Lower bound of the next page's keys, relative to the listed namespace. */
+  /** Lower bound of the next page's keys, without the listed namespace. */
   readonly start: string
 }
 

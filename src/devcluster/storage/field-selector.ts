@@ -7,7 +7,7 @@ export interface FieldRequirement {
 }
 
 /**
- * Parses a `fieldSelector` parameter (k8s.io/apimachinery/pkg/fields: ParseSelector). Throws `SyntaxError` with the API server's message.
+ * Parses a `fieldSelector` parameter (k8s.io/apimachinery/pkg/fields: ParseSelector). Throws `SyntaxError` with kube-apiserver's message.
  */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)

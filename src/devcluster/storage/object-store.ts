@@ -1,7 +1,7 @@
 /**
- * All objects of the API server, in memory, with one revision counter and a log of recent changes, from which older states can be restored.
+ * The in-memory store of all objects, with one revision counter and a log of recent changes, from which older states can be restored.
  *
- * All methods are synchronous, so that one turn of the event loop is a transaction. Objects are frozen and shared by all readers.
+ * All methods are synchronous: one turn of the event loop is a transaction. Objects are frozen and shared by all readers.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze, isObject } from '../../api/json.ts'
@@ -15,14 +15,14 @@ export interface Change {
   readonly storageKey: string
   /** `namespace/name`, or the name of a cluster-scoped object. */
   readonly key: string
-  /** The object after the write; for a deletion its last state, with the deletion's resourceVersion. */
+  /** The object after the write. For a deletion, this is the last state of the object with the deletion's resourceVersion. */
   readonly object: JsonObject
   readonly previous: JsonObject | undefined
 }
 
 export interface Subscriber {
   change(change: Change): void
-  /** Called when clients must watch again. A subscriber that does not unsubscribe still receives changes. */
+  /** Called when clients must watch again. A subscriber that does not unsubscribe still receives later changes. */
   end(): void
 }
 
@@ -35,7 +35,7 @@ export interface Snapshot {
 
 interface Shelf {
   readonly objects: Map<string, JsonObject>
-  /** Sorted. */
+  /** The keys, sorted. */
   readonly keys: string[]
 }
 
@@ -48,7 +48,7 @@ const defaultHistoryLimit = 10_000
 export class ObjectStore {
   readonly #shelves = new Map<string, Shelf>()
   readonly #subscribers = new Map<string, Set<Subscriber>>()
-  /** Callbacks for revisions that are not reached yet. */
+  /** Callbacks for revisions that the store has not reached yet. */
   readonly #waiting = new Set<{ readonly revision: number; readonly reached: () => void }>()
   readonly #historyLimit: number
   /** The changes with revisions `#compacted + 1` … `#revision`, without gaps. */
@@ -67,7 +67,7 @@ export class ObjectStore {
     return this.#revision
   }
 
-  /** The oldest revision that can be read, and from which a watch can start. */
+  /** The oldest revision that can be read, and that a watch can start from. */
   get compactedRevision(): number {
     return this.#compacted
   }
@@ -77,8 +77,8 @@ export class ObjectStore {
   }
 
   /**
-   * Writes an object if the stored one is still `expected` (the identical object that was read; undefined: none). Returns the stored object
-   * with its resourceVersion; undefined after a concurrent write.
+   * Writes an object if the stored one is still `expected` (the identical object that was read; undefined if there was no object). Returns
+   * the stored object with its resourceVersion; undefined after a concurrent write.
    */
   put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
@@ -103,7 +103,7 @@ export class ObjectStore {
     return last
   }
 
-  /** Returns the objects of a type, in all namespaces or one, at the current revision or an earlier one that is not compacted. */
+  /** Returns the objects of a type, in all namespaces or in one, at the current revision or an earlier revision that is not compacted. */
   snapshot(storageKey: string, namespace?: string, revision = this.#revision): Snapshot {
     const shelf = this.#shelfOf(storageKey)
     if (revision >= this.#revision) {
@@ -130,7 +130,7 @@ export class ObjectStore {
     return () => subscribers.delete(subscriber)
   }
 
-  /** Calls `reached` once when the revision is reached; at once if it already is. Returns a function to cancel. */
+  /** Calls `reached` once when the store has reached the revision, or at once if it already has. Returns a function to cancel the call. */
   whenReached(revision: number, reached: () => void): () => void {
     if (revision <= this.#revision) {
       reached()
@@ -167,7 +167,7 @@ export class ObjectStore {
     this.#revision += 1
     const change: Change = { ...write, revision: this.#revision }
     this.#log.push(change)
-    // Compact a tenth of the log at a time: moving the rest of the log for each write would cost more than the write.
+    // Compact a tenth of the log at a time: to move the rest of the log for each write would cost more than the write itself.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)
@@ -192,6 +192,6 @@ export function withRevision(object: JsonObject, revision: number): JsonObject {
 
 function inNamespace(keys: readonly string[], namespace: string | undefined): readonly string[] {
   if (namespace === undefined || namespace === '') return keys.slice()
-  // '0' is the character after '/'.
+  // In ASCII, '0' is the character after '/'.
   return keys.slice(firstAtOrAfter(keys, `${namespace}/`), firstAtOrAfter(keys, `${namespace}0`))
 }

@@ -1,7 +1,10 @@
 /** Watches a type from inside the API server. */
 import type { Change, ObjectStore } from './object-store.ts'
 
-/** Calls `changed` for each change of a type, even after `endSubscriptions`, which is for clients. Returns a function to unsubscribe. */
+/**
+ * Calls `changed` for each change of a type, even after `endSubscriptions`, which ends only the watches of clients. Returns a function to
+ * unsubscribe.
+ */
 export function watchType(store: ObjectStore, storageKey: string, changed: (change: Change) => void): () => void {
   return store.subscribe(storageKey, { change: changed, end: () => undefined })
 }

@@ -1,5 +1,5 @@
-/** A watch: replays the log from a revision, or sends the existing objects first, then sends changes of the store. */
-import type { Clock, Timer } from '../../api/clock.ts'
+/** A watch. It replays the log from a revision, or sends the existing objects; then it sends the changes of the store. */
+import type { Clock, Timer } from '../../runtime/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
@@ -17,16 +17,16 @@ export interface WatcherOptions {
   readonly clock: Clock
   readonly storageKey: string
   readonly namespace?: string | undefined
-  /** Sends changes after this revision; undefined: first an ADDED event for each existing object. */
+  /** The watch sends the changes after this revision. When undefined, it first sends an ADDED event for each existing object. */
   readonly since: number | undefined
   readonly matches: (object: JsonObject) => boolean
   /** Converts an object to the version of the watch. */
   readonly present: (object: JsonObject) => JsonObject
-  /** Awaited before objects are matched and presented, e.g. for conversion by a webhook. Rejects when the watch has ended. */
+  /** Awaited before objects are matched and presented, e.g. to convert them with a webhook. Must reject when the watch has ended. */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**
-   * Makes bookmarks; none are sent without it. `initialEventsEnd` is true for the bookmark after the existing objects, when `since` is
-   * undefined.
+   * Makes bookmarks; when undefined, no bookmarks are sent. `initialEventsEnd` is true for the bookmark after the existing objects, when
+   * `since` is undefined.
    */
   readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
   /** The watch ends after this time. */
@@ -38,13 +38,19 @@ export interface WatcherOptions {
   readonly queueLimit?: number
 }
 
-/** About the interval of kube-apiserver. */
+/** Interval of bookmarks in milliseconds, about the same as kube-apiserver's. */
 const bookmarkIntervalMs = 60_000
-/** The last bookmark is sent so long before the timeout (k8s.io/apiserver/pkg/storage/cacher: cache_watcher.go, nextBookmarkTime). */
+/**
+ * Time in milliseconds before the timeout at which the last bookmark is sent (k8s.io/apiserver/pkg/storage/cacher: cache_watcher.go,
+ * nextBookmarkTime).
+ */
 const lastBookmarkMs = 2_000
 const defaultQueueLimit = 10_000
 
-/** An endless sequence of events for one reader. Events are collected from construction on, even before the first read. */
+/**
+ * An endless sequence of events for one reader. Events are collected as soon as the watcher is constructed, even before the first one is
+ * read.
+ */
 export class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #options: WatcherOptions
   #queue: WatchEvent[] = []
@@ -105,7 +111,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     return Promise.resolve({ done: true, value: undefined })
   }
 
-  /** Ends the watch after all changes so far were sent, e.g. the deletions of a type that is no longer served. */
+  /** Ends the watch after all previous changes were sent, e.g. the deletions of the objects of a type that is no longer served. */
   end(): void {
     this.#inOrder([], () => this.#end('when read'))
   }
@@ -116,7 +122,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     else this.#onEnd = listener
   }
 
-  /** Queues the changes until now. Returns false when the start revision is compacted. */
+  /** Queues the logged changes after the start revision. Returns false when the start revision is compacted. */
   #replay(): boolean {
     const { store, storageKey, namespace, since, matches, present } = this.#options
     if (since === undefined) {
@@ -136,7 +142,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     return true
   }
 
-  /** Runs a step after all previous steps, and after `prepare` of its objects. */
+  /** Runs a step after all previous steps, and after `prepare` has resolved for its objects. */
   #inOrder(objects: readonly JsonObject[], step: () => void): void {
     const { prepare } = this.#options
     if (prepare === undefined) return step()
@@ -147,7 +153,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
         this.#waiting -= 1
         if (!this.#ended) step()
       })
-      // Without prepared objects no more events can be sent.
+      // When `prepare` has failed, no more events can be sent.
       .catch(() => this.#end('when read'))
   }
 
@@ -169,7 +175,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #onChange(change: Change): void {
-    // A watch can start at a revision that is not reached yet.
+    // A watch can start at a revision that the store has not reached yet.
     if (change.revision <= (this.#options.since ?? 0)) return
     this.#queueChange(change)
     if (this.#waiting + this.#queue.length - this.#head > (this.#options.queueLimit ?? defaultQueueLimit)) this.#end('now')
@@ -196,7 +202,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     }
   }
 
-  /** Sends the current revision, so that the client can resume from it. */
+  /** Sends the current revision, from which the client can resume. */
   #sendBookmark(): void {
     const { revision } = this.#options.store
     this.#inOrder([], () => this.#pushBookmark(false, revision))
@@ -209,7 +215,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #bookmarkLater(): void {
-    // The fired timer needs no cancelling, so the next one replaces it.
+    // The timer that has fired needs no cancelling; the next timer replaces it.
     const index = this.#timers.length
     const arm = (): void => {
       this.#timers[index] = this.#options.clock.after(bookmarkIntervalMs, () => {

@@ -1,10 +1,10 @@
 /**
- * Checks an object against its Go type as the API server's converter does for the result of a strategic merge patch
- * (k8s.io/apimachinery/pkg/runtime: converter.go). It accepts more than the JSON decoder does.
+ * Checks the result of a strategic merge patch against its Go type (k8s.io/apimachinery/pkg/runtime: converter.go). kube-apiserver's
+ * converter accepts more than its JSON decoder.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
-import { checkShape } from './shape.ts'
+import { checkShape } from './check-json-types.ts'
 import { goKind } from './go-text.ts'
 import type { GoType, Scalar, StructType } from './go-types.ts'
 

@@ -1,20 +1,20 @@
 /**
- * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. JavaScript always puts keys that look like array
- * indexes first.
+ * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. Keys that look like array indexes come first nevertheless, because JavaScript objects order them so.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'
 import type { GoType, StructType } from './go-types.ts'
 
 /**
- * Orders an object of a Go type; without a type, as a map, like a custom resource. Returns the same object when the order is already right.
+ * Orders an object of a Go type. Without a type, the object is ordered like a map, as for a custom resource. Returns the same object when
+ * it is already in order.
  */
 export function inGoOrder<Value extends JsonValue>(value: Value, type: GoType | undefined): Value {
   return ordered(value, type ?? everything) as Value
 }
 
 type Order = GoType | typeof everything
-/** A map of maps, at all levels. */
+/** The order of a value without a Go type: a map at all levels. */
 const everything = { kind: 'everything' } as const
 
 function ordered(value: JsonValue, type: Order): JsonValue {
@@ -42,7 +42,7 @@ function ordered(value: JsonValue, type: Order): JsonValue {
 function orderedStruct(value: JsonObject, { fields }: StructType): JsonObject {
   const declared: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(value, name)) declared.push(name)
-  // Fields that the type does not have come last.
+  // Fields that are unknown to the type come last.
   const keys = Object.keys(value)
   const names = declared.length === keys.length ? declared : [...declared, ...keys.filter((key) => !fields.has(key))]
   return withKeys(value, names, (name) => fields.get(name)?.type ?? everything)

@@ -1,5 +1,5 @@
 /** Shapes for decoding objects of built-in types, derived from their Go types. */
-import type { ObjectShape, Shape } from './shape.ts'
+import type { ObjectShape, Shape } from './check-json-types.ts'
 import type { GoType, StructType } from './go-types.ts'
 
 const shapes = new WeakMap<StructType, ObjectShape>()
@@ -10,7 +10,7 @@ export function shapeOf(struct: StructType): ObjectShape {
   let fields: ObjectShape['fields'] | undefined
   const shape: ObjectShape = {
     type: struct.name,
-    // A getter, because types can be recursive.
+    // `fields` is a getter, because types can be recursive.
     get fields() {
       fields ??= Object.fromEntries([...struct.fields].map(([name, { type }]) => [name, fieldShape(type)]))
       return fields

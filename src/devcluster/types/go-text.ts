@@ -1,8 +1,8 @@
-/** Formats values and type names like Go's `fmt`, for the API server's error messages. */
+/** Formats values and type names like Go's `fmt`, for kube-apiserver's error messages. */
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 
-/** `%v`. */
+/** Formats a value like `%v`. */
 export function goText(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
@@ -13,7 +13,7 @@ export function goText(value: JsonValue | undefined): string {
     .join(' ')}]`
 }
 
-/** `%#v`. */
+/** Formats a value like `%#v`. */
 export function goSyntax(value: JsonValue): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
   if (!isObject(value)) return value === null ? 'interface {}(nil)' : stringifyJson(value)!
@@ -21,7 +21,7 @@ export function goSyntax(value: JsonValue): string {
   return `map[string]interface {}{${fields.map((key) => `${JSON.stringify(key)}:${goSyntax(value[key]!)}`).join(', ')}}`
 }
 
-/** `%T` of a decoded JSON value. */
+/** Returns the type of a decoded JSON value like `%T`. */
 export function goTypeName(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
@@ -30,7 +30,7 @@ export function goTypeName(value: JsonValue): string {
   return isObject(value) ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** The `reflect.Kind` of a decoded JSON value. */
+/** Returns the `reflect.Kind` of a decoded JSON value. */
 export function goKind(value: JsonValue): string {
   if (Array.isArray(value)) return 'slice'
   return isObject(value) ? 'map' : goTypeName(value)

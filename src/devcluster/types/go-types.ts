@@ -12,7 +12,7 @@ export type Scalar = 'bool' | 'int32' | 'int64' | 'float64' | 'string'
 
 export type GoType =
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
-  /** Has a JSON form of its own; `any` has an arbitrary value. */
+  /** A type with a JSON form of its own; `any` has an arbitrary value. */
   | { readonly kind: 'special'; readonly special: 'any' | 'bytes' | 'duration' | 'intOrString' | 'microTime' | 'quantity' | 'time' }
   | { readonly kind: 'list'; readonly item: GoType }
   | { readonly kind: 'map'; readonly value: GoType }
@@ -25,14 +25,14 @@ export interface StructType {
   /** Name without package: `PodSpec`. */
   readonly name: string
   readonly fields: ReadonlyMap<string, GoField>
-  /** Owned as a whole in server-side apply. */
+  /** True when server-side apply treats the struct as atomic: it is owned as a whole. */
   readonly atomic: boolean
 }
 
 export interface GoField {
   readonly type: GoType
   readonly pointer: boolean
-  /** True when omitted from JSON if empty (`omitempty`). */
+  /** True when Go omits an empty field from JSON (`omitempty`). */
   readonly dropsEmpty: boolean
   /** The patch strategy of a strategic merge patch. */
   readonly strategy: '' | 'merge' | 'replace'
@@ -40,9 +40,9 @@ export interface GoField {
   readonly mergeKey: string
   /** The keys of list items in server-side apply; empty for a set, undefined for an atomic list. */
   readonly keys: readonly string[] | undefined
-  /** True for a map or struct that is owned as a whole. */
+  /** True when server-side apply treats the map or struct as atomic: it is owned as a whole. */
   readonly atomic: boolean
-  /** Default value of the field when it is missing in an item of which it is a key. */
+  /** Default value of a field that is a key of list items and missing in an item. */
   readonly keyDefault: JsonValue | undefined
 }
 
@@ -92,7 +92,7 @@ export function objectMetaType(): StructType {
   return struct(messageDescriptor('meta.v1.ObjectMeta'))
 }
 
-/** Returns the names of the fields at a path in a type; lists are passed through. */
+/** Returns the names of the fields at a path in a type. The path does not mention the items of lists. */
 export function fieldNames(type: GoType | undefined, ...path: readonly string[]): readonly string[] {
   const [name, ...rest] = path
   if (type?.kind === 'list') return fieldNames(type.item, ...path)
@@ -107,7 +107,7 @@ function struct(message: MessageDescriptor, isKind = false): StructType {
   const made: StructType = {
     kind: 'struct',
     name: message.name.slice(message.name.lastIndexOf('.') + 1),
-    // Read lazily, because types can be recursive.
+    // `fields` is read lazily, because types can be recursive.
     get fields() {
       fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])
       return fields

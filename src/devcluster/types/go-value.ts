@@ -76,7 +76,7 @@ function itemAs(type: GoType, item: JsonValue, empties: Empties): JsonValue {
   return item === null ? zeroValue(type) : valueAs(type, item, empties)
 }
 
-/** Returns what Go encodes for a field that is not set. */
+/** Returns the JSON value that Go encodes for a field that is not set. */
 function zeroValue(type: GoType): JsonValue {
   switch (type.kind) {
     case 'struct':

@@ -1,10 +1,10 @@
-/** The kind MyPod: a Pod, described by its owner's spec. */
+/** The kind MyPod, whose spec describes a Pod. */
 import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * A container as far as the CRD describes it, for validation without the webhook. The webhook validates the whole Pod spec, whose full
- * schema would make the CRD too large for `kubectl apply`.
+ * The fields of a container that the CRD validates even without the webhook. The webhook validates the whole Pod spec, whose full schema
+ * would make the CRD too large for `kubectl apply`.
  */
 const container = Type.Object(
   {
@@ -14,7 +14,7 @@ const container = Type.Object(
   { preserveUnknownFields: true },
 )
 
-/** Limit for labels and for annotations: far more than anybody has, and few enough for the webhook to check each. */
+/** Maximum number of labels and of annotations: far more than objects have in practice, and few enough for the webhook to check each. */
 const maxEntries = 1000
 
 export const mypod = defineKind({

@@ -1,4 +1,4 @@
-/** The Pod of a MyPod: the desired one, and the changes from a live one. */
+/** Computes the desired Pod of a MyPod, and the changes that a live Pod needs. */
 import { canonicalJson, controllerReference, jsonEqual, keyOf, parseJson } from 'proreus'
 import type { core, DeepReadonly, MergePatch, ObjectInput } from 'proreus'
 import { createHash } from 'node:crypto'
@@ -7,19 +7,19 @@ import type { MyPod } from './kind.ts'
 export const creatorLabel = 'creator'
 const creatorValue = 'mypod-controller'
 
-/** Hash of the immutable parts of the desired Pod spec. */
+/** The annotation with the hash of the immutable parts of the desired Pod spec. */
 export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
-/** Records the values that the operator has set in fields that others may set, too, so that it can remove its own. */
+/** The annotation with the values that the operator has set in fields that others may set, too; only these values are removed later. */
 const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 
 type Tolerations = NonNullable<core.PodSpec['tolerations']>
 
 interface Applied {
-  /** Keys. */
+  /** The keys of labels. */
   readonly labels: readonly string[]
   readonly annotations: readonly string[]
   readonly tolerations: DeepReadonly<Tolerations>
-  /** By name of the container. */
+  /** Images by the name of their container. */
   readonly images: Readonly<Record<string, string>>
   readonly activeDeadlineSeconds?: number
 }
@@ -71,9 +71,9 @@ export type Change =
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Compares the desired spec with the one that was last applied, not with the live one, because the server and other webhooks add and change
- * fields, and reverting these would never end. Labels and annotations that were changed by hand are restored. A Pod without the record is
- * not replaced; the record is restored.
+ * Compares the desired spec with the spec that was last applied rather than with the live spec, because the API server and other webhooks
+ * add and change fields, and reverting these changes would never end. Labels and annotations that were changed by hand are restored. A Pod
+ * without the operator's annotations is not replaced; the annotations are restored.
  */
 export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}
@@ -96,7 +96,10 @@ export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core
   }
 }
 
-/** Returns a merge patch of one map: sets wanted entries, and removes those that were set before and are no longer wanted. */
+/**
+ * Returns a merge patch of the labels or annotations: it sets desired entries, and removes entries that the operator has set before and
+ * that are no longer desired.
+ */
 function fieldPatch(
   field: 'labels' | 'annotations',
   live: DeepReadonly<Record<string, string>> = {},
@@ -109,7 +112,7 @@ function fieldPatch(
   return { [field]: Object.fromEntries([...changed, ...gone.map((key) => [key, null])]) }
 }
 
-/** Returns a patch of the mutable fields of the Pod spec; undefined when the API server would reject the change. */
+/** Returns the changed mutable fields of the Pod spec, for a merge patch; undefined when the API server would reject the change. */
 function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>, before: Applied): object | undefined {
   const wanted = desired.spec!
   const patch: Record<string, unknown> = {}
@@ -135,7 +138,10 @@ function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>,
   return patch
 }
 
-/** Returns the record on a live Pod; undefined when it is missing or damaged: then nothing is removed. */
+/**
+ * Returns the values that the annotation of a live Pod records; undefined when the annotation is missing or is not JSON. Then no label or
+ * annotation is removed, and the Pod spec is not changed.
+ */
 function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {
     const { labels, annotations, tolerations, images, ...rest } = parseJson(

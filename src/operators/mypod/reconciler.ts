@@ -7,7 +7,8 @@ import type { Outcome } from './status.ts'
 import { statusPatch } from './status.ts'
 
 /**
- * Retry interval after a rejection that only an administrator or the owner can resolve; a change of the MyPod triggers a reconcile at once.
+ * Retry interval after the API server rejected the Pod, which only an administrator or the owner of the MyPod can resolve; a change of the
+ * MyPod triggers a reconcile at once.
  */
 const refusedRetryMs = 30_000
 
@@ -39,7 +40,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: { progressing: { reason: 'Creating', message: 'The Pod was created.' } } }
   } catch (error) {
-    // The cache may be stale: the API server's state is decisive.
+    // The cache was stale, so the existing Pod is read from the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       events.event(object, 'Warning', 'PodCreateFailed', error.message)
@@ -84,13 +85,13 @@ async function patchPod(
     context.logger.info('updated the Pod in place')
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // The API server is the authority on which fields are mutable.
+    // The API server decides which fields are mutable.
     if (isInvalid(error)) return deletePod(object, live, 'the API server refused to change it in place', context)
     throw error
   }
 }
 
-/** Deletes this very Pod with its normal grace period; its deletion event triggers the creation of the new one. */
+/** Deletes the Pod, and no other with its name, with its normal grace period; the deletion event triggers the creation of the new Pod. */
 async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, why: string, context: ReconcileContext): Promise<Step> {
   try {
     await context.client.delete(core.pod, keyOf(live), { preconditions: { uid: live.metadata.uid } })

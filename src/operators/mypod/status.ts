@@ -3,7 +3,7 @@ import { jsonEqual, mergeConditions } from 'proreus'
 import type { Condition, ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
 import type { mypod, MyPod } from './kind.ts'
 
-/** The result of a reconcile, as far as it is not visible in the Pod. */
+/** The parts of the result of a reconcile that the Pod does not show. */
 export interface Outcome {
   readonly degraded?: { readonly reason: 'NameConflict' | 'PodCreateFailed'; readonly message: string }
   readonly progressing?: { readonly reason: 'Creating' | 'Recreating'; readonly message: string }
@@ -22,7 +22,7 @@ export function statusPatch(
   const observed = observe(pod)
   const generation = object.metadata.generation
   const wanted = {
-    // A merge patch removes a field that is null; an absent field needs no removal.
+    // A merge patch removes a field with the value null. Fields that the status does not have are left out.
     ...Object.fromEntries(fromPod.map((field) => [field, observed[field] ?? (field in current ? null : undefined)])),
     observedGeneration: generation,
     conditions: mergeConditions(current.conditions as Condition[] | undefined, conditionsOf(pod, outcome), { now, generation }),

@@ -4,14 +4,14 @@ import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'pr
 import type { MyPod } from './kind.ts'
 import { creatorLabel, podToCheck } from './pod.ts'
 
-/** Longer names are valid for Pods, but the host name is truncated to this length. */
+/** Maximum length of a host name. Longer names are valid for Pods, but their host name is truncated. */
 const hostNameLength = 63
 
 /** Prefix of the generated name of a Pod for a dry run, which must not be in use. */
 const checkPrefix = 'mypod-check-'
 const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)
 
-/** Validates without a cluster. */
+/** Validates a MyPod without a cluster. */
 export function validateMyPod(
   object: DeepReadonly<MyPod>,
   _old: DeepReadonly<MyPod> | undefined,
@@ -29,8 +29,8 @@ export function validateMyPod(
 }
 
 /**
- * Validates with the cluster: whether the requester may create Pods, and whether the API server would accept this one. Checks only a
- * changed spec, so that an old object stays updatable when the rules become stricter.
+ * Validates with the cluster: whether the requester may create Pods, and whether the API server would accept this one. An unchanged spec is
+ * not checked: existing objects must stay updatable when the rules become stricter.
  */
 export async function validateMyPodInCluster(
   object: DeepReadonly<MyPod>,
@@ -42,7 +42,7 @@ export async function validateMyPodInCluster(
   return [...permission, ...checked]
 }
 
-/** "May create MyPods" must not mean "may create any Pod": the requester needs the right that the operator uses. */
+/** Checks that the requester may create Pods: the permission to create MyPods must not give the permission to create any Pod. */
 async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   const namespace = object.metadata.namespace ?? ''
   if (await requesterCan({ verb: 'create', type: core.pod, namespace })) return []
@@ -67,7 +67,8 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
       case 400:
         return [invalid('spec.podSpec', 'object', error.message)]
       case 403:
-        // Quotas and Pod Security may change; the object is admitted, and its status will contain the error, with the Pod's own name.
+        // A quota or Pod Security denies the Pod now, and may allow it later. The MyPod is therefore allowed, and its status will contain
+        // the error.
         warn(`the Pod would be refused now: ${error.message.replace(checkedName, `"${object.metadata.name ?? ''}"`)}`)
         return []
       case 404:
@@ -79,7 +80,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   }
 }
 
-/** Translates a cause about the Pod to the field of the MyPod that it comes from. */
+/** Converts a cause with a field of the Pod to an error with the corresponding field of the MyPod. */
 function podCause({ field = '', message = '', reason }: StatusCause): FieldError {
   const path = field
     .replace(/^spec(?=$|\.)/, 'spec.podSpec')

@@ -1,4 +1,4 @@
-/** Responses of a fault proxy in place of the API server's. */
+/** Responses that a fault proxy sends in place of the API server's. */
 import type { Status } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 import type { Fault } from './network.ts'
@@ -8,20 +8,20 @@ export type AnswerCode = 429 | 500 | 503
 /** A request before it is passed on. */
 export interface ProxiedRequest {
   readonly method: string
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string
   readonly query: URLSearchParams
   readonly userAgent: string
 }
 
 export interface AnswerOptions {
-  /** The header `Retry-After`, and `details.retryAfterSeconds`. Default: neither. */
+  /** The value of the header `Retry-After` and of `details.retryAfterSeconds`. Default: the response has neither. */
   readonly retryAfterSeconds?: number
   /** Number of requests after which the fault ends. Default: no limit. */
   readonly count?: number
   /** Selects requests. Default: all. */
   readonly match?: (request: ProxiedRequest) => boolean
-  /** The Status' message. Default: the API server's message for this code. */
+  /** The `message` of the Status. Default: kube-apiserver's message for this code. */
   readonly message?: string
 }
 

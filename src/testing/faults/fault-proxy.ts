@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../api/clock.ts'
+import { systemClock } from '../../runtime/clock.ts'
 import { ProreusError } from '../../api/errors.ts'
 import { issueAuthority, issueLeaf } from '../../certs/issue.ts'
 import type { Connection } from '../../client/connection.ts'
-import { writeKubeconfig } from '../../devcluster/pki/kubeconfig.ts'
-import { newToken } from '../../devcluster/pki/state.ts'
+import { writeKubeconfig } from '../../devcluster/state/kubeconfig.ts'
+import { newToken } from '../../devcluster/state/state.ts'
 import type { AnswerCode, AnswerFault, AnswerOptions } from './answers.ts'
 import { Answers } from './answers.ts'
 import { startForwarder } from './forwarder.ts'
@@ -15,24 +15,24 @@ import type { Fault, FaultScope, ProxiedConnection } from './network.ts'
 import { FaultyNetwork } from './network.ts'
 
 export interface HalfOpenOptions extends FaultScope {
-  /** Directions without data. Default `both`. */
+  /** The directions in which no data flows. Default `both`. */
   readonly direction?: 'both' | 'toServer' | 'toClient'
 }
 
 /**
- * An address of an API server with faults that can be injected. Without a fault it passes everything on, watch events one by one. Several
- * faults add up; each ends with its own `end()`, all with `heal()`.
+ * A proxy in front of an API server, into which faults can be injected. Without a fault, the proxy passes everything on, including each
+ * watch event as it arrives. Several faults can be active together; a fault ends with its own `end()`, and all faults with `heal()`.
  */
 export interface FaultProxy {
   /** A connection through the proxy, with the identity of `connection`. Its CA and token are the proxy's own. */
   readonly connection: Connection
-  /** The same as a kubeconfig: a path, for the variable KUBECONFIG. It is removed with the proxy. */
+  /** The path of a kubeconfig with the same connection, for the variable KUBECONFIG. The file is removed with the proxy. */
   readonly kubeconfig: string
   /** Returns another user's connection to the same API server, through the proxy. */
   through(connection: Connection): Connection
   /** The open TCP connections through the proxy, oldest first. */
   readonly connections: readonly ProxiedConnection[]
-  /** Delays all data by this many milliseconds, in both directions or those given. Several delays add up. */
+  /** Delays all data by this many milliseconds, in both directions or only in the given ones. Several delays add up. */
   delay(ms: number | { readonly toServerMs?: number; readonly toClientMs?: number }): Fault
   /** Resets connections at once, as when the API server is killed. With `alsoNew`, new connections are reset, too, until the fault ends. */
   cut(scope?: FaultScope): Fault
@@ -54,8 +54,8 @@ const names = ['localhost', 'kubernetes.default.svc']
 const addresses = ['127.0.0.1', '::1']
 
 /**
- * Starts a proxy on a free port of loopback in front of the API server of `connection`. It terminates TLS with a certificate of its own, so
- * that it can answer requests; the credentials of `connection` stay in this process.
+ * Starts a proxy on a free port of loopback in front of the API server of `connection`. It terminates TLS with a certificate of its own,
+ * because it has to answer requests; the credentials of `connection` stay in this process.
  *
  * @example
  * const proxy = await startFaultProxy(connection)

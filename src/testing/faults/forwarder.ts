@@ -1,18 +1,18 @@
 /** An HTTPS server that forwards requests to an API server, as the user of their token, unless a fault answers them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
-import { expectEarlyRequest } from '../../api/early-request.ts'
+import { expectEarlyRequest } from '../../runtime/early-request.ts'
 import type { KeyPair } from '../../certs/issue.ts'
 import type { Connection } from '../../client/connection.ts'
 import { Dispatchers } from '../../client/dispatchers.ts'
 import type { Answer, Answers } from './answers.ts'
+import { listen } from '../../runtime/listen.ts'
 
 export interface ForwarderOptions {
   readonly tls: KeyPair
-  /** The API server for requests with other tokens, which are forwarded with them. */
+  /** The connection for requests with other tokens, which are forwarded unchanged. */
   readonly connection: Connection
   /** The proxy's own tokens, and the connections that they stand for. */
   readonly tokens: ReadonlyMap<string, Connection>
@@ -24,12 +24,12 @@ export interface Forwarder {
   close(): Promise<void>
 }
 
-/** Like the API server: tokens of projected volumes are long. */
+/** Maximum size of the headers in bytes. It is large, as kube-apiserver's is, because tokens of projected volumes are long. */
 const maxHeaderBytes = 64 * 1024
-/** Longer than clients keep an idle connection, so that the clients close it. */
+/** Longer than clients keep an idle connection: the client should be the one that closes it. */
 const keepAliveTimeoutMs = 120_000
 
-/** Headers of one connection, which are not forwarded. */
+/** Headers that concern only one connection, and are not forwarded. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -66,7 +66,7 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
         respond(request, response, answer)
         return
       }
-      // A server that does not answer, or not completely, is a broken connection for the client, too.
+      // When the server does not answer, or not completely, the client's connection breaks, too.
       upstreamOf(request)
         .forward(request, response)
         .catch(() => socket.destroy())
@@ -74,12 +74,9 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
   )
   server.on('secureConnection', expectEarlyRequest)
   server.on('tlsClientError', () => undefined)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
+  const port = await listen(server, { host: '127.0.0.1', port: 0 })
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
@@ -89,7 +86,7 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
   }
 }
 
-/** The API server, as one user. */
+/** Forwards requests to the API server with the identity of one user. */
 class Upstream {
   readonly #connection: Connection
   #dispatchers: Dispatchers | undefined
@@ -114,12 +111,12 @@ class Upstream {
       headers,
       body: hasBody(request) ? request : null,
       signal: gone.signal,
-      // The client has its own time limit.
+      // undici's timeout is off, because the client has a time limit of its own.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
     response.writeHead(statusCode, endToEnd(answered))
-    // Clients of a watch wait for the headers before there is an event.
+    // The client of a watch waits for the headers, even if there is no event yet.
     response.flushHeaders()
     await pipeline(body, response)
   }
@@ -128,7 +125,7 @@ class Upstream {
     await Promise.all([this.#dispatchers?.watches.destroy(), this.#dispatchers?.requests.destroy()])
   }
 
-  /** No limit on connections, because all requests may be watches. */
+  /** The number of connections is not limited, because all requests may be watches. */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}
     if (this.#dispatchers === undefined || !this.#dispatchers.carry(certificate)) {

@@ -1,7 +1,7 @@
 /** `Link`: a forwarded TCP connection, whose data can be delayed, held or dropped. */
 import type { Socket } from 'node:net'
-import type { Timer } from '../../api/clock.ts'
-import { systemClock } from '../../api/clock.ts'
+import type { Timer } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/clock.ts'
 
 /** Delays in milliseconds. */
 export interface Latency {
@@ -11,7 +11,7 @@ export interface Latency {
 
 export type Direction = keyof Latency
 
-/** Limit of the held bytes of one direction, like the buffers of a real connection. */
+/** Maximum number of bytes that are held in one direction, like the buffers of a real connection. */
 const maxHeldBytes = 1024 * 1024
 
 /** A connection of a client, and its connection to the server. */
@@ -19,7 +19,7 @@ export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** True when one side has closed while data was held: the other side learns of it when data flows again. */
+  /** True when one side has closed while data was held: the other side is notified when data flows again. */
   #broken = false
 
   constructor(
@@ -65,7 +65,10 @@ export class Link {
   }
 }
 
-/** Works around a bug of Node.js: it loses the handle of a socket that is reset while its end is pending, which keeps the process alive. */
+/**
+ * Works around a bug of Node.js: it loses the handle of a socket that is reset while its end is pending, and the lost handle keeps the
+ * process alive.
+ */
 function reset(socket: Socket): void {
   if (socket.writableEnded || socket.writableLength > 0) socket.destroy()
   else socket.resetAndDestroy()
@@ -76,7 +79,7 @@ class Lane {
   readonly #from: Socket
   readonly #to: Socket
   readonly #latency: () => number
-  /** Without bytes: the end of the stream. */
+  /** The data to deliver. An entry without bytes is the end of the stream. */
   readonly #queue: { readonly bytes: Buffer | undefined; readonly due: number }[] = []
   #heldBytes = 0
   #held = false

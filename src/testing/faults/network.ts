@@ -4,8 +4,9 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { Direction, Latency } from './link.ts'
 import { Link } from './link.ts'
+import { listen } from '../../runtime/listen.ts'
 
-/** A fault that lasts until it is ended, or all are healed. */
+/** A fault that lasts until `end()` of the fault or `heal()` of the proxy is called. */
 export interface Fault {
   /** Ends this fault; idempotent. */
   end(): void
@@ -18,7 +19,7 @@ export interface ProxiedConnection {
 }
 
 export interface FaultScope {
-  /** Connections to affect. Default: all that are open now. */
+  /** The connections to affect. Default: all connections that are open now. */
   readonly only?: readonly ProxiedConnection[]
   /** True to affect new connections, too, until the fault ends. Default false. */
   readonly alsoNew?: boolean
@@ -62,10 +63,7 @@ export class FaultyNetwork {
   /** Listens on a free port of loopback, for connections to the port `target`. */
   static async listen(target: number): Promise<FaultyNetwork> {
     const server = createServer({ allowHalfOpen: true })
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(0, '127.0.0.1', resolve)
-    })
+    await listen(server, { host: '127.0.0.1', port: 0 })
     return new FaultyNetwork(server, target)
   }
 
@@ -99,7 +97,7 @@ export class FaultyNetwork {
     await closed
   }
 
-  /** Returns those that are still open. */
+  /** Returns the links of the connections that are still open. */
   #own(connections: readonly ProxiedConnection[]): Link[] {
     return this.links.filter((link) => connections.includes(link))
   }

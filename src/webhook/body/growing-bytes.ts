@@ -8,7 +8,7 @@ export class GrowingBytes {
   #bytes = Buffer.alloc(0)
   #length = 0
 
-  /** @param expected the announced number of bytes; memory is nevertheless allocated only for what arrives. */
+  /** @param expected the announced number of bytes; memory is allocated only for bytes that arrive. */
   constructor(expected: number) {
     this.#expected = expected
   }
@@ -17,11 +17,11 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** Returns the size that the buffer needs for `more` bytes. */
+  /** Returns the size to which the buffer must grow to take `more` further bytes. */
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length
-    // Doubles the size, so that each byte is copied about once.
+    // The size at least doubles, so each byte is copied about once.
     return Math.max(needed, Math.min(this.#expected, Math.max(firstBytes, 2 * this.#bytes.length)))
   }
 
@@ -41,7 +41,7 @@ export class GrowingBytes {
     return this.#bytes
   }
 
-  /** Frees the memory at once: the garbage collector does not count it as heap, and would let it pile up. */
+  /** Frees the memory at once. The memory of buffers is not part of the heap, so the garbage collector would let it pile up. */
   free(): void {
     freeBytes(this.#bytes)
     this.#bytes = Buffer.alloc(0)

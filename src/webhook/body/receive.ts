@@ -1,17 +1,17 @@
 /** Receives request bodies within the size limit of one body and the memory budget of all. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { Clock, Timer } from '../../api/clock.ts'
-import { deadlineFrom } from '../deadline.ts'
-import type { Charge, MemoryBudget } from './budget.ts'
-import { requestCost, smallBytes, smallCost } from './budget.ts'
+import type { Clock, Timer } from '../../runtime/clock.ts'
+import { deadlineFrom } from '../review/handler-deadline.ts'
+import type { Charge, MemoryBudget } from './memory-budget.ts'
+import { requestCost, smallBytes, smallCost } from './memory-budget.ts'
 import { GrowingBytes } from './growing-bytes.ts'
-import { BodyRefused } from './refused.ts'
+import { BodyRefused } from './body-refused.ts'
 
 const responseField = Symbol('response')
 const receivedField = Symbol('received')
 
-/** State of a request's body. */
+/** The memory charge and the start time of a request with a body. */
 interface Received {
   /** Memory of the request, charged until the response is closed. */
   readonly charge: Charge
@@ -47,7 +47,7 @@ interface ReceiveOptions {
 const leastChunkBytes = 64
 const freeChunks = 256
 
-/** Replaces fastify's parser of JSON bodies, so that bytes are charged to the budget while they arrive; routes receive the bytes. */
+/** Replaces fastify's JSON parser: bytes are charged to the budget while they arrive, and routes receive the unparsed bytes. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
   // A property of the request: a map would cost the garbage collector more than the request itself.
   if (!app.hasRequestDecorator(responseField)) {
@@ -66,7 +66,7 @@ export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): vo
   })
 }
 
-/** Passes the whole body, or a `BodyRefused`, to `done`. The memory is released when the response is closed. */
+/** Receives one body, and passes the whole body or a `BodyRefused` to `done`. The memory is released when the response is closed. */
 class Receiver implements Received {
   readonly charge: Charge
   readonly began: number
@@ -118,7 +118,7 @@ class Receiver implements Received {
   }
 
   #add(chunk: Buffer): void {
-    // Drains the rest of a rejected body, so that the peer reads the response.
+    // The rest of a rejected body is read and dropped, because some clients read the response only after they have sent the whole body.
     if (this.#settled) return
     this.#size += chunk.length
     this.#chunks += 1
@@ -177,7 +177,7 @@ class Receiver implements Received {
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
-    // Not before the deadline: the API server does not retry a rejected call, it fails the user's request.
+    // The request is not rejected before its deadline, because the API server does not retry a rejected call: it fails the user's request.
     this.#patience ??= clock.after(deadlineFrom(this.#timeout) - (clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))

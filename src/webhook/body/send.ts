@@ -1,13 +1,13 @@
-/** Sends responses. Most are short; the patch of a large object may have some megabytes. */
+/** Sends responses. Most are short; a response with the patch of a large object may have some megabytes. */
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { expectEarlyRequest, longAnswer } from '../../api/early-request.ts'
+import { expectEarlyRequest, longAnswer } from '../../runtime/early-request.ts'
 
-/** An amount that TLS encrypts in a fraction of a millisecond. */
+/** Number of bytes that TLS encrypts in a fraction of a millisecond. */
 const bytesPerTurn = 256 * 1024
 
-/** Sends JSON. A long response is written in one piece for each turn of the event loop, because TLS encrypts a write synchronously. */
+/** Sends JSON. A long response is written in pieces, one in each turn of the event loop, because TLS encrypts a write synchronously. */
 export function sendAnswer(reply: Pick<FastifyReply, 'type' | 'header' | 'send' | 'raw'>, answer: string | Buffer): unknown {
   if (answer.length > longAnswer) expectEarlyRequest(reply.raw.socket)
   reply.type('application/json')

@@ -5,12 +5,11 @@
  */
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
-import type { Call } from '../handler.ts'
-import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review.ts'
+import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review/admission-review.ts'
 
 export type Verb = 'mutate' | 'validate'
 
-/** A plain value when nothing has to be awaited. */
+/** A plain value or, when something has to be awaited, a promise. */
 export type Awaitable<T> = T | Promise<T>
 
 /** The decoded request, and the schema's errors. */
@@ -23,7 +22,7 @@ export interface Found {
 }
 
 export interface ReviewedObjects {
-  /** With the schema's defaults in a mutating webhook. */
+  /** The object; in a mutating webhook, with the schema's defaults. */
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
 }
@@ -38,14 +37,14 @@ export interface Evaluation {
    * @throws {MalformedReview} when the body is not an AdmissionReview.
    * @throws {BodyRefused} when the object exceeds the limits on values and nesting.
    */
-  begin(call: Call): Awaitable<Found>
+  begin(call: { readonly signal: AbortSignal }): Awaitable<Found>
   /** Returns the objects for the handlers. */
   objects(): Awaitable<ReviewedObjects>
   /** Replaces the object with a handler's result, and validates it. */
   change(object: JsonObject): Awaitable<ErrorList>
   /** Serializes the response, with the patch from the original object to the current one. */
   answer(response: AdmissionResponse): Awaitable<WrittenAnswer>
-  /** Releases the worker thread's copy of the objects: afterwards only a response without a patch can be written. Idempotent. */
+  /** Releases the worker thread's copy of the objects: afterwards `answer` can only serialize a response without a patch. Idempotent. */
   close(): void
 }
 

@@ -1,8 +1,8 @@
-/** Chooses where a review is evaluated, by a sample of its body. */
-import type { Clock } from '../../api/clock.ts'
-import { isSoonEvaluated } from '../body/glance.ts'
-import type { CombinedWebhook } from '../combine.ts'
-import { readReview } from '../review.ts'
+/** Decides from a sample of a review's body whether the main thread or a worker thread evaluates it. */
+import type { Clock } from '../../runtime/clock.ts'
+import { isSoonEvaluated } from './offload-policy.ts'
+import type { CombinedWebhook } from '../definition/combine.ts'
+import { readReview } from '../review/admission-review.ts'
 import type { Evaluation, Verb } from './evaluation.ts'
 import { InlineEvaluation, rulesOf } from './inline.ts'
 import { OffloadedEvaluation } from './offloaded.ts'
@@ -12,12 +12,15 @@ import { ReviewThreads } from './review-threads.ts'
 /**
  * Creates the evaluation for the body of a request.
  *
- * @throws {MalformedReview} when the body is not an AdmissionReview; for an offloaded one, `begin` throws it.
+ * @throws {MalformedReview} when the body is not an AdmissionReview; when a worker thread evaluates it, `begin` throws this instead.
  */
 export type Evaluator = (body: Buffer | undefined) => Evaluation
 
 export interface EvaluatorOptions extends Pick<ReviewThreadOptions, 'threads' | 'maxOldGenerationSizeMb'> {
-  /** Decides which bodies are evaluated on the main thread. Default: those of up to 128 KiB, and ordinary ones of up to 1 MiB. */
+  /**
+   * Returns whether a body is evaluated on the main thread. Default: true for bodies of up to 128 KiB, and for ordinary ones of up to 1 MiB
+   * (`offload-policy.ts`).
+   */
   readonly isInline?: ((body: Buffer) => boolean) | undefined
 }
 

@@ -4,11 +4,11 @@ import { addErrors, noErrors } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
 import { schemaOf } from '../../schema/kind-schema.ts'
-import type { CombinedWebhook } from '../combine.ts'
-import { isExempt } from '../exempt.ts'
-import { createPatch } from '../patch.ts'
-import type { AdmissionRequest, AdmissionResponse, DecodedReview, WrittenAnswer } from '../review.ts'
-import { encodeReview, maxWarningLength } from '../review.ts'
+import type { CombinedWebhook } from '../definition/combine.ts'
+import { isExempt } from '../review/exempt.ts'
+import { createPatch } from '../review/patch.ts'
+import type { AdmissionRequest, AdmissionResponse, DecodedReview, WrittenAnswer } from '../review/admission-review.ts'
+import { encodeReview, maxWarningLength } from '../review/admission-review.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 
 /** The parts of a webhook that the evaluation needs. */
@@ -27,7 +27,7 @@ export function rulesOf(
 }
 
 const noWarnings: readonly string[] = Object.freeze([])
-/** Connections of an aggregated API may lack options; their handlers get an empty object. */
+/** A CONNECT request to an aggregated API server may have no options; the handlers then get an empty object. */
 const noOptions: JsonObject = Object.freeze({})
 /** Maximum number of warnings about unknown fields. */
 const maxUnknownFields = 32
@@ -81,7 +81,7 @@ export class InlineEvaluation implements Evaluation {
   }
 
   close(): void {
-    // It holds nothing that the garbage collector would not find.
+    // There is nothing to release: the objects are on the heap of this thread.
   }
 
   #validate(object: JsonObject): ErrorList {

@@ -4,10 +4,9 @@ import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { JsonReader } from '../../api/json-reader.ts'
-import type { Call } from '../handler.ts'
-import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review.ts'
-import { encodeReview, peekRequest } from '../review.ts'
-import { writeDelta } from './delta.ts'
+import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review/admission-review.ts'
+import { encodeReview, peekRequest } from '../review/admission-review.ts'
+import { writeDelta } from './thread-delta.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 
@@ -31,14 +30,14 @@ export class OffloadedEvaluation implements Evaluation {
   /** The object that the handlers received, or their last result. */
   #object: JsonObject | undefined
 
-  /** @param bytes of the body; they are transferred to the thread. */
+  /** @param bytes the body, whose memory is transferred to the thread. */
   constructor(bytes: Buffer, options: OffloadOptions) {
     this.#bytes = bytes
     this.#options = options
     this.request = peekRequest(bytes)
   }
 
-  async begin({ signal }: Call): Promise<Found> {
+  async begin({ signal }: { readonly signal: AbortSignal }): Promise<Found> {
     const { threads, webhook, verb } = this.#options
     this.#signal = signal
     this.#thread = await threads.acquire(signal)
@@ -78,7 +77,7 @@ export class OffloadedEvaluation implements Evaluation {
     if (thread !== undefined) this.#options.threads.release(thread)
   }
 
-  /** Returns the thread; throws when the review was aborted while a handler was still running. */
+  /** Returns the thread of this evaluation; throws when the review was aborted or closed meanwhile. */
   #openThread(): ReviewThread {
     this.#signal?.throwIfAborted()
     if (this.#thread === undefined) throw new Error('the review has been closed')

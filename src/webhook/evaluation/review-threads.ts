@@ -7,9 +7,9 @@
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Clock, Timer } from '../../api/clock.ts'
-import { BodyRefused } from '../body/refused.ts'
-import { MalformedReview } from '../review.ts'
+import type { Clock, Timer } from '../../runtime/clock.ts'
+import { BodyRefused } from '../body/body-refused.ts'
+import { MalformedReview } from '../review/admission-review.ts'
 import type { ThreadWebhook } from './thread-webhooks.ts'
 import { writeThreadWebhooks } from './thread-webhooks.ts'
 import type { WorkerCalls, WorkerMessage, WorkerReply } from './worker.ts'
@@ -27,7 +27,7 @@ export interface ReviewThreadOptions {
   readonly maxOldGenerationSizeMb?: number | undefined
 }
 
-/** V8's default is many times that, and a thread would never release it. */
+/** V8's default is many times larger, and a thread would never release the memory. */
 const maxYoungGenerationSizeMb = 8
 /** Time that an idle thread waits for the next review. It holds some 20 MB. */
 const idleMs = 10_000
@@ -43,7 +43,7 @@ interface Waiting {
 export class ReviewThreads {
   readonly #options: ReviewThreadOptions
   readonly #threads = new Set<ReviewThread>()
-  /** Threads that are not ready yet. */
+  /** Threads that have not sent their first message yet. */
   readonly #starting = new Set<ReviewThread>()
   readonly #idle = new Map<ReviewThread, Timer>()
   readonly #queue = new Set<Waiting>()
@@ -76,7 +76,7 @@ export class ReviewThreads {
     })
   }
 
-  /** Returns the thread to the pool; a busy one cannot be interrupted, and is terminated. */
+  /** Returns the thread to the pool. A busy thread is terminated, because it cannot be interrupted. */
   release(thread: ReviewThread): void {
     // The thread may have exited.
     if (!this.#threads.has(thread)) return
@@ -109,7 +109,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // A thread continues to start when its review is aborted; otherwise a busy machine might never finish starting one.
+        // Starting threads are counted, because a thread continues to start when its review is aborted; otherwise a busy machine might
+        // never finish starting one.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }
@@ -151,7 +152,7 @@ export class ReviewThreads {
   }
 }
 
-/** Restores errors of the worker thread by their names. */
+/** Recreates an error of the worker thread, from the name of its class and its message. */
 const errors: Readonly<Record<'MalformedReview' | 'BodyRefused' | 'Error', (message: string) => Error>> = {
   MalformedReview: (message) => new MalformedReview(message),
   BodyRefused: (message) => new BodyRefused(413, message),
@@ -180,7 +181,7 @@ export class ReviewThread {
   }
 
   /**
-   * Calls the thread; one call at a time. Buffers in `moved` are transferred to the thread.
+   * Calls a method of the thread; only one call at a time. Buffers in `moved` are transferred to the thread.
    *
    * @throws the error of the thread, or the reason for its exit.
    */

@@ -1,9 +1,9 @@
-/** Serializes webhooks for a worker thread, which needs the schemas of their kinds and none of their functions. */
+/** Serializes webhooks for a worker thread, which needs the schemas of their kinds but not their functions. */
 import type { BuiltinTypeName } from '../../api/builtin-types.ts'
 import { builtinTypeOf, withBuiltinType } from '../../api/builtin-types.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
-import type { CombinedWebhook } from '../combine.ts'
+import type { CombinedWebhook } from '../definition/combine.ts'
 
 /** The parts of a webhook that a thread needs. */
 export type ThreadWebhook = Pick<CombinedWebhook, 'schemaKind' | 'version' | 'subresource'>
@@ -11,7 +11,6 @@ export type ThreadWebhook = Pick<CombinedWebhook, 'schemaKind' | 'version' | 'su
 /** Marks, in JSON, a place in a schema where values of a built-in type are embedded. */
 const note = '~builtinType'
 
-/** Serializes the webhooks in order. */
 export function writeThreadWebhooks(webhooks: readonly ThreadWebhook[]): string {
   return stringifyJson(webhooks.map(({ schemaKind, version, subresource }) => ({ schemaKind: noted(schemaKind), version, subresource })))
 }

@@ -5,20 +5,20 @@ import type { ErrorList } from '../../api/error-list.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
-import { smallBytes } from '../body/budget.ts'
-import { BodyRefused } from '../body/refused.ts'
-import type { AdmissionResponse } from '../review.ts'
-import { MalformedReview, readReview } from '../review.ts'
-import { readDelta } from './delta.ts'
+import { smallBytes } from '../body/memory-budget.ts'
+import { BodyRefused } from '../body/body-refused.ts'
+import type { AdmissionResponse } from '../review/admission-review.ts'
+import { MalformedReview, readReview } from '../review/admission-review.ts'
+import { readDelta } from './thread-delta.ts'
 import type { Found, Verb } from './evaluation.ts'
-import { excessOf } from './excess.ts'
+import { excessOf } from './text-limits.ts'
 import { InlineEvaluation, rulesOf } from './inline.ts'
 import { readThreadWebhooks } from './thread-webhooks.ts'
 
-/** The calls of the main thread. Large values are transferred as buffers, not copied. */
+/** The methods that the main thread calls. Large values are transferred as buffers, not copied. */
 export interface WorkerCalls {
   begin(job: { readonly webhook: number; readonly verb: Verb; readonly bytes: ArrayBuffer }): Found
-  /** Returns JSON. */
+  /** Returns the objects as JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /** The argument is the result of `writeDelta` relative to `objects`, or to the last `change`. */
   change(delta: string): ErrorList
@@ -73,15 +73,15 @@ const calls: WorkerCalls = {
 }
 
 /**
- * Lowers the thread's priority, so that small reviews on the main thread go first. Only Linux has priorities for threads; elsewhere this
- * would change the process's.
+ * Lowers the thread's priority: small reviews on the main thread go first. Only Linux has priorities for threads; elsewhere this would
+ * change the priority of the process.
  */
 function giveWay(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // A sandbox may forbid it; the reviews matter more.
+    // A sandbox may forbid changing priorities; the thread then works with the usual one.
   }
 }
 
@@ -94,7 +94,7 @@ function written(object: JsonObject): ArrayBuffer {
   return bufferOf(stringifyJson(object))
 }
 
-/** Returns the text in a buffer of its own, which can be transferred. */
+/** Returns the string as UTF-8 in a buffer of its own, which is transferred with the next result. */
 function bufferOf(text: string): ArrayBuffer {
   const { buffer } = new TextEncoder().encode(text)
   moved.push(buffer)

@@ -1,8 +1,18 @@
-/** Values of expressions as text: unlike CEL's own `%s`, it tells their types. */
-import { CelError } from '../../../src/cel/errors.ts'
-import { formatTimestamp } from '../../../src/cel/times.ts'
-import type { Value } from '../../../src/cel/values.ts'
-import { Double, Duration, ListValue, MapValue, OptionalValue, Timestamp, typeNameOf, TypeValue, Uint } from '../../../src/cel/values.ts'
+/** Formats values of expressions with their types, unlike CEL's `%s`. */
+import { CelError } from '../../../src/cel/types/errors.ts'
+import { formatTimestamp } from '../../../src/cel/types/times.ts'
+import type { Value } from '../../../src/cel/types/values.ts'
+import {
+  Double,
+  Duration,
+  ListValue,
+  MapValue,
+  OptionalValue,
+  Timestamp,
+  typeNameOf,
+  TypeValue,
+  Uint,
+} from '../../../src/cel/types/values.ts'
 
 export function describeValue(value: Value): string {
   if (value === null || ['boolean', 'number', 'bigint'].includes(typeof value)) return String(value)
@@ -28,7 +38,7 @@ function describeDouble(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : String(value)
 }
 
-/** What cannot be read is told instead. */
+/** Describes a value, or the error of its read. */
 function describeRead(read: () => Value | undefined): string {
   try {
     return describeValue(read()!)

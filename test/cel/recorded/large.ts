@@ -1,4 +1,4 @@
-/** Fields that are limited and such that are not, and an object that has them: what the recorded costs are about. */
+/** Fields with and without size limits, and an object with them, for the recorded costs. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
 

@@ -1,4 +1,4 @@
-/** One field of each kind, and an object that has them: what the recorded rules are about. */
+/** A schema with one field of each kind, and an object with them, for the recorded rules. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema, ValidationRule } from '../../../src/api/structural-schema.ts'
 

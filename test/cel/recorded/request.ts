@@ -1,4 +1,4 @@
-/** A request to the API server, and an authorizer that allows to get everything: what the recorded match conditions are about. */
+/** A request to the API server, and an authorizer that allows every get, for the recorded match conditions. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { AccessAttributes } from '../../../src/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../../src/cel/library/authorization.ts'
@@ -35,7 +35,7 @@ export const request: JsonObject = {
   options: { kind: 'UpdateOptions' },
 }
 
-/** Its reason is the question. */
+/** Returns the decision for a check; its reason contains the attributes of the check. */
 function decide({ group, name, namespace, path, resource, subresource, user, verb }: AccessAttributes): {
   allowed: boolean
   reason: string

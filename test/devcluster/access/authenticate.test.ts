@@ -2,20 +2,20 @@ import t from 'tap'
 import { authenticate, commonAudiences, impersonate, tokenAuthenticator } from '../../../src/devcluster/access/authenticate.ts'
 import type { AuthorizationAttributes, Authorizer } from '../../../src/devcluster/access/authorizer.ts'
 import type { UserInfo } from '../../../src/devcluster/apimachinery/request-context.ts'
-import { refusal } from '../../support/devcluster-registry.ts'
+import { refusal } from '../../support/devcluster/registry.ts'
 
 const requester = { username: 'bob', groups: ['devs'] }
 const target = { verb: 'list', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' }
 const server = 'https://kubernetes.default.svc'
 
-/** Lets `bob` impersonate what is named here, each `RESOURCE/NAME`. */
+/** Returns an authorizer that lets `bob` impersonate these subjects, each `RESOURCE/NAME`. */
 function allowing(...subjects: readonly string[]): Authorizer {
   return {
     authorize: ({ resource, name }: AuthorizationAttributes) => ({ allowed: subjects.includes(`${resource}/${name}`), reason: '' }),
   }
 }
 
-/** Lets everybody impersonate anybody. */
+/** An authorizer that lets every user impersonate every other. */
 const anybody: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) }
 
 const unauthorized = {
@@ -28,7 +28,7 @@ const unauthorized = {
   code: 401,
 }
 
-t.test('who impersonates needs the right to each part of the other one', async (t) => {
+t.test('impersonation needs a right for the user, each group, the uid and each extra value', async (t) => {
   const headers = {
     'impersonate-user': 'eve',
     'impersonate-group': 'admins,ops',
@@ -55,7 +55,7 @@ t.test('who impersonates needs the right to each part of the other one', async (
   }
 })
 
-t.test('the rights that impersonation needs are those of the documentation', async (t) => {
+t.test('impersonation checks the verbs and resources of the Kubernetes documentation', async (t) => {
   const asked: AuthorizationAttributes[] = []
   const authorizer: Authorizer = {
     authorize(attributes) {
@@ -93,7 +93,11 @@ t.test('the rights that impersonation needs are those of the documentation', asy
   })
   t.strictSame(asked, [{ ...general, resource: 'serviceaccounts', namespace: 'ns', name: 'it' }])
   asked.length = 0
-  t.equal(impersonate(requester, { 'impersonate-user': '' }, authorizer, target), requester, 'who names nobody stays who it is')
+  t.equal(
+    impersonate(requester, { 'impersonate-user': '' }, authorizer, target),
+    requester,
+    'an empty Impersonate-User header changes nothing',
+  )
   t.strictSame(asked, [])
 })
 
@@ -121,12 +125,12 @@ const identities: [name: string, headers: Record<string, string>, user: UserInfo
     { username: 'eve', groups: ['system:unauthenticated'] },
   ],
 ]
-t.test('who somebody is when impersonated', (t) => {
+t.test('an impersonated user has the groups, the uid and the extra values of the headers', (t) => {
   for (const [name, headers, user] of identities) t.strictSame(impersonate(requester, headers, anybody, target), user, name)
   t.end()
 })
 
-t.test('a refusal to impersonate says which kind of user it is about', async (t) => {
+t.test('a refused impersonation names the kind of user in its verb', async (t) => {
   const modes = {
     eve: 'user-info',
     'system:serviceaccount:ns:it': 'serviceaccount',
@@ -151,7 +155,7 @@ t.test('a refusal to impersonate says which kind of user it is about', async (t)
   }
 })
 
-t.test('a user without a name is refused as Go prints it', async (t) => {
+t.test('impersonation headers without Impersonate-User are refused with the message of kube-apiserver', async (t) => {
   const nameless: [headers: Record<string, string>, printed: string][] = [
     [{ 'impersonate-group': 'a,b' }, '&user.DefaultInfo{Name:"", UID:"", Groups:[]string{"a", "b"}, Extra:map[string][]string(nil)}'],
     [
@@ -167,7 +171,7 @@ t.test('a user without a name is refused as Go prints it', async (t) => {
     })
 })
 
-t.test('a token stands for its user, in the group of all who are known', (t) => {
+t.test('a token authenticates its user as a member of system:authenticated', (t) => {
   const tokens = tokenAuthenticator(
     new Map<string, UserInfo>([
       ['one', { username: 'one', groups: ['a'] }],
@@ -179,13 +183,13 @@ t.test('a token stands for its user, in the group of all who are known', (t) => 
   const two = { username: 'two', groups: ['system:authenticated', 'b'], uid: '2' }
   t.strictSame(tokens('one'), { user: one, audiences: [server] })
   t.strictSame(tokens('two', ['other', server]), { user: two, audiences: [server] })
-  t.equal(tokens('two', ['other']), undefined, 'for nobody else')
+  t.equal(tokens('two', ['other']), undefined, 'the token is not valid for another audience')
   t.equal(tokens('four'), undefined)
   t.equal(tokens(''), undefined)
   t.end()
 })
 
-t.test('the credentials of a request', async (t) => {
+t.test('a bearer token is read from the Authorization header', async (t) => {
   const tokens = tokenAuthenticator(new Map([['secret', { username: 'eve', groups: [] }]]))
   const eve = { username: 'eve', groups: ['system:authenticated'] }
   for (const authorization of ['Bearer secret', 'bearer secret']) t.strictSame(authenticate({ authorization }, tokens), eve, authorization)
@@ -196,7 +200,7 @@ t.test('the credentials of a request', async (t) => {
   t.strictSame(await refusal(() => authenticate({ authorization: 'Bearer other' }, () => ({ refusal: 'expired' }))), unauthorized)
 })
 
-t.test('the audiences of a token are those of who asks, in the order in which they ask', (t) => {
+t.test('the audiences of a token are those that the client requested, in its order', (t) => {
   t.strictSame(commonAudiences(['c', 'a', 'b'], ['a', 'c']), ['c', 'a'])
   t.equal(commonAudiences(['a'], ['b']), undefined)
   t.equal(commonAudiences([], ['b']), undefined)

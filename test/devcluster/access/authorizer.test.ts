@@ -1,8 +1,8 @@
-/** Rules for users, and the words of refusals. */
+/** Rules of users, and messages for forbidden requests. */
 import t from 'tap'
 import type { AuthorizationAttributes, Grant } from '../../../src/devcluster/access/authorizer.ts'
 import { forbiddenError, ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'
-import { everybody } from '../../support/http-server.ts'
+import { everybody } from '../../support/devcluster/http-server.ts'
 
 const bob = { username: 'bob', groups: ['system:authenticated'] }
 const attributes: AuthorizationAttributes = {
@@ -84,23 +84,23 @@ const cases: [name: string, grants: Parameters<typeof ruleAuthorizer>[0], change
   ],
 ]
 
-t.test('rules', (t) => {
+t.test('a rule allows matching verbs, groups, resources, names, namespaces and paths only', (t) => {
   for (const [name, grants, change, allowed] of cases) {
     t.equal(ruleAuthorizer([...everybody, ...(grants ?? [])]).authorize({ ...attributes, ...change }).allowed, allowed, name)
   }
   t.end()
 })
 
-t.test('reasons: where an allowing rule comes from, and why others have none', (t) => {
+t.test('the reason of a decision names the binding of the allowing rule, or the problems of the bindings', (t) => {
   const reason = (...grants: Grant[]): string => ruleAuthorizer(grants).authorize(attributes).reason
   t.equal(reason({ user: 'bob', rules, source: 'RoleBinding "a/b"' }), 'RBAC: allowed by RoleBinding "a/b"')
   t.equal(reason({ user: 'bob', rules: [], problem: 'x' }), 'RBAC: x')
   t.equal(reason({ user: 'bob', rules: [], problem: 'x' }, { user: 'bob', rules: [], problem: 'y' }), 'RBAC: [x, y]')
-  t.equal(reason({ user: 'eve', rules: [], problem: 'x' }), '', 'what is wrong for others is not told')
+  t.equal(reason({ user: 'eve', rules: [], problem: 'x' }), '', 'problems of other users are not included')
   t.end()
 })
 
-t.test('the rules of a user are those of their grants, in the namespace and everywhere', (t) => {
+t.test('the rules of a user are those of the grants in the namespace and the cluster', (t) => {
   const other = [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] }]
   const { rulesOf } = ruleAuthorizer(
     [
@@ -114,12 +114,12 @@ t.test('the rules of a user are those of their grants, in the namespace and ever
       { user: 'bob', rules: [], problem: 'x' },
     ],
   )
-  t.strictSame(rulesOf!(bob, 'a'), { rules: [...rules, ...other], error: 'x' }, 'the same problem is told once')
+  t.strictSame(rulesOf!(bob, 'a'), { rules: [...rules, ...other], error: 'x' }, 'a repeated problem is reported once')
   t.strictSame(rulesOf!({ username: 'eve', groups: [] }, 'a'), { rules: other, error: '' })
   t.end()
 })
 
-t.test('stored rules are read for each question', (t) => {
+t.test('stored rules are read for each decision', (t) => {
   let stored: Grant[] = []
   const authorizer = ruleAuthorizer([], () => stored)
   t.strictSame(authorizer.authorize(attributes), { allowed: false, reason: '' })
@@ -143,7 +143,7 @@ const texts: [change: Partial<AuthorizationAttributes>, message: string, details
   [{ verb: 'get', resource: '', path: '/metrics' }, 'forbidden: User "bob" cannot get path "/metrics"', {}],
 ]
 
-t.test('refusals have the words of the API server', (t) => {
+t.test('refusals have the messages of kube-apiserver', (t) => {
   for (const [change, message, details] of texts) {
     const { status } = forbiddenError({ ...attributes, ...change })
     t.strictSame(status, {

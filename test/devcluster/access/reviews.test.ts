@@ -41,7 +41,7 @@ async function refusal(kind: string, object: JsonObject): Promise<string> {
 
 const createPods = { verb: 'create', group: '', resource: 'pods', namespace: 'a' }
 
-/** What is wrong with a review, without the words that begin all of it. */
+/** Returns the error of a review without the common prefix. */
 async function problem(kind: string, object: JsonObject): Promise<string> {
   return (await refusal(kind, object)).replace('.authorization.k8s.io "" is invalid: ', '')
 }
@@ -49,7 +49,7 @@ async function problem(kind: string, object: JsonObject): Promise<string> {
 const metrics = { verb: 'get', path: '/metrics' }
 const both = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
 
-t.test('SubjectAccessReview answers for the user that it names', async (t) => {
+t.test('a SubjectAccessReview decides for the user in its spec', async (t) => {
   const object = { kind: 'SubjectAccessReview', metadata: {}, spec: { user: 'bob', groups: ['g'], resourceAttributes: createPods } }
   t.strictSame(await review('SubjectAccessReview', object), { ...object, status: { allowed: true } })
   const eves = { spec: { ...object.spec, user: 'eve' } }
@@ -58,7 +58,7 @@ t.test('SubjectAccessReview answers for the user that it names', async (t) => {
   t.strictSame(await review('SubjectAccessReview', masters), { ...masters, status: { allowed: true } })
 })
 
-t.test('a review that asks nothing, or two things, is refused with all that is wrong', async (t) => {
+t.test('a review without attributes, or with both kinds of them, is refused with every error', async (t) => {
   const nobody = 'spec.user: Invalid value: "": at least one of user or group must be specified'
   const nothing = `spec.resourceAttributes: Invalid value: null: ${both}`
   const two =
@@ -72,7 +72,7 @@ t.test('a review that asks nothing, or two things, is refused with all that is w
   t.equal(await problem('SelfSubjectAccessReview', { spec: twice }), two)
 })
 
-t.test('LocalSubjectAccessReview wants its own namespace', async (t) => {
+t.test('a LocalSubjectAccessReview is limited to its own namespace', async (t) => {
   const spec = { user: 'bob', resourceAttributes: createPods }
   const object = { metadata: { namespace: 'a' }, spec }
   t.strictSame(await review('LocalSubjectAccessReview', object), { ...object, status: { allowed: true } })
@@ -89,7 +89,7 @@ t.test('LocalSubjectAccessReview wants its own namespace', async (t) => {
   )
 })
 
-t.test('the authorizer is asked all that a review says', async (t) => {
+t.test('the authorizer receives every attribute of a review', async (t) => {
   const asked: unknown[] = []
   const asking = reviewRows(
     {
@@ -116,7 +116,7 @@ t.test('the authorizer is asked all that a review says', async (t) => {
   ])
 })
 
-t.test('Self… reviews answer for who asks', async (t) => {
+t.test('a SelfSubjectAccessReview and a SelfSubjectReview are about the requesting user', async (t) => {
   const allowed = { kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: createPods } }
   t.strictSame(await review('SelfSubjectAccessReview', allowed), { ...allowed, status: { allowed: true } })
   t.match(await review('SelfSubjectAccessReview', { spec: { resourceAttributes: { ...createPods, namespace: 'b' } } }), {
@@ -132,7 +132,7 @@ t.test('Self… reviews answer for who asks', async (t) => {
   t.strictSame((await self!.review!({}, plain)).status, { userInfo: { username: 'eve', groups: [] } })
 })
 
-t.test('SelfSubjectRulesReview lists what may be done in a namespace', async (t) => {
+t.test('a SelfSubjectRulesReview lists the rules of the requesting user in a namespace', async (t) => {
   const named = { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['s'] }
   const path = { apiGroups: [], resources: [], verbs: ['get'], nonResourceURLs: ['/version'] }
   const some = reviewRows(
@@ -143,7 +143,9 @@ t.test('SelfSubjectRulesReview lists what may be done in a namespace', async (t)
     ]),
     { clock: new FakeClock() },
   ).find(({ kind }) => kind === 'SelfSubjectRulesReview')!
-  t.strictSame(await some.review!({ metadata: { name: 'x' }, spec: { namespace: 'a' } }, context), {
+  const type = { kind: 'SelfSubjectRulesReview', apiVersion: 'authorization.k8s.io/v1' }
+  t.strictSame(await some.review!({ ...type, metadata: { name: 'x' }, spec: { namespace: 'a' } }, context), {
+    ...type,
     metadata: {},
     spec: {},
     status: {
@@ -163,7 +165,7 @@ t.test('SelfSubjectRulesReview lists what may be done in a namespace', async (t)
   t.equal(await refusal('SelfSubjectRulesReview', { spec: {} }), 'no namespace on request')
 })
 
-t.test('TokenReview knows tokens', async (t) => {
+t.test('a TokenReview returns the user of a token', async (t) => {
   const server = 'https://kubernetes.default.svc'
   const user = { username: 'bob', uid: '1', groups: ['system:authenticated'], extra: { scopes: ['x'] } }
   const known = { spec: { token: 'secret' } }
@@ -178,7 +180,7 @@ t.test('TokenReview knows tokens', async (t) => {
   t.strictSame((await refusing.review!(known, context)).status, { user: {}, error: '[invalid bearer token, not for you]' })
 })
 
-t.test('reviews are types that can be created and nothing else', (t) => {
+t.test('reviews support the verb create only', (t) => {
   t.strictSame(
     rows.map(({ group, version, kind, listKind, plural, singular, namespaced, verbs, storageKey, storageVersion, custom }) => ({
       name: `${plural}.${version}.${group}`,
@@ -210,7 +212,7 @@ t.test('reviews are types that can be created and nothing else', (t) => {
   t.strictSame(
     reviewRows(authorizer, { clock: new FakeClock() }).map(({ kind }) => kind),
     rows.slice(0, -1).map(({ kind }) => kind),
-    'without tokens there is no TokenReview',
+    'TokenReview is not served without a token authenticator',
   )
   t.end()
 })

@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { serviceAccountTokens } from '../../../src/devcluster/access/service-account-tokens.ts'
-import { fixture, manualClock, pod, refusal } from '../../support/devcluster-registry.ts'
+import { fixture, manualClock, pod, refusal } from '../../support/devcluster/registry.ts'
 
 const key = { namespace: 'default', name: 'it' }
 
-/** A ServiceAccount and a Pod of it, and tokens that are bound to neither or to the Pod. */
+/** Creates a ServiceAccount and a Pod that uses it, and issues tokens that are unbound or bound to the Pod. */
 async function tokens() {
   const clock = manualClock()
   const f = await fixture({ clock })
@@ -24,12 +24,12 @@ async function tokens() {
 const server = 'https://kubernetes.default.svc'
 const uidOf = (object: JsonObject): string => (object.metadata as { uid: string }).uid
 
-/** What a token says. */
+/** Returns the claims of a token. */
 function claimsOf(token: string): JsonObject {
   return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as JsonObject
 }
 
-t.test('a token is accepted from when it is issued until it expires', async (t) => {
+t.test('a token is valid from its issue until its expiry', async (t) => {
   const { clock, authenticator, issue } = await tokens()
   clock.advance(500)
   const token = issue({ expirationSeconds: 600 })
@@ -41,10 +41,10 @@ t.test('a token is accepted from when it is issued until it expires', async (t) 
   clock.advance(1)
   t.equal(authenticator(token), undefined)
   clock.advance(-600_001)
-  t.equal(authenticator(token), undefined, 'nor before it was issued')
+  t.equal(authenticator(token), undefined, 'a token from the future is refused')
 })
 
-t.test('a TokenRequest is answered with all that was asked for', async (t) => {
+t.test('a TokenRequest returns a token with the requested audiences, expiry and bound object', async (t) => {
   const { account, answer, issue } = await tokens()
   const answered = answer(account, { spec: { expirationSeconds: 700, audiences: ['a', 'b'] } }) as { status: { token: string } }
   const { token } = answered.status
@@ -67,10 +67,10 @@ t.test('a TokenRequest is answered with all that was asked for', async (t) => {
     nbf: now,
     sub: 'system:serviceaccount:default:it',
   })
-  t.match(claimsOf(issue()), { aud: [server], exp: now + 3600 }, 'by default for the API server and an hour')
+  t.match(claimsOf(issue()), { aud: [server], exp: now + 3600 }, 'the defaults are the API server as audience and one hour')
 })
 
-t.test('a token stands for its ServiceAccount, before those for whom it is meant', async (t) => {
+t.test('a token authenticates its ServiceAccount for the audiences of the token', async (t) => {
   const { account, made, authenticator, issue, bound } = await tokens()
   const key = 'authentication.kubernetes.io'
   const user = {
@@ -91,7 +91,7 @@ t.test('a token stands for its ServiceAccount, before those for whom it is meant
   })
 })
 
-t.test('a token that somebody changed is no token', async (t) => {
+t.test('a modified token is refused', async (t) => {
   const { authenticator, issue } = await tokens()
   const { authenticator: other } = await tokens()
   const token = issue()
@@ -108,28 +108,32 @@ t.test('a token that somebody changed is no token', async (t) => {
     '',
   ]
   for (const text of changed) t.equal(authenticator(text), undefined, text)
-  t.equal(other(token), undefined, 'nor is that of another API server')
+  t.equal(other(token), undefined, 'the token of another API server is refused')
   t.match(JSON.parse(Buffer.from(header, 'base64url').toString()), { alg: 'ES256', typ: 'JWT' })
 })
 
-t.test('what a TokenRequest may not ask for', async (t) => {
+t.test('an invalid TokenRequest is refused with the message of kube-apiserver', async (t) => {
   const { account, made, answer, f } = await tokens()
   await f.create('pods', pod('other', { serviceAccountName: 'default' }))
-  const ask = (spec: JsonObject, metadata: JsonObject = {}) => refusal(() => answer(account, { metadata, spec }))
+  const attempt = (spec: JsonObject, metadata: JsonObject = {}) => refusal(() => answer(account, { metadata, spec }))
   const invalid = 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value:'
-  t.match(await ask({ expirationSeconds: 599 }), { code: 422, message: `${invalid} 599: may not specify a duration less than 10 minutes` })
-  t.match(await ask({ expirationSeconds: 2 ** 32 + 1 }), {
+  t.match(await attempt({ expirationSeconds: 599 }), {
+    code: 422,
+    message: `${invalid} 599: may not specify a duration less than 10 minutes`,
+  })
+  t.match(await attempt({ expirationSeconds: 2 ** 32 + 1 }), {
     code: 422,
     message: `${invalid} 4294967297: may not specify a duration larger than 2^32 seconds`,
   })
   for (const expirationSeconds of [600, 2 ** 32]) t.match(answer(account, { spec: { expirationSeconds } }), { spec: { expirationSeconds } })
-  t.match(await ask({}, { name: 'other' }), {
+  t.match(await attempt({}, { name: 'other' }), {
     code: 422,
     message:
       'TokenRequest.authentication.k8s.io "it" is invalid: metadata.name: Invalid value: "other": must match the service account name if specified',
   })
   t.match(answer(account, { metadata: { name: 'it' }, spec: {} }), { kind: 'TokenRequest' })
-  const bound = (boundObjectRef: JsonObject) => ask({ boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'it', ...boundObjectRef } })
+  const bound = (boundObjectRef: JsonObject) =>
+    attempt({ boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'it', ...boundObjectRef } })
   t.match(await bound({ kind: 'ConfigMap' }), { code: 400, message: 'cannot bind token to object of type /v1, Kind=ConfigMap' })
   t.match(await bound({ apiVersion: 'apps/v1' }), { code: 400, message: 'cannot bind token to object of type apps/v1, Kind=Pod' })
   t.match(await bound({ kind: 'toString' }), { code: 400 })
@@ -146,7 +150,7 @@ t.test('what a TokenRequest may not ask for', async (t) => {
   t.match(answer(account, { spec: { boundObjectRef } }), { spec: { boundObjectRef } })
 })
 
-t.test('a token may be bound to a Secret or a Node, and ends with it', async (t) => {
+t.test('a token that is bound to a Secret or a Node becomes invalid when that is deleted', async (t) => {
   const { f, authenticator, issue } = await tokens()
   for (const [plural, kind, namespace] of [
     ['secrets', 'Secret', 'default'],
@@ -161,7 +165,7 @@ t.test('a token may be bound to a Secret or a Node, and ends with it', async (t)
   }
 })
 
-t.test('a token that is bound to a Pod ends with it, and is not that of another one of its name', async (t) => {
+t.test('a token that is bound to a Pod becomes invalid with it, even when a Pod with the same name is created', async (t) => {
   const { f, authenticator, issue, bound } = await tokens()
   const [token, free] = [bound(), issue()]
   t.match(authenticator(token), { user: { extra: { 'authentication.kubernetes.io/pod-name': ['it'] } } })
@@ -169,10 +173,10 @@ t.test('a token that is bound to a Pod ends with it, and is not that of another 
   t.equal(authenticator(token), undefined)
   await f.create('pods', pod('it', { serviceAccountName: 'it' }))
   t.equal(authenticator(token), undefined)
-  t.match(authenticator(free), { user: { username: 'system:serviceaccount:default:it' } }, 'one that is bound to nothing goes on')
+  t.match(authenticator(free), { user: { username: 'system:serviceaccount:default:it' } }, 'an unbound token stays valid')
 })
 
-t.test('a token ends with its ServiceAccount', async (t) => {
+t.test('a token becomes invalid when its ServiceAccount is deleted', async (t) => {
   const { f, authenticator, issue } = await tokens()
   const token = issue()
   await f.registry.delete(f.info('serviceaccounts'), key, {}, f.context)

@@ -1,4 +1,4 @@
-/** What the stored roles and their bindings come to. */
+/** Grants from stored roles and bindings. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { PolicyRule } from '../../../src/api/policy-rule.ts'
@@ -8,7 +8,7 @@ import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 
 type Kind = 'ClusterRole' | 'Role' | 'ClusterRoleBinding' | 'RoleBinding'
 
-/** A store, and what there is to be put into it. */
+/** Returns a store and a function that stores roles and bindings. */
 function fixture() {
   const store = new ObjectStore()
   const put = (kind: Kind, name: string, fields: JsonObject, metadata: { namespace?: string; labels?: JsonObject } = {}): void => {
@@ -26,7 +26,7 @@ function fixture() {
 const rule = (...verbs: string[]): PolicyRule => ({ apiGroups: [''], resources: ['pods'], verbs })
 const eve = { kind: 'User', name: 'eve' }
 
-t.test('a binding gives its role to each of its subjects', (t) => {
+t.test('a binding grants its role to each of its subjects', (t) => {
   const { put, bind, grants } = fixture()
   put('ClusterRole', 'reader', { rules: [rule('get')] as never })
   put('Role', 'reader', { rules: [rule('list')] as never }, { namespace: 'ns' })
@@ -55,7 +55,7 @@ t.test('a binding gives its role to each of its subjects', (t) => {
   t.end()
 })
 
-t.test('a binding of a role that is not there says so', (t) => {
+t.test('a binding of a missing role grants nothing and reports the problem', (t) => {
   const { put, bind, grants } = fixture()
   put('Role', 'reader', {}, { namespace: 'elsewhere' })
   put('ClusterRoleBinding', 'a', bind('ClusterRole', 'reader', eve))
@@ -70,7 +70,7 @@ t.test('a binding of a role that is not there says so', (t) => {
   t.end()
 })
 
-t.test('rules are told with names and paths where they have some', (t) => {
+t.test('a rule keeps its resourceNames and nonResourceURLs', (t) => {
   const { put, bind, grants } = fixture()
   const named = { ...rule('get'), resourceNames: ['a'] }
   const paths = { apiGroups: [], resources: [], verbs: ['get'], nonResourceURLs: ['/metrics'] }
@@ -80,7 +80,7 @@ t.test('rules are told with names and paths where they have some', (t) => {
   t.end()
 })
 
-t.test('a role that aggregates has the rules of those that it selects, and of those that they select, each once', (t) => {
+t.test('an aggregated role has the rules of the roles that it selects, directly and indirectly, each once', (t) => {
   const { put, bind, grants } = fixture()
   const selects = (...labels: string[]): JsonObject => ({
     aggregationRule: { clusterRoleSelectors: labels.map((label) => ({ matchLabels: { [label]: 'true' } })) },
@@ -96,13 +96,13 @@ t.test('a role that aggregates has the rules of those that it selects, and of th
   t.end()
 })
 
-t.test('grants are the same until a role or a binding changes', (t) => {
+t.test('grants are cached until a role or a binding changes', (t) => {
   const { store, put, bind, grants } = fixture()
   t.strictSame(grants(), [])
   let before: readonly Grant[] = grants()
   t.equal(grants(), before)
   store.put('/pods', { namespace: 'ns', name: 'p' }, { kind: 'Pod', metadata: { name: 'p', namespace: 'ns' } }, undefined)
-  t.equal(grants(), before, 'whatever else changes')
+  t.equal(grants(), before, 'a change of another type keeps them')
   const changes: (() => void)[] = [
     () => put('ClusterRoleBinding', 'a', bind('ClusterRole', 'x', eve)),
     () => put('ClusterRole', 'x', { rules: [rule('get')] as never }),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { systemClock } from '../../../src/api/clock.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
 import type { KeyPair } from '../../../src/certs/issue.ts'
 import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
 import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
@@ -12,8 +12,8 @@ import { createWebhookCaller } from '../../../src/devcluster/admission/caller.ts
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
 import type { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { until } from '../../support/process.ts'
-import { trustShapes } from '../../support/trust-shapes.ts'
+import { until } from '../../../src/testing/until.ts'
+import { trustShapes } from '../../support/certs/trust-shapes.ts'
 
 const now = Date.now()
 const authority = await issueAuthority(now)
@@ -57,7 +57,7 @@ const echo: RequestListener = (request, response) => {
   )
 }
 
-t.test('posts the review over HTTP/1.1, with the deadline as a parameter, on one connection', async (t) => {
+t.test('the caller posts reviews over one HTTP/1.1 connection, with the timeout in the query', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t)
   const config = { url: `${server.url}/validate`, caBundle }
@@ -69,13 +69,13 @@ t.test('posts the review over HTTP/1.1, with the deadline as a parameter, on one
     version: '1.1',
   }
   t.strictSame(await caller.call(config, {}, options), expected)
-  // The connection is free again when the answer has been read to its end.
+  // The connection becomes idle one turn after the response has been read.
   await setImmediate()
   t.strictSame(await caller.call(config, {}, options), expected)
   t.equal(server.connections(), 1)
 })
 
-t.test('trusts every certificate of a caBundle, as Go does', async (t) => {
+t.test('the caller trusts every certificate in a caBundle, as Go does', async (t) => {
   const { served, trusted, untrusted } = trustShapes()
   const server = await serve(t, echo, served)
   const caller = callerFor(t, { 'system/hooks': server.url })
@@ -89,7 +89,7 @@ t.test('trusts every certificate of a caBundle, as Go does', async (t) => {
   for (const [name, bundle] of untrusted) await t.rejects(call(bundle), /x509: certificate signed by unknown authority/, name)
 })
 
-t.test('calls a service by its name, and verifies that name', async (t) => {
+t.test('a service reference is called and its certificate verified by the name of the Service', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t, { 'system/hooks': server.url, 'system/other': server.url })
   const call = (name: string, more: object = {}): Promise<unknown> =>
@@ -103,7 +103,7 @@ t.test('calls a service by its name, and verifies that name', async (t) => {
   })
 })
 
-t.test('trusts the caBundle and nothing else', async (t) => {
+t.test('the caller trusts the caBundle only', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t)
   const unknown = {
@@ -115,7 +115,7 @@ t.test('trusts the caBundle and nothing else', async (t) => {
   await caller.call({ url: `${server.url}/x`, caBundle }, {}, options)
 })
 
-t.test('says why a certificate does not do', async (t) => {
+t.test('a refused certificate is reported with its cause', async (t) => {
   const caller = callerFor(t)
   const problemOf = async (certificate: KeyPair): Promise<string> => {
     const server = await serve(t, echo, certificate)
@@ -131,7 +131,7 @@ t.test('says why a certificate does not do', async (t) => {
   t.equal(await problemOf(otherAddress), 'certificate is valid for 10.0.0.1, not 127.0.0.1')
 })
 
-t.test('an answer that is no success is a failed call', async (t) => {
+t.test('a response without a success code is a failed call', async (t) => {
   const answers: Record<string, [number, string, string]> = {
     '/404': [404, '', 'the server could not find the requested resource'],
     '/500': [500, 'boom', 'an error on the server ("boom") has prevented the request from succeeding'],
@@ -153,7 +153,7 @@ t.test('an answer that is no success is a failed call', async (t) => {
   }
 })
 
-t.test('a refused connection, a closed one and a plain one', async (t) => {
+t.test('refused, closed and plain-text connections are failed calls with the messages of Go', async (t) => {
   const closing = await serve(t, (request) => request.socket.destroy())
   const caller = callerFor(t)
   const post = (url: string): string => `failed to call webhook: Post "${url}?timeout=10s": `
@@ -176,7 +176,7 @@ t.test('a call that takes longer than its timeout is given up', async (t) => {
   await outcome
 })
 
-t.test('a request that its client gave up ends the call', async (t) => {
+t.test('a cancelled request cancels the call', async (t) => {
   const arrived = Promise.withResolvers<void>()
   const server = await serve(t, () => arrived.resolve())
   const abort = new AbortController()
@@ -187,13 +187,13 @@ t.test('a request that its client gave up ends the call', async (t) => {
   await outcome
 })
 
-t.test('a request that has no time left is not told about webhooks', async (t) => {
+t.test('a request whose deadline has passed fails with a timeout that does not mention webhooks', async (t) => {
   const caller = callerFor(t)
   const timedOut = { name: 'StatusError', message: 'Timeout: request did not complete within the allotted timeout' }
   await t.rejects(caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: Date.now() - 1 }), timedOut)
 })
 
-/** A server that answers by path, and what it was asked: `METHOD PATH BODY`. */
+/** Starts a server with a response for each path, which records `METHOD PATH BODY`. */
 async function answering(t: Test, answers: Record<string, [code: number, headers: Record<string, string>, text?: string]>) {
   const asked: string[] = []
   const headers: (string | undefined)[][] = []
@@ -211,7 +211,7 @@ async function answering(t: Test, answers: Record<string, [code: number, headers
   return { ...server, asked, headers }
 }
 
-t.test('redirects are followed as Go follows them', async (t) => {
+t.test('redirects are followed as by Go, at most ten', async (t) => {
   const answers: Record<string, [number, Record<string, string>, string?]> = { '/end': [200, {}, '{"end":true}'] }
   for (const code of [301, 302, 303, 307, 308]) answers[`/${code}`] = [code, { location: '/end?x=y' }]
   answers['/nowhere'] = [307, {}, '{}']
@@ -244,7 +244,7 @@ t.test('redirects are followed as Go follows them', async (t) => {
   t.equal(server.asked.length, 10)
 })
 
-t.test('a redirect to another host is a call of that one', async (t) => {
+t.test('a redirect to another host connects to that host', async (t) => {
   const target = await answering(t, { '/end': [200, {}, '{"end":true}'] })
   const server = await answering(t, {
     '/away': [307, { location: `${target.url}/end` }],
@@ -259,7 +259,7 @@ t.test('a redirect to another host is a call of that one', async (t) => {
   })
 })
 
-t.test('an answer that says when to try again is asked for ten times more', async (t) => {
+t.test('a response with Retry-After is retried up to ten times', async (t) => {
   const server = await answering(t, {
     '/busy': [429, { 'retry-after': '2' }],
     '/down': [500, { 'retry-after': '5' }],
@@ -294,7 +294,7 @@ t.test('an answer that says when to try again is asked for ten times more', asyn
   t.equal(server.asked.length, 3)
 })
 
-t.test('a call has as much time as it may take and as the request has left', async (t) => {
+t.test('a call is limited by its timeout and the deadline of the request', async (t) => {
   const server = await answering(t, { '/': [200, {}] })
   const clock = new FakeClock()
   const caller = createWebhookCaller({ services: mappedServices(() => ({})), clock })
@@ -307,7 +307,7 @@ t.test('a call has as much time as it may take and as the request has left', asy
   t.equal(await asked(7), 'POST /?timeout=7s {}')
   t.equal(await asked(7, 8_000), 'POST /?timeout=7s {}')
   t.equal(await asked(7, 2_500), 'POST /?timeout=3s {}')
-  t.equal(clock.pending, 0, 'no timer is left behind')
+  t.equal(clock.pending, 0, 'no timer is pending')
   const timedOut = {
     kind: 'Status',
     apiVersion: 'v1',
@@ -328,7 +328,7 @@ t.test('a call has as much time as it may take and as the request has left', asy
   t.strictSame(await late, timedOut)
 })
 
-t.test('a body that breaks off', async (t) => {
+t.test('a truncated response body is a failed call', async (t) => {
   const server = await serve(t, (request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('{"a":', () => request.socket.destroy())
   })
@@ -337,7 +337,7 @@ t.test('a body that breaks off', async (t) => {
   })
 })
 
-t.test('addresses that are none, and Services by path and port', async (t) => {
+t.test('an invalid URL is refused, and a Service is called with its path and port', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t, { 'system/hooks': `${server.url}/` })
   const call = (service: object) => caller.call({ service: { namespace: 'system', name: 'hooks', ...service }, caBundle }, {}, options)

@@ -4,7 +4,7 @@ import type { AdmissionAttributes } from '../../../src/devcluster/admission/admi
 import { hooksOf } from '../../../src/devcluster/admission/hook.ts'
 import type { MatchState } from '../../../src/devcluster/admission/matcher.ts'
 import { matchHook } from '../../../src/devcluster/admission/matcher.ts'
-import { attributesOf, custom, namespaces, nodes, pods } from '../../support/devcluster-admission.ts'
+import { attributesOf, custom, namespaces, nodes, pods } from '../../support/devcluster/admission.ts'
 
 const state: MatchState = {
   namespaceLabels: (name) => ({ default: { env: 'dev' }, prod: { env: 'prod' } })[name],
@@ -123,14 +123,14 @@ for (const [name, webhook, attributes, expected] of table) {
   })
 }
 
-t.test('matchPolicy Equivalent finds another version of the same type', async (t) => {
+t.test('matchPolicy Equivalent matches rules for another version of the same type', async (t) => {
   t.equal(matches(rule(['things'], { apiVersions: ['v2'] }), attributesOf(custom.v1)), 'things.v2')
   t.equal(matches({ ...rule(['things'], { apiVersions: ['v2'] }), matchPolicy: 'Exact' }, attributesOf(custom.v1)), undefined)
-  t.equal(matches(rule(['things']), attributesOf(custom.v2)), 'things.v2', 'its own before another')
+  t.equal(matches(rule(['things']), attributesOf(custom.v2)), 'things.v2', 'a rule for the version of the request is preferred')
   t.equal(matches({ ...rule(['things']), matchPolicy: 'Exact' }, attributesOf(custom.v2)), 'things.v2')
 })
 
-t.test('a missing namespace is an answer of its own', async (t) => {
+t.test('a request in a missing namespace is refused with 404', async (t) => {
   const attributes = attributesOf(pods, { namespace: 'gone' })
   t.throws(() => matches({ ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'dev' } } }, attributes), {
     message: 'namespaces "gone" not found',
@@ -142,7 +142,7 @@ t.test('webhook configurations are never sent to webhooks', async (t) => {
   t.equal(matches(rule(['*/*']), attributesOf(info)), undefined)
 })
 
-t.test('configurations are called by name, their webhooks in order', async (t) => {
+t.test('configurations are called in the order of their names, and their webhooks in order', async (t) => {
   const webhook = (name: string): JsonObject => ({ name, clientConfig: {} })
   const hooks = hooksOf([
     { metadata: { name: 'b' }, webhooks: [webhook('b2'), webhook('b1')] },

@@ -1,14 +1,14 @@
-/** What the levels of the Pod Security Standards say about Pods, version by version. */
+/** Violations of the Pod Security Standards, for each level and version. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
 import { withPodSecurity } from '../../../src/devcluster/admission/pod-security.ts'
-import { attributesOf, pods } from '../../support/devcluster-admission.ts'
+import { attributesOf, pods } from '../../support/devcluster/admission.ts'
 
 const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
 
-/** What a level says about a Pod with this spec. */
-async function said(level: string, spec: JsonObject, metadata: JsonObject = {}): Promise<string | undefined> {
+/** Returns in what a Pod with this spec violates a level. */
+async function violationsOf(level: string, spec: JsonObject, metadata: JsonObject = {}): Promise<string | undefined> {
   const [name, version] = level.split(':')
   const labels = {
     'pod-security.kubernetes.io/enforce': name!,
@@ -86,6 +86,43 @@ const baseline: [name: string, spec: JsonObject, said: string | undefined, annot
   ],
   ['one namespace of the host', { hostPID: true, hostIPC: false }, 'host namespaces (hostPID=true)'],
   [
+    'all namespaces of the host',
+    { hostIPC: true, hostPID: true, hostNetwork: true },
+    'host namespaces (hostNetwork=true, hostPID=true, hostIPC=true)',
+  ],
+  [
+    'hostPaths',
+    {
+      volumes: [
+        { name: 'w', hostPath: {} },
+        { name: 'v', hostPath: {} },
+      ],
+    },
+    'hostPath volumes (volumes "w", "v")',
+  ],
+  [
+    'ports of the host',
+    {
+      containers: [main({ ports: [{ hostPort: 81 }, { hostPort: 80 }] }), { name: 'b', ports: [{ hostPort: 80 }] }],
+      initContainers: [{ name: 'i', ports: [{ containerPort: 80 }] }],
+    },
+    'hostPort (containers "main", "b" use hostPorts 80, 81)',
+  ],
+  ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe) =>
+    ['httpGet', 'tcpSocket'].map((action): [string, JsonObject, string] => [
+      `${action} of a ${probe}`,
+      { containers: [main({ [probe]: { [action]: { host: 'h' } } })] },
+      'probe or lifecycle host (container "main" uses probe or lifecycle host "h")',
+    ]),
+  ),
+  ...['postStart', 'preStop'].flatMap((hook) =>
+    ['httpGet', 'tcpSocket'].map((action): [string, JsonObject, string] => [
+      `${action} of a ${hook} hook`,
+      { containers: [main({ lifecycle: { [hook]: { [action]: { host: 'h' } } } })] },
+      'probe or lifecycle host (container "main" uses probe or lifecycle host "h")',
+    ]),
+  ),
+  [
     'one hostPath',
     {
       volumes: [
@@ -160,6 +197,18 @@ const baseline: [name: string, spec: JsonObject, said: string | undefined, annot
     'seLinuxOptions (container "main" set forbidden securityContext.seLinuxOptions: type "x")',
   ],
   [
+    'SELinux types, users and roles',
+    {
+      securityContext: { seLinuxOptions: { type: 'y', user: 'u' } },
+      containers: [
+        settings({ seLinuxOptions: { type: 'x' } }),
+        settings({ seLinuxOptions: { type: 'y', role: 'r' } }, 'b'),
+        settings({ seLinuxOptions: { level: 's0' } }, 'c'),
+      ],
+    },
+    'seLinuxOptions (pod and containers "main", "b" set forbidden securityContext.seLinuxOptions: types "x", "y"; user may not be set; role may not be set)',
+  ],
+  [
     'SELinux types of containers',
     {
       containers: ['container_t', 'container_init_t', 'container_kvm_t', 'container_engine_t'].map((type) =>
@@ -215,12 +264,12 @@ const baseline: [name: string, spec: JsonObject, said: string | undefined, annot
   ['no hostProcess', { securityContext: { windowsOptions: { hostProcess: false } } }, undefined],
 ]
 
-t.test('baseline', async (t) => {
+t.test('baseline reports the violations of each of its checks', async (t) => {
   for (const [name, spec, expected, annotations = {}, version] of baseline)
-    t.equal(await said(version === undefined ? 'baseline' : `baseline:${version}`, spec, { annotations }), expected, name)
+    t.equal(await violationsOf(version === undefined ? 'baseline' : `baseline:${version}`, spec, { annotations }), expected, name)
 })
 
-t.test('sysctls that are safe, by the version since which they are', async (t) => {
+t.test('a safe sysctl is allowed since its version', async (t) => {
   const since: Record<string, number> = {
     'kernel.shm_rmid_forced': 0,
     'net.ipv4.ip_local_port_range': 0,
@@ -237,11 +286,11 @@ t.test('sysctls that are safe, by the version since which they are', async (t) =
   }
   for (const [name, first] of Object.entries(since)) {
     const spec = { securityContext: { sysctls: [{ name }] } }
-    t.equal(await said(`baseline:v1.${first}`, spec), undefined, name)
-    t.equal(await said('baseline', spec), undefined, name)
-    if (first > 0) t.equal(await said(`baseline:v1.${first - 1}`, spec), `forbidden sysctls (${name})`)
+    t.equal(await violationsOf(`baseline:v1.${first}`, spec), undefined, name)
+    t.equal(await violationsOf('baseline', spec), undefined, name)
+    if (first > 0) t.equal(await violationsOf(`baseline:v1.${first - 1}`, spec), `forbidden sysctls (${name})`)
   }
-  t.equal(await said('baseline', { securityContext: { sysctls: [{ name: 'b' }, { name: 'a' }] } }), 'forbidden sysctls (b, a)')
+  t.equal(await violationsOf('baseline', { securityContext: { sysctls: [{ name: 'b' }, { name: 'a' }] } }), 'forbidden sysctls (b, a)')
 })
 
 const good = { ...securityContext, runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
@@ -307,6 +356,26 @@ const strict: [name: string, spec: JsonObject, said: string | undefined, version
     },
     'restricted volume types (volumes "v", "w", "x", "y" use restricted volume types "hostPath", "rbd", "unknown")',
   ],
+  ...[
+    ...[
+      'awsElasticBlockStore',
+      'azureDisk',
+      'azureFile',
+      'cephfs',
+      'cinder',
+      'fc',
+      'flexVolume',
+      'flocker',
+      'gcePersistentDisk',
+      'gitRepo',
+    ],
+    ...['glusterfs', 'hostPath', 'iscsi', 'nfs', 'photonPersistentDisk', 'portworxVolume', 'quobyte', 'rbd', 'scaleIO', 'storageos'],
+    'vsphereVolume',
+  ].map((type): [string, JsonObject, string] => [
+    `a volume of the type ${type}`,
+    { containers: [settings(good)], volumes: [{ name: 'v', [type]: {} }] },
+    `restricted volume types (volume "v" uses restricted volume type "${type}")`,
+  ]),
   [
     'volumes that are fine',
     {
@@ -373,6 +442,19 @@ const strict: [name: string, spec: JsonObject, said: string | undefined, version
   ],
   ['Windows', { os: { name: 'windows' }, containers: [settings({ runAsNonRoot: true })] }, undefined, 'v1.25'],
   [
+    'Windows before 1.25',
+    { os: { name: 'windows' }, containers: [settings({ runAsNonRoot: true, seccompProfile: { type: 'Localhost' } })] },
+    'allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ' +
+      'unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])',
+    'v1.24',
+  ],
+  [
+    'Linux since 1.25',
+    { os: { name: 'linux' }, containers: [settings({ ...good, seccompProfile: undefined })] },
+    'seccompProfile (pod or container "main" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+    'v1.25',
+  ],
+  [
     'Windows before it was different',
     { os: { name: 'windows' }, containers: [settings({ ...good, seccompProfile: undefined })] },
     'seccompProfile (pod or container "main" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
@@ -386,10 +468,10 @@ const strict: [name: string, spec: JsonObject, said: string | undefined, version
   ],
 ]
 
-t.test('restricted', async (t) => {
+t.test('restricted reports the violations of each of its checks', async (t) => {
   for (const [name, spec, expected, version] of strict)
     t.equal(
-      await said(version === undefined ? 'restricted' : `restricted:${version}`, JSON.parse(JSON.stringify(spec)) as JsonObject),
+      await violationsOf(version === undefined ? 'restricted' : `restricted:${version}`, JSON.parse(JSON.stringify(spec)) as JsonObject),
       expected,
       name,
     )

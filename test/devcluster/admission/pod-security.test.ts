@@ -4,8 +4,8 @@ import type { Admission } from '../../../src/devcluster/admission/admission.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
 import type { PodSecurityState } from '../../../src/devcluster/admission/pod-security.ts'
 import { withPodSecurity } from '../../../src/devcluster/admission/pod-security.ts'
-import { fixture, refusal } from '../../support/devcluster-registry.ts'
-import type { Fixture } from '../../support/devcluster-registry.ts'
+import { fixture, refusal } from '../../support/devcluster/registry.ts'
+import type { Fixture } from '../../support/devcluster/registry.ts'
 
 const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
 const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
@@ -26,8 +26,8 @@ interface Question {
   readonly oldObject?: JsonObject
 }
 
-/** Asks the plugin alone, and gives the warnings. */
-async function ask(
+/** Runs the PodSecurity plugin and returns its warnings. */
+async function admitPod(
   f: Fixture,
   state: Partial<PodSecurityState>,
   question: Question,
@@ -53,22 +53,22 @@ const enforcing = (level: string, more: Readonly<Record<string, string>> = {}): 
   namespaceLabels: () => labelled({ enforce: level, ...more }),
 })
 
-t.test('an update may bring no container that the namespace does not want', async (t) => {
+t.test('an update that adds or changes a container must meet the level of the namespace', async (t) => {
   const f = await fixture()
   const update = (object: JsonObject, oldObject = podWith({})) =>
-    ask(f, enforcing('restricted'), { operation: 'UPDATE', object, oldObject })
+    admitPod(f, enforcing('restricted'), { operation: 'UPDATE', object, oldObject })
   for (const field of ['ephemeralContainers', 'initContainers']) {
     const bad = podWith({ [field]: [container('b', {})] })
     const message = /violates PodSecurity "restricted:latest": .*container "b" must set/
     t.match(await refusal(() => update(bad)), { code: 403, message }, field)
-    await t.resolves(update(podWith({ [field]: [container('b')] })), `${field} that are restricted`)
-    await t.resolves(update({ ...bad, metadata: { ...(bad.metadata as JsonObject), labels: { a: 'b' } } }, bad), `${field} that were there`)
+    await t.resolves(update(podWith({ [field]: [container('b')] })), `${field} that meet the level`)
+    await t.resolves(update({ ...bad, metadata: { ...(bad.metadata as JsonObject), labels: { a: 'b' } } }, bad), `existing ${field}`)
     const other = podWith({ [field]: [{ ...container('b', {}), image: 'y' }] })
     t.match(await refusal(() => update(other, bad)), { code: 403 }, `${field} with another image`)
   }
 })
 
-t.test('only what can change what is checked is checked', async (t) => {
+t.test('only requests that can change checked fields are evaluated', async (t) => {
   const f = await fixture()
   const bad = podWith({ hostNetwork: true })
   const message = 'pods "a" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)'
@@ -79,7 +79,7 @@ t.test('only what can change what is checked is checked', async (t) => {
   ]
   for (const question of refused)
     t.strictSame(
-      await refusal(() => ask(f, enforcing('baseline'), question)),
+      await refusal(() => admitPod(f, enforcing('baseline'), question)),
       {
         kind: 'Status',
         apiVersion: 'v1',
@@ -105,11 +105,12 @@ t.test('only what can change what is checked is checked', async (t) => {
     { object: { spec: { template: bad } }, plural: 'deployments', subresource: 'status' },
     { object: { spec: { template: bad } }, plural: 'services' },
   ]
-  for (const question of harmless) t.strictSame(await ask(f, enforcing('baseline'), question), [], JSON.stringify(question).slice(0, 60))
-  t.strictSame(await ask(f, { namespaceLabels: () => undefined }, { object: bad }), [], 'in a namespace that is not there')
+  for (const question of harmless)
+    t.strictSame(await admitPod(f, enforcing('baseline'), question), [], JSON.stringify(question).slice(0, 60))
+  t.strictSame(await admitPod(f, { namespaceLabels: () => undefined }, { object: bad }), [], 'a missing namespace has no level')
 })
 
-t.test('a new Pod without a name is told of by its type', async (t) => {
+t.test('the message for a Pod without a name names the resource only', async (t) => {
   const f = await fixture()
   const admission = withPodSecurity(admitAll, { namespaceLabels: () => labelled({ enforce: 'baseline' }), podsIn: () => [] })
   const object = podWith({ hostPID: true })
@@ -128,7 +129,7 @@ t.test('a new Pod without a name is told of by its type', async (t) => {
   t.strictSame(details, { kind: 'pods' })
 })
 
-t.test('who comes after is asked about what is let through, and about nothing else', async (t) => {
+t.test('the next admission plugin runs for allowed requests only', async (t) => {
   const f = await fixture()
   const asked: string[] = []
   const next: Admission = {
@@ -138,16 +139,16 @@ t.test('who comes after is asked about what is let through, and about nothing el
       return Promise.reject(new Error('no'))
     },
   }
-  await t.rejects(ask(f, enforcing('baseline'), { object: podWith({}) }, next), { message: 'no' })
-  await t.rejects(ask(f, enforcing('baseline'), { object: podWith({}), operation: 'DELETE' }, next), { message: 'no' })
-  t.match(await refusal(() => ask(f, enforcing('baseline'), { object: podWith({ hostIPC: true }) }, next)), { code: 403 })
+  await t.rejects(admitPod(f, enforcing('baseline'), { object: podWith({}) }, next), { message: 'no' })
+  await t.rejects(admitPod(f, enforcing('baseline'), { object: podWith({}), operation: 'DELETE' }, next), { message: 'no' })
+  t.match(await refusal(() => admitPod(f, enforcing('baseline'), { object: podWith({ hostIPC: true }) }, next)), { code: 403 })
   t.strictSame(asked, ['CREATE', 'DELETE'])
   const admission = withPodSecurity(next, { namespaceLabels: () => ({}), podsIn: () => [] })
   const attributes = { info: f.info('pods'), subresource: '', operation: 'CREATE' as const, name: 'a', object: {}, context: f.context }
   t.strictSame(await admission.mutate(attributes, (object) => object), { metadata: { name: 'a-changed' } })
 })
 
-t.test('the words about annotations and Windows, which the validation of the API server hides', async (t) => {
+t.test('violations by annotations and Windows options, which the API server refuses earlier, are reported', async (t) => {
   const f = await fixture()
   const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
   const seccomp = 'seccomp.security.alpha.kubernetes.io/pod'
@@ -216,15 +217,15 @@ t.test('the words about annotations and Windows, which the validation of the API
   ]
   for (const [level, version, object, violation] of cases) {
     const state = enforcing(level, { 'enforce-version': version, warn: 'privileged' })
-    if (violation === undefined) await t.resolves(ask(f, state, { object }), JSON.stringify(object))
+    if (violation === undefined) await t.resolves(admitPod(f, state, { object }), JSON.stringify(object))
     else {
-      const { message } = await refusal(() => ask(f, state, { object }))
+      const { message } = await refusal(() => admitPod(f, state, { object }))
       t.equal(message, `pods "a" is forbidden: violates PodSecurity "${level}:${version}": ${violation}`)
     }
   }
 })
 
-t.test('a namespace is told of the Pods that a stricter level would refuse', async (t) => {
+t.test('a stricter level of a namespace warns about the existing Pods that violate it', async (t) => {
   const f = await fixture()
   const bad = (name: string, spec: JsonObject, metadata: JsonObject = {}): JsonObject => podWith(spec, { name, ...metadata })
   const pods = [
@@ -239,7 +240,7 @@ t.test('a namespace is told of the Pods that a stricter level would refuse', asy
     after: Readonly<Record<string, string>>,
     existing: readonly JsonObject[] = pods,
   ) =>
-    ask(
+    admitPod(
       f,
       { podsIn: (namespace) => (namespace === 'a' ? existing : []) },
       {
@@ -249,31 +250,31 @@ t.test('a namespace is told of the Pods that a stricter level would refuse', asy
         oldObject: { metadata: { name: 'a', labels: labelled(before) } },
       },
     )
-  const told = (level: string, ...lines: string[]): string[] => [
+  const expectedWarnings = (level: string, ...lines: string[]): string[] => [
     `existing pods in namespace "a" violate the new PodSecurity enforce level "${level}"`,
     ...lines,
   ]
-  t.strictSame(await change({}, { enforce: 'baseline' }), told('baseline:latest', 'a (and 3 other pods): host namespaces'))
+  t.strictSame(await change({}, { enforce: 'baseline' }), expectedWarnings('baseline:latest', 'a (and 3 other pods): host namespaces'))
   t.strictSame(
     await change({}, { enforce: 'baseline' }, [bad('b', { hostPID: true }), bad('a', { volumes: [{ name: 'v', hostPath: {} }] })]),
-    told('baseline:latest', 'a: hostPath volumes', 'b: host namespaces'),
+    expectedWarnings('baseline:latest', 'a: hostPath volumes', 'b: host namespaces'),
   )
   t.strictSame(
     await change({}, { enforce: 'baseline' }, [bad('b', { hostPID: true }), bad('a', { hostPID: true })]),
-    told('baseline:latest', 'a (and 1 other pod): host namespaces'),
+    expectedWarnings('baseline:latest', 'a (and 1 other pod): host namespaces'),
   )
-  t.strictSame(await change({}, { enforce: 'baseline' }, [bad('w', {})]), [], 'they all fit')
-  t.strictSame(await change({ enforce: 'restricted' }, { enforce: 'baseline' }), [], 'less strict')
-  t.strictSame(await change({ enforce: 'baseline' }, { enforce: 'baseline', warn: 'restricted' }), [], 'the same')
-  t.strictSame(await change({ enforce: 'baseline' }, { enforce: 'privileged' }), [], 'anything goes')
+  t.strictSame(await change({}, { enforce: 'baseline' }, [bad('w', {})]), [], 'no Pod violates the level')
+  t.strictSame(await change({ enforce: 'restricted' }, { enforce: 'baseline' }), [], 'the new level is less strict')
+  t.strictSame(await change({ enforce: 'baseline' }, { enforce: 'baseline', warn: 'restricted' }), [], 'the enforced level is unchanged')
+  t.strictSame(await change({ enforce: 'baseline' }, { enforce: 'privileged' }), [], 'privileged allows every Pod')
   t.strictSame(
     await change({ enforce: 'restricted' }, { enforce: 'baseline', 'enforce-version': 'v1.30' }),
-    told('baseline:v1.30', 'a (and 3 other pods): host namespaces'),
-    'of another version nobody knows how strict it is',
+    expectedWarnings('baseline:v1.30', 'a (and 3 other pods): host namespaces'),
+    'levels of different versions cannot be compared',
   )
 })
 
-t.test('of a namespace with thousands of Pods as many are checked as can be, those of the same controller last', async (t) => {
+t.test('in a namespace with thousands of Pods a limited number is checked, further Pods of one controller last', async (t) => {
   const f = await fixture()
   const owned = (index: number): JsonObject =>
     podWith(
@@ -285,7 +286,7 @@ t.test('of a namespace with thousands of Pods as many are checked as can be, tho
     podWith({ hostNetwork: true, hostPID: true }, { name: 'alone' }),
   ]
   const warningsWith = (count: number) =>
-    ask(
+    admitPod(
       f,
       { podsIn: () => podsIn(count) },
       {
@@ -304,10 +305,10 @@ t.test('of a namespace with thousands of Pods as many are checked as can be, tho
   ])
 })
 
-t.test('labels that mean nothing may stay as they are, and not become others', async (t) => {
+t.test('an invalid label is refused when it is added or changed, and allowed when it is unchanged', async (t) => {
   const f = await fixture()
   const write = (after: Readonly<Record<string, string>>, before?: Readonly<Record<string, string>>, subresource = '') =>
-    ask(
+    admitPod(
       f,
       {},
       {
@@ -336,22 +337,22 @@ t.test('labels that mean nothing may stay as they are, and not become others', a
     cause('audit-version', 'v2.1', versions),
     cause('warn', 'x', levels),
   ])
-  t.match(await refusal(() => write({ warn: 'x' }, {})), { code: 422 }, 'was not there')
-  t.match(await refusal(() => write({ warn: 'x' }, { warn: 'y' })), { code: 422 }, 'was another')
-  t.match(await refusal(() => write({ warn: 'x', audit: 'x' }, { warn: 'x' })), { code: 422 }, 'was alone')
+  t.match(await refusal(() => write({ warn: 'x' }, {})), { code: 422 }, 'an added label')
+  t.match(await refusal(() => write({ warn: 'x' }, { warn: 'y' })), { code: 422 }, 'a changed label')
+  t.match(await refusal(() => write({ warn: 'x', audit: 'x' }, { warn: 'x' })), { code: 422 }, 'a second label')
   t.strictSame(await write({ warn: 'x' }, { warn: 'x' }), [])
-  t.strictSame(await write({ warn: 'x' }, {}, 'status'), [], 'a subresource is not asked')
+  t.strictSame(await write({ warn: 'x' }, {}, 'status'), [], 'a subresource is not checked')
   for (const version of ['latest', 'v1.0', 'v1.9', 'v1.10']) t.strictSame(await write({ 'enforce-version': version }), [], version)
 })
 
-t.test('an unknown level to enforce is taken for the strictest one, any other for none', async (t) => {
+t.test('an unknown level is enforced as restricted, and ignored in the modes warn and audit', async (t) => {
   const f = await fixture()
   const object = podWith({ containers: [container('main', {})] })
   const first = 'allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), '
   const second = 'unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])'
-  const { message } = await refusal(() => ask(f, enforcing('x', { 'enforce-version': 'y' }), { object }))
+  const { message } = await refusal(() => admitPod(f, enforcing('x', { 'enforce-version': 'y' }), { object }))
   t.equal(message, `pods "a" is forbidden: violates PodSecurity "restricted:latest": ${first}${second}`)
-  const warned = (labels: Readonly<Record<string, string>>) => ask(f, { namespaceLabels: () => labelled(labels) }, { object })
+  const warned = (labels: Readonly<Record<string, string>>) => admitPod(f, { namespaceLabels: () => labelled(labels) }, { object })
   t.strictSame(await warned({ warn: 'x' }), [])
   t.strictSame(await warned({ warn: 'restricted', 'warn-version': 'v1.8' }), [
     `would violate PodSecurity "restricted:v1.8": ${first.replace(/, $/, '')}`,
@@ -361,7 +362,7 @@ t.test('an unknown level to enforce is taken for the strictest one, any other fo
   ])
 })
 
-t.test('templates are warned about as the namespace enforces, where it says nothing of warnings', async (t) => {
+t.test('a template is warned about by the enforced level in a namespace without a warn level', async (t) => {
   const f = await fixture()
   const template = podWith({ hostNetwork: true })
   const where: readonly (readonly [string, JsonObject])[] = [
@@ -373,28 +374,29 @@ t.test('templates are warned about as the namespace enforces, where it says noth
     ['cronjobs', { spec: { jobTemplate: { spec: { template } } } }],
   ]
   const warning = (version: string): string => `would violate PodSecurity "baseline:${version}": host namespaces (hostNetwork=true)`
-  for (const [plural, object] of where) t.strictSame(await ask(f, enforcing('baseline'), { plural, object }), [warning('latest')], plural)
+  for (const [plural, object] of where)
+    t.strictSame(await admitPod(f, enforcing('baseline'), { plural, object }), [warning('latest')], plural)
   const [plural, object] = where[0]!
-  const warned = (labels: Readonly<Record<string, string>>) => ask(f, { namespaceLabels: () => labelled(labels) }, { plural, object })
+  const warned = (labels: Readonly<Record<string, string>>) => admitPod(f, { namespaceLabels: () => labelled(labels) }, { plural, object })
   t.strictSame(await warned({ enforce: 'baseline', 'enforce-version': 'v1.20' }), [warning('v1.20')])
   t.strictSame(await warned({ enforce: 'baseline', 'enforce-version': 'v1.20', 'warn-version': 'v1.21' }), [warning('v1.21')])
   t.strictSame(await warned({ enforce: 'baseline', warn: 'privileged' }), [])
   t.strictSame(await warned({ enforce: 'privileged' }), [])
-  t.strictSame(await warned({ enforce: 'x' }), [], 'a level that nobody knows is no example')
+  t.strictSame(await warned({ enforce: 'x' }), [], 'an unknown enforced level causes no warnings')
 })
 
-t.test('volumes of a restricted Pod are of a few kinds, and others are named', async (t) => {
+t.test('restricted allows a few kinds of volumes and names the others', async (t) => {
   const f = await fixture()
   const volume = (kind: string): JsonObject => ({ name: 'v', [kind]: {} })
   const allowed = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image', 'persistentVolumeClaim', 'projected', 'secret']
-  t.strictSame(await ask(f, enforcing('restricted'), { object: podWith({ volumes: allowed.map(volume) }) }), [])
+  t.strictSame(await admitPod(f, enforcing('restricted'), { object: podWith({ volumes: allowed.map(volume) }) }), [])
   const others = [
     ...['hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'nfs', 'iscsi', 'glusterfs', 'rbd', 'flexVolume', 'cinder'],
     ...['cephfs', 'flocker', 'fc', 'azureFile', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'portworxVolume'],
     ...['scaleIO', 'storageos'],
   ]
   for (const kind of others) {
-    const { message } = await refusal(() => ask(f, enforcing('restricted'), { object: podWith({ volumes: [volume(kind)] }) }))
+    const { message } = await refusal(() => admitPod(f, enforcing('restricted'), { object: podWith({ volumes: [volume(kind)] }) }))
     const violation = `restricted volume types (volume "v" uses restricted volume type "${kind}")`
     t.equal(message, `pods "a" is forbidden: violates PodSecurity "restricted:latest": ${violation}`)
   }

@@ -1,24 +1,24 @@
-/** Reviews: what is asked, and what is made of the answer. */
+/** AdmissionReviews: creating requests and reading responses. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
 import { hooksOf } from '../../../src/devcluster/admission/hook.ts'
 import { inNamespace, readPatched } from '../../../src/devcluster/admission/patched-object.ts'
 import { base64Problem, knownStatus } from '../../../src/devcluster/admission/response-shape.ts'
-import { describeKind, reviewTypeProblem } from '../../../src/devcluster/admission/review-type.ts'
+import { describeKind, reviewTypeProblem } from '../../../src/devcluster/admission/check-response-type.ts'
 import { CallError, readResponse, requestOf, reviewRequest } from '../../../src/devcluster/admission/review.ts'
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
 import { fromVersion, versionsOf } from '../../../src/devcluster/admission/versioned-write.ts'
 import { badRequest } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
-import { attributesOf, contextOf, custom, infoOf, namespaces, nodes, pods } from '../../support/devcluster-admission.ts'
-import { refusal } from '../../support/devcluster-registry.ts'
+import { attributesOf, contextOf, custom, infoOf, namespaces, nodes, pods } from '../../support/devcluster/admission.ts'
+import { refusal } from '../../support/devcluster/registry.ts'
 
 const requested = (attributes: AdmissionAttributes, info = attributes.info) =>
   requestOf({ attributes, info, object: attributes.object, oldObject: attributes.oldObject })
 
-t.test('a webhook has the defaults of the API server', (t) => {
+t.test('a webhook gets the defaults of kube-apiserver', (t) => {
   const [hook] = hooksOf([{ metadata: { name: 'c' }, webhooks: [{ name: 'w', clientConfig: { url: 'u' } }] }])
   t.strictSame(hook, {
     key: 'c/w/0',
@@ -65,7 +65,7 @@ t.test('a webhook has the defaults of the API server', (t) => {
   t.end()
 })
 
-t.test('a review is of the first version that is known', (t) => {
+t.test('a review uses the first supported version of admissionReviewVersions', (t) => {
   const attributes = attributesOf(pods)
   const review = (...admissionReviewVersions: string[]) => {
     const [hook] = hooksOf([{ metadata: { name: 'c' }, webhooks: [{ name: 'w', clientConfig: {}, admissionReviewVersions }] }])
@@ -86,7 +86,7 @@ t.test('a review is of the first version that is known', (t) => {
   t.end()
 })
 
-t.test('a request names what it is about as far as it has names', (t) => {
+t.test('a request has the name, namespace and subresource of the write, where they are set', (t) => {
   const kind = { group: '', version: 'v1', kind: 'Namespace' }
   const resource = { group: '', version: 'v1', resource: 'namespaces' }
   t.strictSame(requested(attributesOf(namespaces, { name: 'x', operation: 'DELETE', oldObject: { a: 1 } })), {
@@ -119,7 +119,7 @@ t.test('a request names what it is about as far as it has names', (t) => {
   t.end()
 })
 
-t.test('the options of a patch are those of what it does', (t) => {
+t.test('a patch that creates has CreateOptions, and one that updates has UpdateOptions', (t) => {
   const optionsOf = (options: JsonObject | undefined, operation: AdmissionAttributes['operation'] = 'UPDATE') =>
     requested(attributesOf(pods, { operation, context: contextOf(options === undefined ? {} : { options }) })).options
   const patch = { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1', force: true, fieldManager: 'me' }
@@ -139,7 +139,7 @@ const answer = (response: JsonValue, version = 'v1'): JsonObject => ({
 })
 const patch = Buffer.from('[]').toString('base64')
 
-t.test('a response is read as the API server reads it', (t) => {
+t.test('a response is decoded as by kube-apiserver', (t) => {
   const read = (response: JsonObject, mutating = true, version = 'v1') =>
     readResponse(answer({ uid: 'u', ...response }, version), request(version), mutating)
   const nothing = { allowed: false, status: undefined, warnings: [], patch: undefined, patchType: 'JSONPatch' }
@@ -148,16 +148,16 @@ t.test('a response is read as the API server reads it', (t) => {
   t.strictSame(read({ allowed: true, patch, patchType: 'X' }), { ...nothing, allowed: true, patch: '[]', patchType: 'X' })
   t.strictSame(read({ patch: '' }, false), nothing)
   t.strictSame(read({ status: { code: 403, message: 'no', reason: '', bogus: 1 } }).status, { message: 'no', code: 403 })
-  // The beta API was lax.
+  // The v1beta1 API does not require a patchType.
   const beta = { ...nothing, patch: '[]' }
   t.strictSame(read({ uid: 'other', patch }, true, 'v1beta1'), beta)
   t.strictSame(read({ patch, patchType: 'X' }, true, 'v1beta1'), beta)
   t.strictSame(read({ patch, patchType: 'JSONPatch' }, false, 'v1beta1'), nothing)
-  t.strictSame(readResponse({ response: {} }, request('v1beta1'), true), nothing, 'and need not say what it is')
+  t.strictSame(readResponse({ response: {} }, request('v1beta1'), true), nothing, 'a v1beta1 response needs no kind')
   t.end()
 })
 
-t.test('what is wrong with a response', (t) => {
+t.test('an invalid response is refused with the message of kube-apiserver', (t) => {
   const problem = (given: JsonValue, mutating = true): string => {
     try {
       readResponse(given, request(), mutating)
@@ -224,7 +224,7 @@ t.test('what is wrong with a response', (t) => {
   t.end()
 })
 
-t.test('a Status keeps what Go knows and what is not empty', (t) => {
+t.test('a Status is reduced to known fields that are not empty', (t) => {
   const causes = [{ reason: 'R', message: 'm', field: 'f', bogus: 1 }, null]
   t.strictSame(
     knownStatus({
@@ -257,7 +257,7 @@ t.test('a Status keeps what Go knows and what is not empty', (t) => {
   t.end()
 })
 
-t.test('base64 that is none', (t) => {
+t.test('invalid base64 is reported with the offset of Go', (t) => {
   const at = (byte: number): string => `illegal base64 data at input byte ${byte}`
   const texts: [text: string, problem: string | undefined][] = [
     ['', undefined],
@@ -275,7 +275,7 @@ t.test('base64 that is none', (t) => {
   t.end()
 })
 
-t.test('the type of an answer', (t) => {
+t.test('a response of another type is refused with the message of kube-apiserver', (t) => {
   const expected = { kind: 'ConversionReview', apiVersion: 'g.io/v1', knownVersions: ['v1', 'v1beta1'] }
   const problem = (apiVersion: JsonValue, kind: JsonValue): string | undefined => reviewTypeProblem({ apiVersion, kind }, expected)
   for (const [apiVersion, kind] of [
@@ -306,7 +306,7 @@ t.test('the type of an answer', (t) => {
 
 const builtinPods = builtinResources.find(({ plural }) => plural === 'pods')!
 
-t.test('an object that a webhook patched is read into its type again', async (t) => {
+t.test('a patched object is decoded into its type again', async (t) => {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [] } }
   t.match(readPatched(builtinPods, { metadata: { name: 'a', bogus: 1 }, bogus: 1 }), {
     apiVersion: 'v1',
@@ -338,7 +338,7 @@ t.test('an object that a webhook patched is read into its type again', async (t)
   )
 })
 
-t.test('the namespace of a request is that of its object', async (t) => {
+t.test('an object gets the namespace of the request, and another one is refused', async (t) => {
   const object = { metadata: { name: 'a' } }
   t.strictSame(inNamespace(object, 'ns'), { metadata: { name: 'a', namespace: 'ns' } })
   t.equal(inNamespace(object, undefined), object)
@@ -351,7 +351,7 @@ t.test('the namespace of a request is that of its object', async (t) => {
   })
 })
 
-t.test('a write is shown in the version of the rules, each converted once', async (t) => {
+t.test('a write is converted once into each version that rules match', async (t) => {
   const asked: string[] = []
   const converter = {
     convert: (object: JsonObject, apiVersion: string) => {
@@ -382,14 +382,14 @@ t.test('a write is shown in the version of the rules, each converted once', asyn
   const simple = await versionsOf(attributesOf(custom.v1))(custom.v2)
   t.strictSame(await fromVersion(patched, simple, redefault), { apiVersion: 'example.com/v1', kind: 'Thing', defaulted: true })
   const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale' }
-  t.equal((await versionsOf(attributesOf(custom.v1, { object: scale }))(custom.v2)).object, scale, 'a Scale has none of these versions')
+  t.equal((await versionsOf(attributesOf(custom.v1, { object: scale }))(custom.v2)).object, scale, 'a Scale is not converted')
   const failing = { ...custom.v1, converter: { convert: () => Promise.reject(badRequest('no')) } } as unknown as ResourceInfo
   await t.rejects(versionsOf(attributesOf(failing))(custom.v2), { message: 'Internal error occurred: no', status: { code: 500 } } as never)
   const broken = { ...custom.v1, converter: { convert: () => Promise.reject(new TypeError('boom')) } } as unknown as ResourceInfo
   await t.rejects(versionsOf(attributesOf(broken))(custom.v2), new TypeError('boom'))
 })
 
-t.test('where Services lead to', (t) => {
+t.test('a mapped Service resolves to its address, and another one is a failed call', (t) => {
   const services = { 'a/b': 'https://1', 'a/b:8443': 'https://2', 'a/c': 'https://3' }
   const { resolve } = mappedServices(
     () => services,

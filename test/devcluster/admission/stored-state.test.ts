@@ -1,11 +1,11 @@
-/** What admission reads from the store. */
+/** Data that admission reads from the store. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { endpointOf } from '../../../src/devcluster/admission/stored-services.ts'
-import { storedPods, storedWebhooks } from '../../../src/devcluster/admission/stored-webhooks.ts'
+import { storedPods, storedWebhooks } from '../../../src/devcluster/admission/admission-state.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
-import { custom, namespaces, pods } from '../../support/devcluster-admission.ts'
+import { custom, namespaces, pods } from '../../support/devcluster/admission.ts'
 
 function put(
   store: ObjectStore,
@@ -22,15 +22,15 @@ const service = { namespace: 'ns', name: 'hooks', port: 443 }
 const slices = 'discovery.k8s.io/endpointslices'
 const ofHooks = { 'kubernetes.io/service-name': 'hooks' }
 
-t.test('a Service leads to the first ready address behind it', (t) => {
+t.test('a Service resolves to the first ready address of its EndpointSlices', (t) => {
   const store = new ObjectStore()
-  t.equal(endpointOf(store, service), undefined, 'there is none')
+  t.equal(endpointOf(store, service), undefined, 'the Service is missing')
   const ports = [
     { port: 80, name: 'http' },
     { port: 443, name: 'https' },
   ]
   put(store, '/services', { namespace: 'ns', name: 'hooks' }, { spec: { ports } })
-  t.equal(endpointOf(store, service), undefined, 'nothing is behind it')
+  t.equal(endpointOf(store, service), undefined, 'the Service has no endpoints')
   const slice = (name: string, endpoints: JsonObject[], labels: JsonObject = ofHooks, target = ports[1]!.name, namespace = 'ns'): void =>
     put(
       store,
@@ -48,7 +48,7 @@ t.test('a Service leads to the first ready address behind it', (t) => {
   slice('b', [{ addresses: ['10.0.0.8'] }], ofHooks, 'metrics')
   slice('c', [{ addresses: ['10.0.0.7'], conditions: { ready: false } }])
   slice('x', [{ addresses: ['10.0.0.6'] }], ofHooks, 'https', 'elsewhere')
-  t.equal(endpointOf(store, service), undefined, 'nothing of it is ready')
+  t.equal(endpointOf(store, service), undefined, 'no endpoint is ready')
   slice('d', [
     { addresses: ['10.0.0.5'], conditions: { ready: false } },
     { addresses: ['10.0.0.4', '10.0.0.3'], conditions: { ready: true } },
@@ -61,7 +61,7 @@ t.test('a Service leads to the first ready address behind it', (t) => {
   t.end()
 })
 
-t.test('webhook configurations are the same until one of them changes', (t) => {
+t.test('webhook configurations are cached until one of them changes', (t) => {
   const store = new ObjectStore()
   const state = storedWebhooks(store, new Catalog([]))
   const keyOf = (kind: string): string => `admissionregistration.k8s.io/${kind}webhookconfigurations`
@@ -78,11 +78,11 @@ t.test('webhook configurations are the same until one of them changes', (t) => {
   t.equal(state.configurations('validating'), validating)
   store.endSubscriptions()
   put(store, keyOf('validating'), { name: 'c' })
-  t.strictSame(names('validating'), ['a', 'b', 'c'], 'also after all watches were ended')
+  t.strictSame(names('validating'), ['a', 'b', 'c'], 'a change is seen after all watches were ended')
   t.end()
 })
 
-t.test('labels of namespaces, Pods in them, and other versions of a type', (t) => {
+t.test('namespace labels, Pods of a namespace and other versions of a type are read from the store', (t) => {
   const store = new ObjectStore()
   put(store, '/namespaces', { name: 'ns', labels: { a: 'b' } })
   put(store, '/namespaces', { name: 'plain' })

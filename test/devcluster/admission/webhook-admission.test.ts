@@ -5,15 +5,15 @@ import { CallError } from '../../../src/devcluster/admission/review.ts'
 import { createWebhookAdmission } from '../../../src/devcluster/admission/webhook-admission.ts'
 import { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
-import { recordingLogger } from '../../support/certs-recording-logger.ts'
-import { attributesOf, contextOf, custom, pods } from '../../support/devcluster-admission.ts'
+import { recordingLogger } from '../../support/recording-logger.ts'
+import { attributesOf, contextOf, custom, pods } from '../../support/devcluster/admission.ts'
 
 type Handler = (request: JsonObject, body: JsonObject) => JsonObject | Promise<JsonObject>
 
 interface Setup {
   readonly mutating?: readonly JsonObject[]
   readonly validating?: readonly JsonObject[]
-  /** By the url of the webhook. */
+  /** The handlers, keyed by the URL of their webhook. */
   readonly handlers: Readonly<Record<string, Handler>>
 }
 
@@ -23,7 +23,7 @@ function webhook(name: string, more: JsonObject = {}): JsonObject {
   return { name, clientConfig: { url: name }, rules: allRules, sideEffects: 'None', admissionReviewVersions: ['v1'], ...more }
 }
 
-/** Admission over one configuration of each kind, and the urls that were called, in order. */
+/** Returns an `Admission` with one webhook configuration of each kind, which records the called URLs in order. */
 function admissionOf({ mutating = [], validating = [], handlers }: Setup): Admission & { called: string[] } {
   const called: string[] = []
   const configurations = {
@@ -70,7 +70,7 @@ async function refusal(running: Promise<unknown>): Promise<StatusError['status']
   return error.status
 }
 
-t.test('mutating webhooks see what those before them made of the object, defaulted again', async (t) => {
+t.test('a mutating webhook receives the object as patched by earlier ones and defaulted again', async (t) => {
   const admission = admissionOf({
     mutating: [webhook('a'), webhook('b')],
     handlers: {
@@ -125,7 +125,7 @@ t.test('a denial carries the code, reason and details of the webhook', async (t)
   }
 })
 
-t.test('a failed call is an internal error under Fail, and nothing under Ignore', async (t) => {
+t.test('a failed call is an internal error with failurePolicy Fail, and is ignored with Ignore', async (t) => {
   const handlers: Setup['handlers'] = { w: () => Promise.reject(new CallError('failed to call webhook: EOF')) }
   const fail = admissionOf({ mutating: [webhook('w')], validating: [webhook('w')], handlers })
   const status = {
@@ -146,12 +146,12 @@ t.test('a failed call is an internal error under Fail, and nothing under Ignore'
   await open.validate(labelled)
 })
 
-t.test('a denial counts under Ignore, too', async (t) => {
+t.test('a denial is enforced with failurePolicy Ignore', async (t) => {
   const admission = admissionOf({ validating: [webhook('w', { failurePolicy: 'Ignore' })], handlers: { w: () => ({ allowed: false }) } })
   await t.rejects(admission.validate(labelled), { message: 'admission webhook "w" denied the request without explanation' })
 })
 
-t.test('a webhook is asked when its match conditions are true', async (t) => {
+t.test('a webhook is called when its match conditions are true', async (t) => {
   const conditional = (name: string, expression: string, more: JsonObject = {}): JsonObject =>
     webhook(name, { matchConditions: [{ name: 'x', expression }], ...more })
   const may = (verb: string): string => `authorizer.requestResource.check('${verb}').allowed()`
@@ -220,7 +220,7 @@ for (const [name, handler, expected] of badResponses) {
   })
 }
 
-t.test('a patch that does not apply, or that nobody can apply, is an internal error', async (t) => {
+t.test('a patch that fails, or that the operation does not support, is an internal error', async (t) => {
   const failing = admissionOf({ mutating: [webhook('w')], handlers: { w: () => patch({ op: 'remove', path: '/spec/nope' }) } })
   t.match(await refusal(failing.mutate(labelled, keep)), { code: 500, reason: 'InternalError' })
   const deleting = admissionOf({ mutating: [webhook('w')], handlers: { w: () => patch(label('a')) } })
@@ -237,7 +237,7 @@ t.test('a validating webhook may not patch', async (t) => {
   await t.rejects(admission.validate(labelled), { message: /validating webhook may not return response.patch$/ })
 })
 
-t.test('the review says all there is to say', async (t) => {
+t.test('the review contains every attribute of the request', async (t) => {
   let seen: JsonObject = {}
   const admission = admissionOf({
     validating: [
@@ -280,7 +280,7 @@ t.test('the review says all there is to say', async (t) => {
   })
 })
 
-t.test('a patch against another version comes back in the version of the request', async (t) => {
+t.test('an object that was patched in another version is converted back to the version of the request', async (t) => {
   const rules = [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['*'], resources: ['things'] }]
   const admission = admissionOf({
     mutating: [webhook('w', { rules })],
@@ -294,7 +294,7 @@ t.test('a patch against another version comes back in the version of the request
   })
 })
 
-t.test('validating webhooks run at the same time, and the first error to arrive is the answer', async (t) => {
+t.test('validating webhooks are called in parallel, and the first error is returned', async (t) => {
   const slow = Promise.withResolvers<JsonObject>()
   const admission = admissionOf({
     validating: [webhook('slow'), webhook('quick')],
@@ -310,7 +310,7 @@ t.test('validating webhooks run at the same time, and the first error to arrive 
   t.strictSame(admission.called, ['slow', 'quick'])
 })
 
-t.test('of two webhooks that want to be called again, each is for what came after it, and at most twice', async (t) => {
+t.test('a webhook is reinvoked after a later change, at most once', async (t) => {
   const ifNeeded = { reinvocationPolicy: 'IfNeeded' }
   let turn = 0
   const handlers = { a: () => patch(label('a', String(turn++))), b: () => patch(label('b', String(turn++))) }
@@ -322,22 +322,22 @@ t.test('of two webhooks that want to be called again, each is for what came afte
     handlers: { ...handlers, a: () => Promise.reject(new CallError('x')) },
   })
   await failing.mutate(labelled, keep)
-  t.strictSame(failing.called, ['a', 'b', 'a'], 'one whose call failed may have something to say next time')
+  t.strictSame(failing.called, ['a', 'b', 'a'], 'a webhook whose first call failed is reinvoked')
   const same = admissionOf({
     mutating: [webhook('a', ifNeeded), webhook('b')],
     handlers: { ...handlers, b: () => patch({ op: 'test', path: '/kind', value: 'Pod' }) },
   })
   await same.mutate(labelled, keep)
-  t.strictSame(same.called, ['a', 'b'], 'a patch that changes nothing is no change')
+  t.strictSame(same.called, ['a', 'b'], 'a patch without effect causes no reinvocation')
   const taken = admissionOf({
     mutating: [webhook('a', ifNeeded), webhook('b')],
     handlers: { a: () => ({ allowed: true }), b: () => patch(label('x')) },
   })
   t.strictSame(labelsOf(await taken.mutate(labelled, () => labelled.object!)), {})
-  t.strictSame(taken.called, ['a', 'b', 'a'], 'what defaults take back was a change all the same')
+  t.strictSame(taken.called, ['a', 'b', 'a'], 'a change that defaulting reverts causes a reinvocation')
 })
 
-t.test('what a denial may carry', async (t) => {
+t.test('a denial keeps the allowed fields of its status', async (t) => {
   const denied = async (status: JsonObject) => {
     const {
       kind: _kind,
@@ -357,7 +357,7 @@ t.test('what a denial may carry', async (t) => {
   })
 })
 
-t.test('warnings are passed on unless they are empty, also those of a denial', async (t) => {
+t.test('warnings that are not empty reach the client, those of a denial included', async (t) => {
   const warnings: string[] = []
   const context = contextOf({ warn: (text) => warnings.push(text) })
   const admission = admissionOf({
@@ -370,7 +370,7 @@ t.test('warnings are passed on unless they are empty, also those of a denial', a
   t.strictSame(warnings, ['one', 'two', 'three'])
 })
 
-t.test('a webhook is called with its own timeout and what the request has left', async (t) => {
+t.test('a webhook is called with its own timeout and the deadline of the request', async (t) => {
   const calls: unknown[] = []
   const { signal } = new AbortController()
   const admission = createWebhookAdmission({
@@ -397,7 +397,7 @@ t.test('a webhook is called with its own timeout and what the request has left',
   t.strictSame(calls, [call, call])
 })
 
-t.test('a dry run asks webhooks that have no side effects', async (t) => {
+t.test('a dry run calls webhooks without side effects only', async (t) => {
   const handlers = { w: () => ({ allowed: true }) }
   const dry = { ...labelled, context: contextOf({ dryRun: true }) }
   for (const sideEffects of ['None', 'NoneOnDryRun']) {
@@ -409,11 +409,11 @@ t.test('a dry run asks webhooks that have no side effects', async (t) => {
     const admission = admissionOf({ validating: [webhook('w', { sideEffects: sideEffects! })], handlers })
     t.match(await refusal(admission.validate(dry)), { code: 400, message: 'admission webhook "w" does not support dry run' })
     await admission.validate(labelled)
-    t.strictSame(admission.called, ['w'], 'only the write itself')
+    t.strictSame(admission.called, ['w'], 'only the actual write calls it')
   }
 })
 
-t.test('what is failed open is logged', async (t) => {
+t.test('an ignored failure is logged', async (t) => {
   const { logger, entries } = recordingLogger()
   const admission = createWebhookAdmission({
     state: {
@@ -429,7 +429,7 @@ t.test('what is failed open is logged', async (t) => {
   t.match(entries, [{ level: 'warn', webhook: 'w', msg: 'failing open: failed calling webhook "w": x' }])
 })
 
-t.test('an error that is no failed call is not ignored', async (t) => {
+t.test('an error other than a failed call is not ignored', async (t) => {
   const admission = admissionOf({
     validating: [webhook('w', { failurePolicy: 'Ignore' })],
     handlers: { w: () => Promise.reject(new TypeError('boom')) },
@@ -442,7 +442,7 @@ t.test('an error that is no failed call is not ignored', async (t) => {
   await t.rejects(mutating.mutate(labelled, keep), new TypeError('boom'))
 })
 
-t.test('patches that are none, and what is made of those that are', async (t) => {
+t.test('an invalid patch is an internal error, and the result of a valid one gets its namespace', async (t) => {
   const mutate = (text: string, attributes = labelled) =>
     admissionOf({
       mutating: [webhook('w')],
@@ -458,16 +458,16 @@ t.test('patches that are none, and what is made of those that are', async (t) =>
   for (const text of ['null', '[]']) t.equal(await mutate(text), labelled.object, text)
   const placed = { ...labelled, object: { ...labelled.object!, metadata: { name: 'a', namespace: 'default', labels: {} } } }
   const remove = '[{"op":"remove","path":"/metadata/namespace"}]'
-  t.match(await mutate(remove, placed), { metadata: { namespace: 'default' } }, 'the namespace is filled in')
+  t.match(await mutate(remove, placed), { metadata: { namespace: 'default' } }, 'the namespace is restored')
   t.match(await refusal(mutate('[{"op":"replace","path":"/metadata/namespace","value":"x"}]', placed)), {
     code: 400,
     message: /does not match the namespace/,
   })
   const status = { ...placed, subresource: 'status' }
-  t.notOk('namespace' in ((await mutate(remove, status))!.metadata as JsonObject), 'a subresource is left as it is')
+  t.notOk('namespace' in ((await mutate(remove, status))!.metadata as JsonObject), 'a subresource is unchanged')
 })
 
-t.test('hooks are made once for each state of the configurations', async (t) => {
+t.test('webhooks are compiled once for each state of the configurations', async (t) => {
   let configurations: JsonObject[] = [{ metadata: { name: 'c' }, webhooks: [webhook('w')] }]
   const called: string[] = []
   const admission = createWebhookAdmission({
@@ -491,7 +491,7 @@ t.test('hooks are made once for each state of the configurations', async (t) => 
   t.strictSame(called, ['w', 'w', 'w', 'x'])
 })
 
-t.test('a webhook is matched with what those before it made of the object', async (t) => {
+t.test('a webhook is matched against the object as patched by earlier ones', async (t) => {
   const handlers = { a: () => patch(label('wanted')), b: () => ({ allowed: true }), c: () => ({ allowed: true }) }
   const objectSelector = { matchLabels: { wanted: 'x' } }
   const admission = admissionOf({ mutating: [webhook('c', { objectSelector }), webhook('a'), webhook('b', { objectSelector })], handlers })
@@ -499,7 +499,7 @@ t.test('a webhook is matched with what those before it made of the object', asyn
   t.strictSame(admission.called, ['a', 'b'])
 })
 
-t.test('what a patch makes of an object is still of its type, and of a subresource what it is', async (t) => {
+t.test('a patched object must keep its type, and a patched subresource keeps its own', async (t) => {
   const admission = admissionOf({
     mutating: [webhook('w')],
     handlers: { w: () => patch({ op: 'replace', path: '/kind', value: 'Other' }) },

@@ -1,4 +1,4 @@
-/** The scan of JSON text for what `JSON.parse` does not tell. */
+/** The scan of JSON for duplicate keys and excessive nesting, which `JSON.parse` does not report. */
 import t from 'tap'
 import { maxDepth, scanJson } from '../../../src/devcluster/apimachinery/duplicate-keys.ts'
 import { fc } from '../../support/property.ts'
@@ -16,7 +16,7 @@ const duplicates: [text: string, paths: string[]][] = [
   ['"a\\"b"', []],
 ]
 
-t.test('names the keys that stand twice, by path', (t) => {
+t.test('duplicate keys are reported with their paths', (t) => {
   for (const [text, paths] of duplicates) t.strictSame(scanJson(text), { duplicates: paths }, text)
   t.end()
 })
@@ -39,12 +39,12 @@ const errors: [text: string, error: string][] = [
   ["'a'", `invalid character '\\'' looking for beginning of value`],
 ]
 
-t.test("reports broken JSON in the words of Go's decoder", (t) => {
+t.test("invalid JSON is reported with the message of Go's decoder", (t) => {
   for (const [text, error] of errors) t.strictSame(scanJson(text), { duplicates: [], error }, text)
   t.end()
 })
 
-t.test('stops at a nesting that no object has', (t) => {
+t.test('nesting beyond the limit of Go is refused', (t) => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   t.strictSame(scanJson(nested(maxDepth)), { duplicates: [] })
   t.strictSame(scanJson(nested(maxDepth + 1)), { duplicates: [], error: 'exceeded max depth' })
@@ -52,7 +52,7 @@ t.test('stops at a nesting that no object has', (t) => {
   t.end()
 })
 
-t.test('takes what JSON.parse takes, and nothing else', (t) => {
+t.test('the scan accepts exactly the texts that JSON.parse accepts', (t) => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), (text) => {
       t.equal(scanJson(text).error, undefined)

@@ -25,15 +25,15 @@ const quantities: readonly (readonly [text: string, amount: number])[] = [
   ['5.', 5],
 ]
 
-t.test('a quantity stands for its number times its suffix', async (t) => {
+t.test('a quantity is its number times its suffix', async (t) => {
   for (const [text, amount] of quantities) t.equal(parseQuantity(text), amount, text)
 })
 
-t.test('a number stands for itself', async (t) => {
+t.test('a number is a quantity without a suffix', async (t) => {
   t.equal(parseQuantity(1.5), 1.5)
 })
 
-t.test('what is no quantity stands for nothing', async (t) => {
+t.test('an invalid quantity has no value', async (t) => {
   for (const value of ['', '.', 'k', '1K', '1ki', '1mi', '1 k', '1e', '1e3k', '0x1', 'Infinity', null, true, {}, undefined])
     t.equal(parseQuantity(value), undefined, JSON.stringify(value))
 })

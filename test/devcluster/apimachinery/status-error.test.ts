@@ -1,4 +1,4 @@
-/** Answers that are errors, as the API server writes them. */
+/** Error responses with the fields and messages of kube-apiserver. */
 import t from 'tap'
 import { required } from '../../../src/api/field-error.ts'
 import type { Status } from '../../../src/api/status.ts'
@@ -69,7 +69,7 @@ const answers: [error: errors.StatusError, code: number, reason: string | undefi
   ],
 ]
 
-t.test('every error is a whole Status', (t) => {
+t.test('every error contains a complete Status', (t) => {
   for (const [error, code, reason, message, details] of answers) {
     t.strictSame(
       error.status,

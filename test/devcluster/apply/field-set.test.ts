@@ -1,5 +1,15 @@
 import t from 'tap'
-import { difference, fromFieldsV1, intersection, isEmptySet, pathsOf, toFieldsV1, union } from '../../../src/devcluster/apply/field-set.ts'
+import {
+  difference,
+  emptySet,
+  fromFieldsV1,
+  intersection,
+  isEmptySet,
+  leafSet,
+  pathsOf,
+  toFieldsV1,
+  union,
+} from '../../../src/devcluster/apply/field-set.ts'
 
 const fields = {
   'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
@@ -9,10 +19,10 @@ const fields = {
   },
 }
 
-t.test('reads and writes FieldsV1', async (t) => {
+t.test('a field set is decoded from FieldsV1 and encoded again', async (t) => {
   t.strictSame(toFieldsV1(fromFieldsV1(fields)), {
     ...fields,
-    // A member without children is written without a dot.
+    // A member without children is encoded without a dot.
     'f:spec': {
       ...fields['f:spec'],
       'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } } },
@@ -22,7 +32,7 @@ t.test('reads and writes FieldsV1', async (t) => {
   t.strictSame(toFieldsV1(fromFieldsV1({ 'k:no json': {}, 'x:y': {}, 'f:ok': {} })), { 'f:ok': {} })
 })
 
-t.test('writes paths as conflicts show them', async (t) => {
+t.test('a path is formatted as in conflicts', async (t) => {
   t.strictSame(pathsOf(fromFieldsV1(fields)), [
     '.metadata.labels',
     '.metadata.labels.app',
@@ -33,10 +43,17 @@ t.test('writes paths as conflicts show them', async (t) => {
   ])
 })
 
-t.test('is a set', async (t) => {
+t.test('a field set has union, difference and intersection', async (t) => {
   const a = fromFieldsV1({ 'f:x': {}, 'f:y': { '.': {}, 'f:z': {} } })
   const b = fromFieldsV1({ 'f:y': { 'f:z': {} }, 'f:w': {} })
   t.strictSame(toFieldsV1(union(a, b)), { 'f:w': {}, 'f:x': {}, 'f:y': { '.': {}, 'f:z': {} } })
   t.strictSame(toFieldsV1(difference(a, b)), { 'f:x': {}, 'f:y': {} })
   t.strictSame(toFieldsV1(intersection(a, b)), { 'f:y': { 'f:z': {} } })
+  t.strictSame(toFieldsV1(union(b, a)), { 'f:w': {}, 'f:x': {}, 'f:y': { '.': {}, 'f:z': {} } })
+  t.strictSame(toFieldsV1(difference(b, a)), { 'f:w': {} })
+  t.strictSame(toFieldsV1(intersection(b, a)), { 'f:y': { 'f:z': {} } })
+  t.strictSame(toFieldsV1(intersection(a, a)), toFieldsV1(a))
+  t.ok(isEmptySet(difference(a, a)))
+  t.ok(isEmptySet(intersection(a, emptySet)))
+  t.strictSame(pathsOf(leafSet), [], 'the root has no path')
 })

@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { fromFieldsV1, toFieldsV1 } from '../../../src/devcluster/apply/field-set.ts'
-import type { ManagerEntry, Writer } from '../../../src/devcluster/apply/managed-fields.ts'
+import type { ManagerEntry, Writer } from '../../../src/devcluster/apply/manager-entry.ts'
 import { managersAfterUpdate, readManagers, sameManager, writeManagers } from '../../../src/devcluster/apply/managed-fields.ts'
-import { foos } from '../../support/devcluster-registry.ts'
+import { foos } from '../../support/devcluster/registry.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const writer: Writer = { manager: 'w', operation: 'Update', apiVersion: 'ex.com/v1', subresource: '', now }
@@ -21,7 +21,7 @@ function entry(change: Partial<Omit<ManagerEntry, 'fields'>> = {}, fields: JsonO
     fields: fromFieldsV1(fields),
   }
 }
-/** `manager operation version subresource time fields` of each entry. */
+/** Returns `manager operation version subresource time fields` of each entry. */
 const brief = (entries: readonly ManagerEntry[]): unknown[] =>
   entries.map(({ manager, operation, apiVersion, subresource, time, fields }) => [
     manager,
@@ -32,18 +32,18 @@ const brief = (entries: readonly ManagerEntry[]): unknown[] =>
     toFieldsV1(fields),
   ])
 
-t.test('who is the same manager', async (t) => {
+t.test('managers are equal by name, operation and subresource, and updaters also by version', async (t) => {
   const one = entry()
   t.ok(sameManager(one, entry({ time: undefined }, noted)))
   for (const change of [{ manager: 'n' }, { operation: 'Apply' }, { apiVersion: 'ex.com/v2' }, { subresource: 'status' }] as const)
     t.notOk(sameManager(one, entry(change)), JSON.stringify(change))
   const applier = entry({ operation: 'Apply' })
-  t.ok(sameManager(applier, entry({ operation: 'Apply', apiVersion: 'ex.com/v2' })), 'an applier is the same in every version')
+  t.ok(sameManager(applier, entry({ operation: 'Apply', apiVersion: 'ex.com/v2' })), 'appliers are equal in every version')
   t.notOk(sameManager(applier, entry({ operation: 'Apply', manager: 'n' })))
   t.notOk(sameManager(applier, entry({ operation: 'Apply', subresource: 'status' })))
 })
 
-t.test('managers are read, whatever stands there, and the last of those that are the same counts', async (t) => {
+t.test('managers are decoded from any value, and the last of equal managers counts', async (t) => {
   t.strictSame(readManagers(undefined), [])
   t.strictSame(readManagers('x'), [])
   t.strictSame(brief(readManagers([5, {}])), [['', 'Update', '', '', undefined, {}]])
@@ -69,7 +69,7 @@ t.test('managers are read, whatever stands there, and the last of those that are
   )
 })
 
-t.test('managers are written by operation, time, name and version; who owns nothing is left out', async (t) => {
+t.test('managers are sorted by operation, time, name and version, and those without fields are omitted', async (t) => {
   const entries = [
     entry({ manager: 'b' }),
     entry({ manager: 'a', subresource: 'status' }),
@@ -121,11 +121,11 @@ const after = (live: JsonObject | undefined, next: JsonObject, change: Partial<W
 const applied = (change: Partial<ManagerEntry> = {}, fields: JsonObject = { 'f:spec': { 'f:size': {}, 'f:note': {} } }): JsonObject[] =>
   writeManagers([entry({ operation: 'Apply', ...change }, fields)])
 
-t.test('a writer owns what it changed, and takes it from others', async (t) => {
+t.test('an update makes its manager the only owner of the changed fields', async (t) => {
   t.strictSame(
     after(undefined, object({ size: 1 })),
     [['w', 'Update', 'ex.com/v1', '', '2026-01-01T00:00:00Z', { 'f:spec': { '.': {}, 'f:size': {} } }]],
-    'a new object is its own',
+    'the creator owns every field',
   )
   const live = object({ size: 1, note: 'n' }, applied())
   t.strictSame(after(live, object({ size: 2, note: 'n' })), [
@@ -135,7 +135,7 @@ t.test('a writer owns what it changed, and takes it from others', async (t) => {
   t.strictSame(
     after(live, object({ size: 1 })),
     [['m', 'Apply', 'ex.com/v1', '', '2025-01-01T00:00:00Z', sized]],
-    'what is gone belongs to nobody',
+    'a removed field has no owner',
   )
   t.strictSame(
     after(live, object({ size: 2, note: 'o' })),
@@ -151,28 +151,28 @@ t.test('a writer owns what it changed, and takes it from others', async (t) => {
   t.strictSame(
     after(own, object({ size: 1 })),
     [['w', 'Update', 'ex.com/v1', '', '2025-01-01T00:00:00Z', sized]],
-    'who changes nothing keeps its time',
+    'a manager that changes nothing keeps its time',
   )
 })
 
-t.test('whose managers are not known are not begun to be', async (t) => {
+t.test('an object without managedFields does not get any by an update', async (t) => {
   t.strictSame(after(object({ size: 1 }), object({ size: 2 })), [])
   const live = object({ size: 1 }, applied({}, sized))
-  for (const reset of [[], [{}]]) t.strictSame(after(live, object({ size: 2 }, reset)), [], 'a reset forgets them')
+  for (const reset of [[], [{}]]) t.strictSame(after(live, object({ size: 2 }, reset)), [], 'a reset removes all managers')
   t.strictSame(after(live, object({ size: 2 }, [{}, {}])).length, 1)
   t.strictSame(
     after(live, object({ size: 1 }, [{ manager: 'n', operation: 'Apply', apiVersion: 'ex.com/v1', fieldsV1: sized }])),
     [['n', 'Apply', 'ex.com/v1', '', undefined, sized]],
-    'those that were sent count',
+    'submitted managedFields replace the stored ones',
   )
   t.strictSame(
     after(live, object({ size: 1 }, []), { subresource: 'status' }),
     [['m', 'Apply', 'ex.com/v1', '', '2025-01-01T00:00:00Z', sized]],
-    'but not with a subresource',
+    'a subresource cannot replace managedFields',
   )
 })
 
-t.test('of more than ten that update, the two that wrote longest ago become one', async (t) => {
+t.test('with more than ten updaters the two oldest are merged', async (t) => {
   const managers = (count: number): ManagerEntry[] =>
     Array.from({ length: count }, (_, index) =>
       entry(
@@ -185,14 +185,14 @@ t.test('of more than ten that update, the two that wrote longest ago become one'
     const live = object({ extra }, writeManagers(entries))
     return after(live, object({ extra, size: 1 })).map((row) => (row as unknown[])[0])
   }
-  t.equal(update(managers(9)).length, 10, 'ten are kept apart')
+  t.equal(update(managers(9)).length, 10, 'ten updaters stay separate')
   t.notOk(update(managers(9)).includes('ancient-changes'))
   const capped = update(managers(10))
   t.equal(capped.length, 10)
   t.strictSame(
     capped.filter((name) => name === 'm9' || name === 'm8'),
     [],
-    'the oldest',
+    'the oldest two are merged',
   )
   t.ok(capped.includes('ancient-changes') && capped.includes('m7') && capped.includes('w'))
   const live = object(

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
-import type { Fixture } from '../../support/devcluster-registry.ts'
-import { fixture, foo, manualClock, pod, refusal } from '../../support/devcluster-registry.ts'
+import type { Fixture } from '../../support/devcluster/registry.ts'
+import { fixture, foo, manualClock, pod, refusal } from '../../support/devcluster/registry.ts'
 
 interface Options {
   readonly force?: boolean
@@ -15,7 +15,7 @@ async function apply(f: Fixture, manager: string, object: JsonObject, { force = 
   return f.registry.patch(f.info(plural), { namespace: 'default', name }, patch, f.as({ fieldManager: manager }), subresource)
 }
 
-/** `manager operation fields` for each manager. */
+/** Returns the owned fields, keyed by `manager operation`. */
 function owners(object: JsonObject): Record<string, unknown> {
   const { managedFields = [] } = object.metadata as {
     managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1: unknown }[]
@@ -25,7 +25,7 @@ function owners(object: JsonObject): Record<string, unknown> {
   )
 }
 
-t.test('creates what does not exist, and owns only what was said', async (t) => {
+t.test('an apply creates a missing object and owns the applied fields only', async (t) => {
   const f = await fixture()
   const { object, created } = await apply(f, 'm1', foo('a', { size: 1 }, { labels: { app: 'x' } }))
   t.equal(created, true)
@@ -33,7 +33,7 @@ t.test('creates what does not exist, and owns only what was said', async (t) => 
   t.strictSame(owners(object), { 'm1 Apply': { 'f:metadata': { 'f:labels': { 'f:app': {} } }, 'f:spec': { 'f:size': {} } } })
 })
 
-t.test('the same again changes nothing', async (t) => {
+t.test('a repeated apply changes nothing', async (t) => {
   const f = await fixture()
   const first = await apply(f, 'm1', foo('a', { size: 1 }))
   const again = await apply(f, 'm1', foo('a', { size: 1 }))
@@ -41,7 +41,7 @@ t.test('the same again changes nothing', async (t) => {
   t.equal((again.object.metadata as JsonObject).resourceVersion, (first.object.metadata as JsonObject).resourceVersion)
 })
 
-t.test('removes what its only owner says no more, and keeps what another still says', async (t) => {
+t.test('a field that is no longer applied is removed unless another manager owns it', async (t) => {
   const f = await fixture()
   await apply(f, 'm1', foo('a', { size: 1, note: 'n', extra: { x: '1', y: '2' } }))
   await apply(f, 'm2', foo('a', { note: 'n', extra: { y: '2' } }))
@@ -55,7 +55,7 @@ t.test('removes what its only owner says no more, and keeps what another still s
   t.strictSame(last.spec, { size: 1, color: 'red' })
 })
 
-t.test('refuses to take fields from another manager, with a cause for each', async (t) => {
+t.test('a conflict with another manager is refused with a cause for each field', async (t) => {
   const f = await fixture({ clock: manualClock() })
   await apply(f, 'm1', foo('a', { size: 1, note: 'n' }))
   t.match(await refusal(() => apply(f, 'm2', foo('a', { size: 2 }))), {
@@ -74,7 +74,7 @@ t.test('refuses to take fields from another manager, with a cause for each', asy
   })
 })
 
-t.test('takes them by force, and who owns nothing is gone', async (t) => {
+t.test('a forced apply takes ownership, and a manager without fields is removed', async (t) => {
   const f = await fixture()
   await apply(f, 'm1', foo('a', { size: 1 }))
   const { object } = await apply(f, 'm2', foo('a', { size: 2 }), { force: true })
@@ -82,7 +82,7 @@ t.test('takes them by force, and who owns nothing is gone', async (t) => {
   t.strictSame(Object.keys(owners(object)), ['m2 Apply'])
 })
 
-t.test('merges list maps by their keys with defaults, and sets by value; other lists are one value', async (t) => {
+t.test('list maps merge by their keys with defaults, sets by value, and atomic lists are replaced', async (t) => {
   const f = await fixture()
   await apply(f, 'm1', foo('a', { ports: [{ port: 1, name: 'one' }], tags: ['x'], words: ['a'] }))
   const { object } = await apply(f, 'm2', foo('a', { ports: [{ port: 2 }, { port: 1, protocol: 'UDP' }], tags: ['y'] }))
@@ -103,7 +103,7 @@ t.test('merges list maps by their keys with defaults, and sets by value; other l
   t.strictSame((less.spec as JsonObject).tags, ['y'])
 })
 
-t.test('knows the lists of built-in types', async (t) => {
+t.test('lists of built-in types merge by their list types', async (t) => {
   const f = await fixture()
   await apply(f, 'm1', { ...pod('p'), metadata: { name: 'p', labels: { a: '1' } } }, { plural: 'pods' })
   const { object } = await apply(
@@ -118,7 +118,7 @@ t.test('knows the lists of built-in types', async (t) => {
   })
 })
 
-t.test('keeps status and the rest apart', async (t) => {
+t.test('an apply to status changes and owns the status only', async (t) => {
   const f = await fixture()
   await apply(f, 'm1', foo('a', { size: 1 }))
   const { object } = await apply(f, 'm2', { ...foo('a', { size: 9 }), status: { phase: 'Up' } }, { subresource: 'status' })
@@ -128,7 +128,7 @@ t.test('keeps status and the rest apart', async (t) => {
   t.match(main, { spec: { size: 2 }, status: { phase: 'Up' } })
 })
 
-t.test('updates take ownership, and what they remove belongs to nobody', async (t) => {
+t.test('an update takes ownership of changed fields, and a removed field has no owner', async (t) => {
   const f = await fixture()
   const { object } = await apply(f, 'm1', foo('a', { size: 1, note: 'n' }))
   const changed = { ...object, spec: { size: 2, color: 'red' } }
@@ -141,7 +141,7 @@ t.test('updates take ownership, and what they remove belongs to nobody', async (
   t.strictSame(owners(updated), { 'curl Update': { 'f:spec': { 'f:size': {} } } })
 })
 
-t.test('an object whose writers are forgotten belongs to before-first-apply', async (t) => {
+t.test('fields of an object without managedFields belong to before-first-apply', async (t) => {
   const f = await fixture()
   const created = await f.create('foos', foo('a', { size: 1 }))
   const forgotten = { ...created, metadata: { ...(created.metadata as JsonObject), managedFields: [{}] } }
@@ -152,7 +152,7 @@ t.test('an object whose writers are forgotten belongs to before-first-apply', as
   t.strictSame(Object.keys(owners(object)), ['m1 Apply', 'before-first-apply Update'])
 })
 
-t.test('refuses what is no configuration', async (t) => {
+t.test('an invalid configuration is refused', async (t) => {
   const f = await fixture()
   const key = { namespace: 'default', name: 'a' }
   const patch = (body: JsonObject, fieldManager = 'm') =>
@@ -177,7 +177,7 @@ t.test('refuses what is no configuration', async (t) => {
   t.match(await refusal(() => patch(foo('a', {}, { uid: 'x' }))), { code: 409, message: /uid mismatch/ })
 })
 
-t.test('the time of an applier is that of its last apply that changed something', async (t) => {
+t.test('the time of a manager is that of its last apply with a change', async (t) => {
   const clock = manualClock()
   const f = await fixture({ clock })
   const timeAfter = async (spec: JsonObject): Promise<unknown> => {
@@ -186,12 +186,12 @@ t.test('the time of an applier is that of its last apply that changed something'
     return ((object.metadata as JsonObject).managedFields as JsonObject[])[0]!.time
   }
   t.equal(await timeAfter({ size: 1, note: 'n' }), '2026-01-01T00:01:00Z')
-  t.equal(await timeAfter({ size: 1, note: 'n' }), '2026-01-01T00:01:00Z', 'the same again')
+  t.equal(await timeAfter({ size: 1, note: 'n' }), '2026-01-01T00:01:00Z', 'an unchanged configuration')
   t.equal(await timeAfter({ size: 1 }), '2026-01-01T00:03:00Z', 'less')
   t.equal(await timeAfter({ size: 2 }), '2026-01-01T00:04:00Z', 'other')
 })
 
-t.test('kubectl may take over what it applied on its own side, and nobody else', async (t) => {
+t.test('kubectl takes over the fields of its client-side apply without a conflict, another manager does not', async (t) => {
   const f = await fixture()
   const note = 'kubectl.kubernetes.io/last-applied-configuration'
   const annotations = { [note]: JSON.stringify(foo('a', { size: 1, note: 'old' })) }
@@ -215,7 +215,7 @@ t.test('conflicts name the manager, its version and its subresource', async (t) 
   })
 })
 
-t.test('an item that comes twice is refused', async (t) => {
+t.test('a duplicate list item is refused', async (t) => {
   const f = await fixture()
   const containers = ['x', 'y'].map((image) => ({ name: 'a', image }))
   const config = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers } }

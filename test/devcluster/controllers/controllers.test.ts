@@ -1,7 +1,8 @@
-/** What the controllers of the embedded cluster ask of its API server, and what they do with its answers. */
+/** Requests of the embedded cluster's controllers, and the effects of the responses. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { configMap, namespace as namespaceType, node as nodeType, pod as podType, serviceAccount } from '../../../src/api/builtin.ts'
+import { formatTime } from '../../../src/api/conditions.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
 import { resourceType } from '../../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../../src/api/object.ts'
@@ -15,9 +16,9 @@ import { namespaceController } from '../../../src/devcluster/controllers/namespa
 import { scheduler } from '../../../src/devcluster/controllers/scheduler.ts'
 import { serviceAccountController } from '../../../src/devcluster/controllers/service-account-controller.ts'
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
-import type { ControllerWorld } from '../../support/controller-fakes.ts'
-import { controllerWorld } from '../../support/controller-fakes.ts'
-import { until } from '../../support/process.ts'
+import type { ControllerWorld } from '../../support/controller/fakes.ts'
+import { controllerWorld } from '../../support/controller/fakes.ts'
+import { until } from '../../../src/testing/until.ts'
 
 const time = '2026-01-01T00:00:00Z'
 const apiError = (code: number, reason: string): ApiError => new ApiError(failure(code, reason, reason))
@@ -39,16 +40,16 @@ const nodeOf = (name: string, fields: object = ready): KubernetesObject => objec
 type Answer = (method: string, ...given: never[]) => unknown
 
 interface Running extends ControllerWorld {
-  /** What was asked of the API server: the method and what it was given, without the signal. */
+  /** The requests to the API server: method and arguments, without the signal. */
   readonly asked: unknown[][]
   readonly events: string[]
-  /** Puts objects of a type into the cache. */
+  /** Adds objects of a type to the cache. */
   set(type: ResourceType, ...objects: KubernetesObject[]): void
-  /** Waits until so much has been asked; gives it, and forgets it. */
+  /** Waits for `count` requests, and returns and removes them. */
   take(count: number): Promise<unknown[][]>
 }
 
-/** Runs a controller; `answer` is what the API server says. */
+/** Runs a controller; `answer` returns the responses of the API server. */
 function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, answer: Answer = () => ({})): Running {
   const asked: unknown[][] = []
   const events: string[] = []
@@ -97,7 +98,7 @@ function withoutSignal(given: unknown): unknown {
   return rest
 }
 
-/** Lets all that can happen without time passing happen. */
+/** Waits until all work that needs no timer is done. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -105,7 +106,7 @@ const podOf = (name: string, spec: object = {}, fields: object = {}, metadata: o
   objectOf(name, { spec: { containers: [{ name: 'main', image: 'x:1' }], ...spec }, ...fields }, metadata)
 const schedule = ({ cache }: ControllerWorld): ControllerDefinition => scheduler(cache as unknown as Cache)
 
-t.test('the scheduler binds a Pod that waits to the node with the fewest Pods', async (t) => {
+t.test('the scheduler binds a pending Pod to the node with the fewest Pods', async (t) => {
   const world = run(t, schedule)
   world.set(nodeType, nodeOf('n1'), nodeOf('n2'))
   world.set(podType, podOf('there', { nodeName: 'n1' }), podOf('a'))
@@ -128,7 +129,7 @@ t.test('the scheduler binds a Pod that waits to the node with the fewest Pods', 
   t.strictSame(world.events, ['a Normal Scheduled: Successfully assigned ns/a to n2'])
 })
 
-t.test('the scheduler leaves alone what does not wait for it', async (t) => {
+t.test('the scheduler ignores Pods that are bound, deleted, gated, finished or for another scheduler', async (t) => {
   const world = run(t, schedule)
   world.set(nodeType, nodeOf('n1'))
   world.set(
@@ -146,7 +147,7 @@ t.test('the scheduler leaves alone what does not wait for it', async (t) => {
   t.strictSame([asked.length, world.asked.length], [1, 0])
 })
 
-t.test('a Pod that is gone or bound by somebody else is no problem of the scheduler', async (t) => {
+t.test('the scheduler ignores that a Pod was deleted or bound meanwhile', async (t) => {
   for (const error of [notFound, conflict]) {
     const world = run(t, schedule, () => Promise.reject(error))
     world.set(nodeType, nodeOf('n1'))
@@ -165,7 +166,7 @@ t.test('a Pod that is gone or bound by somebody else is no problem of the schedu
   })
 })
 
-t.test('the scheduler says why a Pod fits nowhere, once', async (t) => {
+t.test('the scheduler reports once why a Pod fits on no node', async (t) => {
   const message =
     '0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
   const world = run(t, schedule)
@@ -181,7 +182,9 @@ t.test('the scheduler says why a Pod fits nowhere, once', async (t) => {
   }
   const status = (...conditions: object[]) => ({ status: { conditions } })
   world.set(podType, podOf('a', {}, status({ type: 'PodScheduled', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }, other)))
-  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'a', namespace: 'ns' }, { status: { conditions: [other, scheduled] } }]])
+  const [[verb, plural, key, patch]] = (await world.take(1)) as [[string, string, object, object]]
+  t.strictSame([verb, plural, patch], ['patchStatus', 'pods', { status: { conditions: [other, scheduled] } }])
+  t.match(key, { name: 'a', namespace: 'ns' })
   t.strictSame(world.events, [`a Warning FailedScheduling: ${message}`])
   world.set(podType, podOf('b', {}, status(scheduled)))
   const since = '2020-01-01T00:00:00Z'
@@ -202,7 +205,7 @@ t.test('the scheduler says why a Pod fits nowhere, once', async (t) => {
 const onNode = { nodeName: 'n1' }
 const kubelets = (): ControllerDefinition => kubelet([{ name: 'n0' }, { name: 'n1' }])
 
-t.test('the kubelet runs what is on its nodes', async (t) => {
+t.test('the kubelet runs the Pods on its nodes', async (t) => {
   const world = run(t, kubelets)
   world.set(podType, podOf('elsewhere', { nodeName: 'other' }), podOf('unbound'))
   for (const phase of ['Succeeded', 'Failed']) world.set(podType, podOf(phase.toLowerCase(), onNode, { status: { phase } }))
@@ -224,10 +227,38 @@ t.test('the kubelet runs what is on its nodes', async (t) => {
     ['patchStatus', 'pods', { name: 'b' }, { status: { podIP: '10.244.7.7' } }],
     ['patchStatus', 'pods', { name: 'c' }, { status: { podIP: '10.244.0.3' } }],
   ])
-  t.equal(world.events.length, 6, 'what ran before is not started again')
+  t.equal(world.events.length, 6, 'a running Pod is not started again')
+  world.set(podType, podOf('d', { nodeName: 'n0' }, { status: { phase: 'Pending' } }), podOf('e', onNode, { status: { phase: 'Unknown' } }))
+  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'd' }, { status: { hostIP: '10.0.0.1', podIP: '10.244.0.4' } }]])
+  await quiet()
+  t.strictSame(world.asked, [])
+  t.strictSame(world.events.slice(6), [
+    'd Normal Pulled: Container image "x:1" already present on machine',
+    'd Normal Created: Created container: main',
+    'd Normal Started: Started container main',
+  ])
 })
 
-t.test('the address of a Pod that is gone, or that another one took the name of, is free again', async (t) => {
+t.test('a change of a Pod that is being deleted does not delay its deletion', async (t) => {
+  const world = run(t, kubelets)
+  const deleted = (annotations: object = {}): KubernetesObject =>
+    podOf('a', onNode, {}, { deletionTimestamp: time, deletionGracePeriodSeconds: 30, annotations })
+  world.set(podType, deleted())
+  await until('it stops', () => world.clock.pending > 0)
+  await world.clock.advance(60)
+  world.set(podType, deleted({ x: 'y' }))
+  await quiet()
+  await world.clock.advance(40)
+  t.match(await world.take(1), [['delete', 'pods', { name: 'a' }, { gracePeriodSeconds: 0 }]])
+  world.set(podType, podOf('b', onNode, {}, { deletionTimestamp: time }))
+  t.match(
+    await world.take(1),
+    [['delete', 'pods', { name: 'b' }, { gracePeriodSeconds: 0 }]],
+    'without a grace period it is deleted at once',
+  )
+})
+
+t.test('the address of a deleted or replaced Pod is reused', async (t) => {
   const world = run(t, kubelets)
   const addressOf = async (): Promise<string> => {
     const [[, , , patch]] = (await world.take(1)) as [[string, string, object, { status: { podIP: string } }]]
@@ -245,7 +276,7 @@ t.test('the address of a Pod that is gone, or that another one took the name of,
   t.equal(await addressOf(), '10.244.0.2')
 })
 
-t.test('the kubelet confirms a deletion when the containers have stopped', async (t) => {
+t.test('the kubelet confirms a deletion after the containers have stopped', async (t) => {
   const world = run(t, kubelets)
   const deleted = (name: string, deletionGracePeriodSeconds?: number) =>
     podOf(
@@ -257,7 +288,7 @@ t.test('the kubelet confirms a deletion when the containers have stopped', async
   world.set(podType, deleted('a', 30), deleted('short', 0.05), deleted('held', 0))
   await until('they stop', () => world.clock.pending > 0)
   await quiet()
-  t.strictSame(world.asked, [], 'and of one without time nothing is to be confirmed')
+  t.strictSame(world.asked, [], 'a deletion without a grace period needs no confirmation')
   const confirmed = (name: string) => [
     ['delete', 'pods', { name, namespace: 'ns' }, { gracePeriodSeconds: 0, preconditions: { uid: `uid-${name}` } }],
   ]
@@ -270,7 +301,7 @@ t.test('the kubelet confirms a deletion when the containers have stopped', async
   t.match(await world.take(1), confirmed('a'))
 })
 
-t.test('a Pod that somebody else changed or deleted is no problem of the kubelet', async (t) => {
+t.test('the kubelet ignores that a Pod was changed or deleted meanwhile', async (t) => {
   for (const error of [notFound, conflict]) {
     const world = run(t, kubelets, () => Promise.reject(error))
     world.set(podType, podOf('a', onNode))
@@ -294,7 +325,7 @@ const leaving = (metadata: object = {}, fields: object = {}): KubernetesObject =
     { namespace: undefined, deletionTimestamp: time, ...metadata },
   )
 
-t.test('a namespace is left alone for a moment, then emptied, and let go when nothing is left', async (t) => {
+t.test('a terminating namespace is emptied after a delay and finalized when it is empty', async (t) => {
   let lists: object[][] = [
     [{ metadata: { name: 'a' } }],
     [{ metadata: { name: 'a', finalizers: ['x.io/a'] } }, { metadata: { name: 'b' } }],
@@ -352,7 +383,7 @@ t.test('a namespace is left alone for a moment, then emptied, and let go when no
   ])
 })
 
-t.test('a namespace that stays, or that others hold, is not emptied', async (t) => {
+t.test('a namespace that is active, or lacks the finalizer kubernetes, is not emptied', async (t) => {
   const world = run(t, () => namespaceController(types))
   world.set(namespaceType, objectOf('n', { spec: { finalizers: ['kubernetes'] } }, { namespace: undefined }))
   world.set(
@@ -363,7 +394,7 @@ t.test('a namespace that stays, or that others hold, is not emptied', async (t) 
   t.strictSame([world.asked, world.clock.pending], [[], 0])
 })
 
-t.test('a type that goes away, or cannot be deleted, holds no namespace', async (t) => {
+t.test('a type that is no longer served, or cannot be deleted, does not block a namespace', async (t) => {
   for (const error of [notFound, apiError(405, 'MethodNotAllowed')]) {
     const world = run(
       t,
@@ -404,11 +435,11 @@ t.test('a type that goes away, or cannot be deleted, holds no namespace', async 
   })
   t.notOk(
     failing.asked.some(([method]) => method !== 'list'),
-    'and is not let go',
+    'the namespace is not finalized',
   )
 })
 
-t.test('a namespace says what is new, and nothing else', async (t) => {
+t.test('the status of a namespace is written only when it changes', async (t) => {
   const world = run(
     t,
     () => namespaceController(types),
@@ -426,10 +457,44 @@ t.test('a namespace says what is new, and nothing else', async (t) => {
   )
 })
 
+t.test('a condition of a namespace keeps its transition time until its status changes', async (t) => {
+  interface Since {
+    readonly type: string
+    readonly lastTransitionTime: string
+  }
+  const since = (asked: unknown[]): Record<string, string> => {
+    const [, , , { status }] = asked as [unknown, unknown, unknown, { status: { conditions: readonly Since[] } }]
+    return Object.fromEntries(status.conditions.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]))
+  }
+  let items = [{ metadata: { name: 'a', finalizers: ['x.io/a'] } }]
+  const world = run(
+    t,
+    () => namespaceController(types),
+    (method) => (method === 'list' ? { items } : method === 'get' ? { metadata: { name: 'n' } } : {}),
+  )
+  const deletionTimestamp = '2020-01-01T00:00:00Z'
+  world.set(namespaceType, leaving({ deletionTimestamp }))
+  const [, , , first] = (await world.take(4)) as [unknown, unknown, unknown, [string, string, object, { status: { conditions: object[] } }]]
+  const before = '2020-01-01T00:00:03Z'
+  const conditions = first[3].status.conditions.map((condition) => ({ ...condition, lastTransitionTime: before }))
+  await until('it waits', () => world.clock.pending === 1)
+  items = []
+  world.set(namespaceType, leaving({ deletionTimestamp }, { status: { conditions } }))
+  const [, report] = (await world.take(4)) as [unknown, unknown[]]
+  const now = formatTime(world.clock.now())
+  t.strictSame(since(report), {
+    NamespaceDeletionDiscoveryFailure: before,
+    NamespaceDeletionGroupVersionParsingFailure: before,
+    NamespaceDeletionContentFailure: before,
+    NamespaceContentRemaining: now,
+    NamespaceFinalizersRemaining: now,
+  })
+})
+
 const inNamespace = (name: string): KubernetesObject => objectOf(name, {}, { namespace: 'ns' })
 const plain = (metadata: object = {}): KubernetesObject => objectOf('ns', {}, { namespace: undefined, ...metadata })
 
-t.test('a namespace gets its ServiceAccount and the certificate, which are kept as they should be', async (t) => {
+t.test('a namespace gets the default ServiceAccount and the root CA, which are restored after changes', async (t) => {
   const world = run(t, () => serviceAccountController('CA'))
   world.set(namespaceType, plain())
   t.strictSame(await world.take(2), [
@@ -466,7 +531,7 @@ t.test('a namespace gets its ServiceAccount and the certificate, which are kept 
   t.match(await world.take(1), [['create', 'serviceaccounts']])
 })
 
-t.test('a namespace that goes away gets nothing, and races are nobody’s problem', async (t) => {
+t.test('a terminating namespace gets neither, and errors of races are ignored', async (t) => {
   const away = run(t, () => serviceAccountController('CA'))
   away.set(namespaceType, plain({ deletionTimestamp: time }))
   await quiet()
@@ -487,14 +552,18 @@ t.test('a namespace that goes away gets nothing, and races are nobody’s proble
     await quiet()
     t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
   }
-  const failing = run(
-    t,
-    () => serviceAccountController('CA'),
-    () => Promise.reject(apiError(500, 'InternalError')),
-  )
-  failing.set(namespaceType, plain())
-  await until('it is tried again', async () => {
-    await failing.clock.advance(10)
-    return failing.asked.length > 1
-  })
+  for (const plural of ['serviceaccounts', 'configmaps']) {
+    const failing = run(
+      t,
+      () => serviceAccountController('CA'),
+      (_method, type: ResourceType) => (type.plural === plural ? Promise.reject(apiError(500, 'InternalError')) : {}),
+    )
+    failing.set(namespaceType, plain())
+    const before = await failing.take(plural === 'configmaps' ? 2 : 1)
+    t.equal(before.at(-1)![1], plural, 'a failure ends the reconcile')
+    await until('it is tried again', async () => {
+      await failing.clock.advance(10)
+      return failing.asked.length > 0
+    })
+  }
 })

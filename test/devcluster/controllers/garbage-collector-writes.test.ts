@@ -1,4 +1,4 @@
-/** The garbage collector, over an API server whose answers a test makes by hand. */
+/** Writes of the garbage collector, with a scripted API server. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -9,9 +9,9 @@ import { ApiError } from '../../../src/client/api-error.ts'
 import type { Client, WatchEvent, WatchOptions } from '../../../src/client/client.ts'
 import { runGarbageCollector } from '../../../src/devcluster/controllers/garbage-collector.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { ScriptedWatch } from '../../support/cache-client.ts'
-import { recordingLogger } from '../../support/certs-recording-logger.ts'
-import { until } from '../../support/process.ts'
+import { ScriptedWatch } from '../../support/client/fake-cluster.ts'
+import { recordingLogger } from '../../support/recording-logger.ts'
+import { until } from '../../../src/testing/until.ts'
 
 const typeOf = (kind: string, namespaced = true): ResourceType =>
   resourceType({ group: 'g.io', version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced })
@@ -57,15 +57,15 @@ interface World {
   readonly events: string[]
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** The watches of a type, the latest one last. */
+  /** Returns the watches of a type, the latest one last. */
   watches(type: ResourceType): ScriptedWatch[]
-  /** What was written: `patch TYPE NAME: JSON`, `delete TYPE NAME: JSON`. Forgets it. */
+  /** Waits for `count` writes, and returns and removes them: `patch TYPE NAME: JSON`, `delete TYPE NAME: JSON`. */
   written(count: number): Promise<string[]>
-  /** Nothing is written although everything that can happen has happened. */
+  /** Resolves to true when no further request follows as long as the clock stands still. */
   isQuiet(): Promise<boolean>
-  /** How many want to know of other types. */
+  /** Returns the number of subscribers to changes of the served types. */
   listeners(): number
-  /** An event of a type's watch; the object is there, or gone, for reads too. */
+  /** Sends an event on the watch of a type and updates the object for reads. */
   send(event: WatchEvent['type'], type: ResourceType, object: KubernetesObject): void
   serve(...types: ResourceType[]): void
 }
@@ -73,7 +73,7 @@ interface World {
 interface Options {
   readonly objects?: [ResourceType, KubernetesObject][]
   readonly types?: ResourceType[]
-  /** Fails a write or a list. */
+  /** Returns the error of a write or a list. */
   readonly failing?: (method: string, type: ResourceType, name: string) => Error | undefined
 }
 
@@ -187,7 +187,7 @@ const patched = (type: ResourceType, object: KubernetesObject, changes: object):
 const removed = (type: ResourceType, object: KubernetesObject, propagationPolicy: string): string =>
   `delete ${type.plural} ${object.metadata.name}: ${JSON.stringify({ propagationPolicy, preconditions: versionOf(object) })}`
 
-t.test('what has lost all of its owners is deleted as its finalizers ask for', async (t) => {
+t.test('an object whose owners are all gone is deleted with the policy of its finalizers', async (t) => {
   for (const [finalizers, policy] of [
     [[], 'Background'],
     [['x.io/a'], 'Background'],
@@ -200,7 +200,7 @@ t.test('what has lost all of its owners is deleted as its finalizers ask for', a
   }
 })
 
-t.test('what has an owner left loses the references to the others', async (t) => {
+t.test('an object with a remaining owner loses the references to missing ones', async (t) => {
   const owner = objectOf(owners, 'owner')
   const going = objectOf(owners, 'going', deleted('foregroundDeletion'))
   const references = [by(owners, 'owner'), by(owners, 'gone'), by(owners, 'going')]
@@ -224,7 +224,7 @@ t.test('what has an owner left loses the references to the others', async (t) =>
   t.ok(await quiet.isQuiet())
 })
 
-t.test('what has an owner that nobody knows about is kept', async (t) => {
+t.test('an object with an owner of an unknown type is kept', async (t) => {
   const unknown = { apiVersion: 'other.io/v1', kind: 'Thing', name: 'x', uid: 'x' }
   const part = objectOf(parts, 'part', { ownerReferences: [unknown, by(owners, 'gone')] })
   const free = objectOf(parts, 'free')
@@ -240,7 +240,7 @@ t.test('what has an owner that nobody knows about is kept', async (t) => {
   t.ok(await world.isQuiet())
 })
 
-t.test('an owner that is deleted takes what it owned, also when its type is no longer served', async (t) => {
+t.test('the dependents of a deleted owner are deleted, even when its type is no longer served', async (t) => {
   const owner = objectOf(owners, 'owner')
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
   const world = collect(t, {
@@ -256,7 +256,7 @@ t.test('an owner that is deleted takes what it owned, also when its type is no l
   t.strictSame(await world.written(1), [removed(parts, part, 'Background')])
 })
 
-t.test('in the foreground, dependents go first, and those that block are waited for', async (t) => {
+t.test('foreground deletion deletes the dependents first and waits for blocking ones', async (t) => {
   const owner = objectOf(owners, 'owner', deleted('x.io/a', 'foregroundDeletion'))
   const blocking = objectOf(parts, 'blocking', { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: true })] })
   const free = objectOf(parts, 'free', { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: false })] })
@@ -273,7 +273,7 @@ t.test('in the foreground, dependents go first, and those that block are waited 
   t.ok(first.includes(removed(parts, free, 'Background')))
   t.notOk(
     first.some((text) => text.startsWith('patch')),
-    'the owner waits',
+    'the owner still waits',
   )
   world.send('DELETED', parts, free)
   await world.isQuiet()
@@ -282,7 +282,7 @@ t.test('in the foreground, dependents go first, and those that block are waited 
   t.ok((await world.written(1)).includes(patched(owners, owner, { finalizers: ['x.io/a'] })))
 })
 
-t.test('an owner that begins to wait has its dependents looked at again', async (t) => {
+t.test('a foreground deletion of an owner triggers the deletion of its dependents', async (t) => {
   const owner = objectOf(owners, 'owner')
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
   const world = collect(t, {
@@ -298,7 +298,7 @@ t.test('an owner that begins to wait has its dependents looked at again', async 
   t.strictSame(await world.written(2), [removed(parts, part, 'Background'), patched(owners, waiting, { finalizers: null })])
 })
 
-t.test('a dependent that lets its owner go has that looked at again', async (t) => {
+t.test('a removed owner reference triggers another look at the owner', async (t) => {
   const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
   const reference = by(owners, 'owner', { blockOwnerDeletion: true })
   const part = objectOf(parts, 'part', { ...deleted('x.io/a'), ownerReferences: [reference] })
@@ -314,7 +314,7 @@ t.test('a dependent that lets its owner go has that looked at again', async (t) 
   t.strictSame(await world.written(1), [patched(owners, owner, { finalizers: null })])
 })
 
-t.test('an owner that waits for nobody goes', async (t) => {
+t.test('an owner without blocking dependents is finalized', async (t) => {
   const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
   const part = objectOf(parts, 'part', {
     ...deleted('x.io/a'),
@@ -327,10 +327,57 @@ t.test('an owner that waits for nobody goes', async (t) => {
     ],
   })
   await world.clock.advance(5)
-  t.strictSame(await world.written(1), [patched(owners, owner, { finalizers: null })], 'and what is being deleted already is left alone')
+  t.strictSame(await world.written(1), [patched(owners, owner, { finalizers: null })], 'a terminating dependent is not deleted again')
 })
 
-t.test('orphans lose the reference to their owner, which then goes', async (t) => {
+t.test('a dependent with several owners blocks those whose reference blocks', async (t) => {
+  const [held, free] = [objectOf(owners, 'held', deleted('foregroundDeletion')), objectOf(owners, 'free', deleted('foregroundDeletion'))]
+  const part = objectOf(parts, 'part', {
+    ...deleted('x.io/a'),
+    ownerReferences: [by(nodes, 'other'), by(owners, 'free'), by(owners, 'held', { blockOwnerDeletion: true })],
+  })
+  const world = collect(t, {
+    objects: [
+      [owners, held],
+      [owners, free],
+      [parts, part],
+    ],
+  })
+  await world.clock.advance(5)
+  t.strictSame(await world.written(1), [patched(owners, free, { finalizers: null })])
+  await world.clock.advance(1_000)
+  t.ok(await world.isQuiet())
+})
+
+t.test('a failed deletion of a dependent with dependents is retried', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: true })] })
+  const child = objectOf(parts, 'child', { ownerReferences: [by(parts, 'part')] })
+  let errors: Error[] = []
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+      [parts, child],
+    ],
+    failing: (method, _type, name) => (method === 'delete' && name === 'part' ? errors.shift() : undefined),
+  })
+  await world.clock.advance(5)
+  await world.written(1)
+  t.ok(await world.isQuiet())
+  errors = [new Error('boom')]
+  world.send('MODIFIED', owners, newer(owner))
+  const expected = removed(parts, part, 'Foreground')
+  t.strictSame(await world.written(1), [expected])
+  t.strictSame(
+    world.log.filter((line) => line.includes('boom')),
+    ['warn: g.io/Owner ns/owner could not be garbage-collected, retrying: boom'],
+  )
+  await world.clock.advance(5)
+  t.strictSame(await world.written(1), [expected])
+})
+
+t.test('orphaned dependents lose the owner reference before the owner is finalized', async (t) => {
   const owner = objectOf(owners, 'owner', deleted('orphan', 'x.io/a'))
   const one = objectOf(parts, 'one', { ownerReferences: [by(owners, 'owner')] })
   const two = objectOf(parts, 'two', { ownerReferences: [by(owners, 'owner'), by(nodes, 'other')] })
@@ -346,10 +393,10 @@ t.test('orphans lose the reference to their owner, which then goes', async (t) =
   const written = await world.written(3)
   t.ok(written.includes(patched(parts, one, { ownerReferences: null })))
   t.ok(written.includes(patched(parts, two, { ownerReferences: [by(nodes, 'other')] })))
-  t.equal(written.at(-1), patched(owners, owner, { finalizers: ['x.io/a'] }), 'after them')
+  t.equal(written.at(-1), patched(owners, owner, { finalizers: ['x.io/a'] }), 'the owner is finalized last')
 })
 
-t.test('what waits for its own dependents, and what they wait for in turn', async (t) => {
+t.test('foreground deletion recurses into dependents with dependents, and resolves circles', async (t) => {
   const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: true })] })
   const child = objectOf(parts, 'child', { ownerReferences: [by(parts, 'part')] })
@@ -376,10 +423,10 @@ t.test('what waits for its own dependents, and what they wait for in turn', asyn
   const written = await again.written(2)
   const unblocked = patched(parts, part, { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: false })] })
   t.ok(written.includes(unblocked))
-  t.ok(written.indexOf(unblocked) < written.indexOf(removed(parts, part, 'Foreground')), 'it lets its owner go first')
+  t.ok(written.indexOf(unblocked) < written.indexOf(removed(parts, part, 'Foreground')), 'the owner is unblocked first')
 })
 
-t.test('before all types are listed, "no dependents" means nothing', async (t) => {
+t.test('an owner is not finalized before all types have been listed', async (t) => {
   const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
   const orphaning = objectOf(owners, 'orphaning', deleted('orphan'))
   let unlisted: Error | undefined = new Error('not yet')
@@ -405,7 +452,7 @@ t.test('before all types are listed, "no dependents" means nothing', async (t) =
   )
 })
 
-t.test('a write that fails is tried again, and told unless the newer state is on its way', async (t) => {
+t.test('a failed write is retried and logged, but a conflict is not logged', async (t) => {
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'gone')] })
   let errors: Error[] = [conflict, new Error('boom'), notFound]
   const world = collect(t, { objects: [[parts, part]], failing: (method) => (method === 'delete' ? errors.shift() : undefined) })
@@ -422,7 +469,7 @@ t.test('a write that fails is tried again, and told unless the newer state is on
   await retriedAfter(10)
   t.strictSame(await world.written(1), [expected])
   await world.clock.advance(1_000)
-  t.ok(await world.isQuiet(), 'what is gone is done with')
+  t.ok(await world.isQuiet(), 'a missing object is not retried')
   errors = [conflict]
   world.send('MODIFIED', parts, newer(part))
   await world.written(1)
@@ -430,10 +477,10 @@ t.test('a write that fails is tried again, and told unless the newer state is on
   await world.clock.advance(4)
   t.ok(await world.isQuiet())
   await world.clock.advance(1)
-  t.equal((await world.written(1)).length, 1, 'and its failures are forgotten')
+  t.equal((await world.written(1)).length, 1, 'the failure count has been reset')
 })
 
-t.test('an owner in another namespace is none, which is said once', async (t) => {
+t.test('an owner in another namespace does not count, which is reported once', async (t) => {
   const owner = objectOf(owners, 'owner', { namespace: 'elsewhere' })
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
   const world = collect(t, {
@@ -454,7 +501,7 @@ t.test('an owner in another namespace is none, which is said once', async (t) =>
   t.equal(world.events.length, 1)
 })
 
-t.test('a type that is no longer served is followed a second longer, unless it comes back', async (t) => {
+t.test('the watch of a type that is no longer served ends a second later, unless the type returns', async (t) => {
   const world = collect(t)
   await until('it watches', () => [owners, parts, nodes].every((type) => world.watches(type).length === 1))
   world.serve(owners, nodes)
@@ -477,7 +524,7 @@ t.test('a type that is no longer served is followed a second longer, unless it c
   t.equal(world.listeners(), 0)
 })
 
-t.test('what fails because the cluster stops is not told', async (t) => {
+t.test('failures during the shutdown of the cluster are not logged', async (t) => {
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'gone')] })
   let world: World | undefined = undefined
   world = collect(t, {
@@ -492,7 +539,7 @@ t.test('what fails because the cluster stops is not told', async (t) => {
   t.strictSame(world.log, [])
 })
 
-t.test('a collector that is stopped before it began ends', async (t) => {
+t.test('a collector that is stopped before its start returns', async (t) => {
   const stop = new AbortController()
   stop.abort()
   const source = { types: () => [], byKind: () => undefined, onChange: () => () => undefined }

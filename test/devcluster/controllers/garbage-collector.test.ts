@@ -3,10 +3,10 @@ import type { Test } from 'tap'
 import { configMap, customResourceDefinition, namespace, node, secret } from '../../../src/api/builtin.ts'
 import type { KubernetesObject, OwnerReference } from '../../../src/api/object.ts'
 import type { Client } from '../../../src/client/client.ts'
-import { clientFor, createWidgetDefinition, find, untilGone, widgetType } from '../../support/devcluster-client.ts'
-import { rejectionOf } from '../../support/devcluster-errors.ts'
-import { startTestCluster } from '../../support/devcluster-kubectl.ts'
-import { until } from '../../support/process.ts'
+import { clientFor, createWidgetDefinition, find, untilGone, widgetType } from '../../support/devcluster/client.ts'
+import { rejectionOf } from '../../support/rejection.ts'
+import { startTestCluster } from '../../support/devcluster/kubectl.ts'
+import { until } from '../../../src/testing/until.ts'
 
 const inDefault = (name: string): { name: string; namespace: string } => ({ name, namespace: 'default' })
 
@@ -19,7 +19,7 @@ async function start(t: Test): Promise<Client> {
   return clientFor(t, cluster.connection)
 }
 
-/** Something that the collector has to delete: when it is gone, the collector has seen all that came before. */
+/** Creates an object with a missing owner, and waits until it is deleted: the collector has then processed all earlier changes. */
 async function marker(client: Client, name: string): Promise<void> {
   await client.create(secret, {
     metadata: { ...inDefault(name), ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }] },
@@ -27,7 +27,7 @@ async function marker(client: Client, name: string): Promise<void> {
   await untilGone(client, secret, inDefault(name))
 }
 
-t.test('what an object owned is deleted with it, through all generations', async (t) => {
+t.test('dependents are deleted with their owner, recursively', async (t) => {
   const client = await start(t)
   await createWidgetDefinition(client)
   const owner = await client.create(widgetType, { metadata: inDefault('owner'), spec: { size: 1 } })
@@ -40,7 +40,7 @@ t.test('what an object owned is deleted with it, through all generations', async
   t.ok(await find(client, secret, inDefault('stranger')))
 })
 
-t.test('an object lives as long as one of its owners, and loses the references to the others', async (t) => {
+t.test('an object is kept while one of its owners exists, and loses the references to missing ones', async (t) => {
   const client = await start(t)
   const [first, second] = [
     await client.create(configMap, { metadata: inDefault('first') }),
@@ -57,7 +57,7 @@ t.test('an object lives as long as one of its owners, and loses the references t
   await untilGone(client, secret, inDefault('shared'))
 })
 
-t.test('an owner of the same name but another uid, or in another namespace, is no owner', async (t) => {
+t.test('an owner with another uid or in another namespace does not count', async (t) => {
   const client = await start(t)
   const owner = await client.create(configMap, { metadata: inDefault('owner') })
   await client.create(secret, { metadata: { ...inDefault('other-uid'), ownerReferences: [ownedBy(owner, { uid: 'another' })] } })
@@ -67,7 +67,7 @@ t.test('an owner of the same name but another uid, or in another namespace, is n
   t.ok(await find(client, configMap, inDefault('owner')))
 })
 
-t.test('a cluster-scoped owner owns in every namespace', async (t) => {
+t.test('a cluster-scoped owner can have dependents in every namespace', async (t) => {
   const client = await start(t)
   const owner = await client.create(node, { metadata: { name: 'owner' } })
   await client.create(secret, { metadata: { ...inDefault('owned'), ownerReferences: [ownedBy(owner)] } })
@@ -101,7 +101,7 @@ t.test('foreground deletion waits for the dependents that block it', async (t) =
   await untilGone(client, configMap, inDefault('owner'))
 })
 
-t.test('orphaning deletion leaves the dependents behind, without an owner', async (t) => {
+t.test('orphaning deletion keeps the dependents without the owner reference', async (t) => {
   const client = await start(t)
   const owner = await client.create(configMap, { metadata: inDefault('owner') })
   await client.create(secret, { metadata: { ...inDefault('orphan'), ownerReferences: [ownedBy(owner)] } })
@@ -110,7 +110,7 @@ t.test('orphaning deletion leaves the dependents behind, without an owner', asyn
   t.equal((await client.get(secret, inDefault('orphan'))).metadata.ownerReferences, undefined)
 })
 
-t.test('objects of a type that comes later are collected, too', async (t) => {
+t.test('objects of a type that is defined later are collected', async (t) => {
   const client = await start(t)
   const owner = await client.create(configMap, { metadata: inDefault('owner') })
   await createWidgetDefinition(client)
@@ -119,7 +119,7 @@ t.test('objects of a type that comes later are collected, too', async (t) => {
   await t.resolves(untilGone(client, widgetType, inDefault('late')))
 })
 
-t.test('what custom resources owned goes when their definition is deleted', async (t) => {
+t.test('dependents of custom resources are deleted when the definition is deleted', async (t) => {
   const client = await start(t)
   await createWidgetDefinition(client)
   const owners = await Promise.all(
@@ -132,7 +132,7 @@ t.test('what custom resources owned goes when their definition is deleted', asyn
   t.equal(await find(client, customResourceDefinition, { name: 'widgets.example.com' }), undefined)
 })
 
-t.test('who deletes a namespace and then what is in it still finds the latter', async (t) => {
+t.test('an object can still be deleted right after its namespace', async (t) => {
   const client = await start(t)
   await client.create(namespace, { metadata: { name: 'both' } })
   await client.create(configMap, { metadata: { name: 'a', namespace: 'both' } })
@@ -142,7 +142,7 @@ t.test('who deletes a namespace and then what is in it still finds the latter', 
   t.match(await client.delete(configMap, { name: 'a', namespace: 'both' }), { status: 'Success' })
 })
 
-t.test('a namespace is emptied before it goes', async (t) => {
+t.test('a namespace is emptied before it is removed', async (t) => {
   const client = await start(t)
   await createWidgetDefinition(client)
   await client.create(namespace, { metadata: { name: 'full' } })

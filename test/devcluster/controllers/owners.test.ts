@@ -1,4 +1,4 @@
-/** Owners, nodes and the types that controllers look after. */
+/** Owners, nodes and the types that controllers watch. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { resourceType } from '../../../src/api/group-version-kind.ts'
@@ -11,7 +11,7 @@ import { findOwners, isBeingDeleted, isOrphaning, isWaitingForDependents } from 
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
 import { catalogTypes } from '../../../src/devcluster/controllers/type-source.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
-import { infoOf } from '../../support/devcluster-admission.ts'
+import { infoOf } from '../../support/devcluster/admission.ts'
 
 const notFound = new ApiError(failure(404, 'NotFound', 'not found'))
 const foos = resourceType({ group: 'g.io', version: 'v2', kind: 'Foo', plural: 'foos' })
@@ -27,7 +27,7 @@ const owned = (namespace: string | undefined, ...ownerReferences: object[]): Rea
 const marked = (...finalizers: string[]) => ({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers })
 const objectWith = (metadata: object): ReadonlyObject => ({ metadata }) as unknown as ReadonlyObject
 
-t.test('what has become of owners', async (t) => {
+t.test('owners are classified as present, missing or waiting for dependents', async (t) => {
   const asked: unknown[] = []
   const { signal } = new AbortController()
   const there: Record<string, object> = {
@@ -63,7 +63,11 @@ t.test('what has become of owners', async (t) => {
     { client, source, isGone },
     signal,
   )
-  t.strictSame([of(cluster.unknown), of(cluster.solid)], [['Foo gone'], ['Node solid']], 'which namespace it means nobody knows')
+  t.strictSame(
+    [of(cluster.unknown), of(cluster.solid)],
+    [['Foo gone'], ['Node solid']],
+    'a namespaced owner of a cluster-scoped object cannot be found',
+  )
   t.strictSame(await findOwners(objectWith({ name: 'x' }), { client, source, isGone }, signal), {
     solid: [],
     waiting: [],
@@ -74,16 +78,16 @@ t.test('what has become of owners', async (t) => {
   await t.rejects(findOwners(owned('ns', reference('Foo', 'a')), { client: failing, source, isGone }, signal), { message: 'boom' })
 })
 
-t.test('what an object that is being deleted waits for', (t) => {
+t.test('the deletion state of an object follows from its deletionTimestamp and finalizers', (t) => {
   const states = [{}, { finalizers: ['orphan', 'foregroundDeletion'] }, marked(), marked('orphan'), marked('foregroundDeletion')]
-  const told = (is: (object: ReadonlyObject) => boolean): boolean[] => states.map((metadata) => is(objectWith(metadata)))
-  t.strictSame(told(isBeingDeleted), [false, false, true, true, true])
-  t.strictSame(told(isOrphaning), [false, false, false, true, false])
-  t.strictSame(told(isWaitingForDependents), [false, false, false, false, true])
+  const statesOf = (is: (object: ReadonlyObject) => boolean): boolean[] => states.map((metadata) => is(objectWith(metadata)))
+  t.strictSame(statesOf(isBeingDeleted), [false, false, true, true, true])
+  t.strictSame(statesOf(isOrphaning), [false, false, false, true, false])
+  t.strictSame(statesOf(isWaitingForDependents), [false, false, false, false, true])
   t.end()
 })
 
-t.test('each type is looked after in its preferred version', (t) => {
+t.test('each type is watched in its preferred version', (t) => {
   const row = (version: string, more = {}) => infoOf('g.io', version, 'Foo', 'foos', { storageKey: 'g.io/foos', ...more })
   const catalog = new Catalog([row('v1'), row('v2'), infoOf('', 'v1', 'Node', 'nodes', { namespaced: false })])
   catalog.add(infoOf('', 'v1', 'Review', 'reviews', { verbs: ['create'] }))
@@ -108,7 +112,7 @@ t.test('each type is looked after in its preferred version', (t) => {
   t.end()
 })
 
-t.test('nodes are ready from the start, and those that are there are reported again', async (t) => {
+t.test('nodes are registered as ready, and existing ones are updated', async (t) => {
   const written: [verb: string, body: unknown][] = []
   const client = {
     create: (_type: unknown, object: { metadata: { name: string } }) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { PodAddresses } from '../../../src/devcluster/controllers/pod-addresses.ts'
 
-t.test('addresses are unique, stay with their Pod, and are given again when it is gone', async (t) => {
+t.test('a Pod keeps its unique address, which is reused after the Pod is gone', async (t) => {
   const addresses = new PodAddresses()
   t.equal(addresses.addressOf('a'), '10.244.0.2')
   t.equal(addresses.addressOf('b'), '10.244.0.3')
@@ -11,13 +11,32 @@ t.test('addresses are unique, stay with their Pod, and are given again when it i
   t.equal(addresses.addressOf('d'), '10.244.0.4')
 })
 
-t.test('an address that a Pod already has is kept, and not given to another', async (t) => {
+t.test('the existing address of a Pod is kept and not assigned to another one', async (t) => {
   const addresses = new PodAddresses()
   t.equal(addresses.addressOf('old', '10.244.0.2'), '10.244.0.2')
   t.equal(addresses.addressOf('new'), '10.244.0.3')
+  t.equal(addresses.addressOf('far', '10.244.7.9'), '10.244.7.9')
+  t.equal(addresses.addressOf('far', '10.244.7.10'), '10.244.7.9', 'an address that is assigned does not change')
+  for (const [index, other] of ['10.0.0.4', '10.244.0', 'x10.244.0.9', '10.244.0.9.1', '', 'undefined'].entries())
+    t.equal(addresses.addressOf(`other ${index}`, other), `10.244.0.${4 + index}`, 'an address outside of the range is replaced')
 })
 
-t.test('there is room for more than one byte', async (t) => {
+t.test('the lowest free address is assigned first', async (t) => {
+  const addresses = new PodAddresses()
+  for (const name of ['a', 'b', 'c', 'd']) addresses.addressOf(name)
+  addresses.release('b')
+  addresses.release('d')
+  addresses.release('d')
+  addresses.release('unknown')
+  t.strictSame(
+    ['b', 'e', 'f'].map((name) => addresses.addressOf(name)),
+    ['10.244.0.3', '10.244.0.5', '10.244.0.6'],
+  )
+  addresses.release('a')
+  t.equal(addresses.addressOf('a', '10.244.0.8'), '10.244.0.8', 'a released address is forgotten')
+})
+
+t.test('more than 256 addresses can be assigned', async (t) => {
   const addresses = new PodAddresses()
   const all = new Set(Array.from({ length: 600 }, (_, index) => addresses.addressOf(String(index))))
   t.equal(all.size, 600)

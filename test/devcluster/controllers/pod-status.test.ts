@@ -1,11 +1,11 @@
-/** What the simulated kubelet reports, and what a namespace says while it goes. */
+/** Status of Pods from the simulated kubelet, and of terminating namespaces. */
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { Condition } from '../../../src/api/conditions.ts'
 import { resourceType } from '../../../src/api/group-version-kind.ts'
 import { namespaceConditions } from '../../../src/devcluster/controllers/namespace-conditions.ts'
 import { runningStatus } from '../../../src/devcluster/controllers/pod-status.ts'
-import type { ReadonlyPod } from '../../../src/devcluster/controllers/scheduling.ts'
+import type { ReadonlyPod } from '../../../src/devcluster/controllers/place-pod.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const time = '2026-01-01T00:00:00Z'
@@ -34,7 +34,7 @@ const conditions = (since = time): object[] =>
     lastTransitionTime: since,
   }))
 
-t.test('a Pod runs with all of its containers', (t) => {
+t.test('the status of a Pod reports all of its containers as running', (t) => {
   const initID = `simulated://${digest('u/init/0')}`
   t.strictSame(
     runningStatus(pod({ containers: [{ name: 'a', image: 'x:1' }], initContainers: [{ name: 'init', image: 'reg:5000/y:2' }] }), place),
@@ -72,7 +72,7 @@ t.test('a Pod runs with all of its containers', (t) => {
   t.end()
 })
 
-t.test('what already runs goes on, and an image that was changed restarts its container', (t) => {
+t.test('a running container is kept, and one with a changed image is restarted', (t) => {
   const running = (name: string, image: string, restarts = 1): object => container(name, image, restarts, before)
   const status = {
     phase: 'Running',
@@ -87,7 +87,11 @@ t.test('what already runs goes on, and an image that was changed restarts its co
     conditions: conditions(before),
     containerStatuses: [running('a', 'x:1'), container('b', 'y:2', 2)],
   })
-  t.match(runningStatus(pod(spec('x:1'), status), place), { containerStatuses: [running('a', 'x:1')] }, 'one that is no more')
+  t.match(
+    runningStatus(pod(spec('x:1'), status), place),
+    { containerStatuses: [running('a', 'x:1')] },
+    'the status of a removed container is dropped',
+  )
   t.match(runningStatus(pod(spec('x:1', 'y:1'), { ...status, phase: 'Pending' }), place), { phase: 'Running' })
   const waiting = { name: 'a', image: 'x:1', restartCount: 4, state: { waiting: {} } }
   t.match(runningStatus(pod(spec('x:1'), { phase: 'Pending', containerStatuses: [waiting] }), place), {
@@ -109,7 +113,7 @@ const fineConditions = fine.map(([type, reason, message]) => ({ type, status: 'F
 const foos = resourceType({ group: 'g.io', version: 'v1', kind: 'Foo', plural: 'foos' })
 const pods = resourceType({ group: '', version: 'v1', kind: 'Pod', plural: 'pods' })
 
-t.test('a namespace of which nothing is left', (t) => {
+t.test('the conditions of an empty namespace report no remaining content', (t) => {
   t.strictSame(
     namespaceConditions(undefined, [], now).map((condition) => ({ ...condition })),
     fineConditions,
@@ -117,7 +121,7 @@ t.test('a namespace of which nothing is left', (t) => {
   t.end()
 })
 
-t.test('a namespace says how much of what is left, and what keeps it', (t) => {
+t.test('the conditions of a namespace report remaining resources and their finalizers', (t) => {
   const found = namespaceConditions(
     undefined,
     [

@@ -3,10 +3,10 @@ import type { Test } from 'tap'
 import type { Pod } from '../../../src/api/builtin.ts'
 import { configMap, event, namespace, node, pod, serviceAccount } from '../../../src/api/builtin.ts'
 import type { Client } from '../../../src/client/client.ts'
-import { recordingLogger } from '../../support/certs-recording-logger.ts'
-import { clientFor, find, untilGone } from '../../support/devcluster-client.ts'
-import { startTestCluster } from '../../support/devcluster-kubectl.ts'
-import { until } from '../../support/process.ts'
+import { recordingLogger } from '../../support/recording-logger.ts'
+import { clientFor, find, untilGone } from '../../support/devcluster/client.ts'
+import { startTestCluster } from '../../support/devcluster/kubectl.ts'
+import { until } from '../../../src/testing/until.ts'
 
 const key = (name: string): { name: string; namespace: string } => ({ name, namespace: 'default' })
 const containers = [{ name: 'main', image: 'example.com/app:1' }]
@@ -30,7 +30,7 @@ function running(client: Client, name: string): Promise<Pod> {
 
 const conditionsOf = ({ status }: Pod): string[] => (status?.conditions ?? []).map(({ type, status: value }) => `${type}=${value}`)
 
-t.test('a Pod is bound to a node that fits, gets an address and runs', async (t) => {
+t.test('a Pod is bound to a matching node, gets an address and runs', async (t) => {
   const client = await start(t)
   await client.create(pod, { metadata: key('a'), spec: { containers, nodeSelector: { zone: 'b' } } })
   const found = await running(client, 'a')
@@ -67,7 +67,7 @@ t.test('a Pod is bound to a node that fits, gets an address and runs', async (t)
   ])
 })
 
-t.test('a Pod that fits nowhere waits, says why, and runs when a node comes', async (t) => {
+t.test('a Pod that fits on no node stays Pending with a reason until a node matches', async (t) => {
   const client = await start(t)
   await client.create(pod, { metadata: key('a'), spec: { containers, nodeSelector: { zone: 'c' } } })
   const message =
@@ -85,7 +85,7 @@ t.test('a Pod that fits nowhere waits, says why, and runs when a node comes', as
   t.equal((await running(client, 'a')).spec?.nodeName, 'n1')
 })
 
-t.test('a deleted Pod stops for a moment, and its address is free again', async (t) => {
+t.test('a deleted Pod terminates gracefully, and its address is reused', async (t) => {
   const client = await start(t)
   await client.create(pod, { metadata: key('a'), spec: { containers } })
   const before = await running(client, 'a')
@@ -96,7 +96,7 @@ t.test('a deleted Pod stops for a moment, and its address is free again', async 
   t.equal((await running(client, 'a')).status?.podIP, before.status?.podIP)
 })
 
-t.test('an image that is changed in place restarts its container', async (t) => {
+t.test('a changed image restarts its container', async (t) => {
   const client = await start(t)
   await client.create(pod, { metadata: key('a'), spec: { containers } })
   const { metadata } = await running(client, 'a')
@@ -115,7 +115,7 @@ t.test('a Pod with hostNetwork has the address of its node', async (t) => {
   t.match(await running(client, 'a'), { status: { hostIP: '10.0.0.1', podIP: '10.0.0.1' } })
 })
 
-t.test('each namespace has a ServiceAccount and the root certificate', async (t) => {
+t.test('each namespace has the default ServiceAccount and the root CA', async (t) => {
   const client = await start(t)
   await client.create(namespace, { metadata: { name: 'new' } })
   await until('the ServiceAccount is there', () => find(client, serviceAccount, { name: 'default', namespace: 'new' }))
@@ -136,7 +136,7 @@ t.test('each namespace has a ServiceAccount and the root certificate', async (t)
   )
 })
 
-t.test('what the controllers do all day is not logged, unless for developers', async (t) => {
+t.test('routine messages of controllers are logged at level debug only', async (t) => {
   for (const [level, tells] of [
     ['info', false],
     ['debug', true],

@@ -4,7 +4,7 @@ import type { Converter } from '../../../src/devcluster/rest/converter.ts'
 
 const object = { apiVersion: 'ex.com/v1', kind: 'Foo', spec: { size: 1 } }
 
-t.test('a computation gets each conversion that it asks for, and each is made once', async (t) => {
+t.test('a computation receives each conversion that it requires, and each runs once', async (t) => {
   const asked: string[] = []
   const converter: Converter = {
     convert: (given, apiVersion) => {
@@ -18,7 +18,7 @@ t.test('a computation gets each conversion that it asks for, and each is made on
   t.strictSame(asked, ['ex.com/v2', 'ex.com/v3'])
 })
 
-t.test('errors of the computation and of the webhook are told', async (t) => {
+t.test('errors of the computation and of the webhook are thrown', async (t) => {
   const failing: Converter = { convert: () => Promise.reject(new Error('not converted')) }
   await t.rejects(
     acrossVersions(failing, (view) => view(object, 'ex.com/v2')),

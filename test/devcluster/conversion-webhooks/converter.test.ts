@@ -5,15 +5,15 @@ import { CallError } from '../../../src/devcluster/admission/review.ts'
 import { convertedMetadata } from '../../../src/devcluster/conversion-webhooks/converted-metadata.ts'
 import { webhookConverter } from '../../../src/devcluster/conversion-webhooks/converter.ts'
 import { asDefinition } from '../../../src/devcluster/crd/definition.ts'
-import { widgetDefinition } from '../../support/devcluster-definitions.ts'
-import { refusal } from '../../support/devcluster-registry.ts'
+import { widgetDefinition } from '../../support/devcluster/definitions.ts'
+import { refusal } from '../../support/devcluster/registry.ts'
 
 const object: JsonObject = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a', uid: 'u' }, spec: { size: 1 } }
 const { signal } = new AbortController()
 const clientConfig = { url: 'https://example.com/convert' }
 type Review = JsonObject & { apiVersion: string; request: { uid: string; desiredAPIVersion: string; objects: JsonObject[] } }
 
-/** A converter whose webhook answers so. */
+/** Returns a converter whose webhook responds with `answer`. */
 function converter(
   answer: (review: Review) => JsonValue,
   conversionReviewVersions: string[] = ['v1'],
@@ -39,7 +39,7 @@ const converted = ({ apiVersion, request }: Review, change: JsonObject = {}): Js
   },
 })
 
-t.test('an object is converted by one review', async (t) => {
+t.test('an object is converted with one ConversionReview', async (t) => {
   const { convert, calls } = converter((review) => converted(review))
   t.strictSame(await convert(), { ...object, apiVersion: 'example.com/v2', spec: { width: 1 } })
   const [config, review, how] = calls[0] as [unknown, Review, unknown]
@@ -51,11 +51,11 @@ t.test('an object is converted by one review', async (t) => {
     request: { uid: review.request.uid, desiredAPIVersion: 'example.com/v2', objects: [object] },
     response: { uid: '', convertedObjects: null, result: { metadata: {} } },
   })
-  t.equal(await convert('example.com/v1'), object, 'one that is in the version already is not sent')
+  t.equal(await convert('example.com/v1'), object, 'an object in the desired version is not sent')
   t.equal(calls.length, 1)
 })
 
-t.test('the first version of reviews that is known is spoken; the old one is less strict', async (t) => {
+t.test('the first supported version of conversionReviewVersions is used, and v1beta1 is less strict', async (t) => {
   const old = converter((review) => ({ ...converted(review, { uid: 'other' }), kind: 'ConversionReview' }), ['v3', 'v1beta1', 'v1'])
   await old.convert()
   t.equal((old.calls[0]![1] as Review).apiVersion, 'apiextensions.k8s.io/v1beta1')
@@ -68,39 +68,42 @@ t.test('the first version of reviews that is known is spoken; the old one is les
   t.strictSame(none.calls, [])
 })
 
-t.test('what fails is told with the type of the object', async (t) => {
-  const told = async (answer: (review: Review) => JsonValue, message: string): Promise<void> =>
+t.test('a failed conversion is reported with the type of the object', async (t) => {
+  const expectRefusal = async (answer: (review: Review) => JsonValue, message: string): Promise<void> =>
     void t.match(await refusal(() => converter(answer).convert()), { code: 500, message })
   const of = 'conversion webhook for example.com/v1, Kind=Widget'
-  await told(() => {
+  await expectRefusal(() => {
     throw new CallError('failed to call webhook: nobody is there')
   }, `${of} failed: nobody is there`)
-  await told((review) => ({ ...converted(review), response: null }), `${of} failed: no response provided`)
-  await told((review) => converted(review, { result: { status: 'Failure', message: 'no' } }), `${of} failed: no`)
-  await told(
+  await expectRefusal((review) => ({ ...converted(review), response: null }), `${of} failed: no response provided`)
+  await expectRefusal((review) => converted(review, { result: { status: 'Failure', message: 'no' } }), `${of} failed: no`)
+  await expectRefusal(
     (review) => converted(review, { result: { status: 'Failure', message: '' } }),
     `${of} failed: response.result.status was 'Failure', not 'Success'`,
   )
-  await told((review) => converted(review, { convertedObjects: [] }), `${of} returned 0 objects, expected 1`)
-  await told((review) => converted(review, { convertedObjects: [null] }), 'unexpected end of JSON input')
-  await told(
+  await expectRefusal((review) => converted(review, { convertedObjects: [] }), `${of} returned 0 objects, expected 1`)
+  await expectRefusal((review) => converted(review, { convertedObjects: [null] }), 'unexpected end of JSON input')
+  await expectRefusal(
     (review) => converted(review, { convertedObjects: [object] }),
     `${of} returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)`,
   )
   const returning = (change: JsonObject) => (review: Review) =>
     converted(review, { convertedObjects: [{ ...object, apiVersion: 'example.com/v2', ...change }] })
-  await told(returning({ kind: 'Other' }), `${of} returned invalid object at index 0: invalid kind (expected Widget, received Other)`)
-  await told(
+  await expectRefusal(
+    returning({ kind: 'Other' }),
+    `${of} returned invalid object at index 0: invalid kind (expected Widget, received Other)`,
+  )
+  await expectRefusal(
     returning({ kind: '' }),
     'Object \'Kind\' is missing in \'{"apiVersion":"example.com/v2","kind":"","metadata":{"name":"a","uid":"u"},"spec":{"size":1}}\'',
   )
-  await told(returning({ metadata: { name: 'b', uid: 'u' } }), `${of} returned invalid object: must have the same name: a != b`)
-  await told(returning({ metadata: { name: 'a', uid: 'v' } }), `${of} returned invalid object: must have the same UID: u != v`)
-  await told(
+  await expectRefusal(returning({ metadata: { name: 'b', uid: 'u' } }), `${of} returned invalid object: must have the same name: a != b`)
+  await expectRefusal(returning({ metadata: { name: 'a', uid: 'v' } }), `${of} returned invalid object: must have the same UID: u != v`)
+  await expectRefusal(
     returning({ metadata: { name: 'a', uid: 'u', namespace: 'n' } }),
     `${of} returned invalid object: must have the same namespace:  != n`,
   )
-  await told(
+  await expectRefusal(
     returning({ metadata: { name: 'a', uid: 'u', labels: 5 } }),
     `${of} returned invalid metadata: invalid metadata.labels of type int64 in converted object`,
   )
@@ -110,12 +113,12 @@ t.test('what fails is told with the type of the object', async (t) => {
   await t.rejects(crash.convert(), { name: 'TypeError', message: 'a defect' })
 })
 
-t.test('without a webhook there is nothing to convert by', async (t) => {
+t.test('a definition without a conversion webhook has no converter', async (t) => {
   for (const conversion of [undefined, { strategy: 'None' }])
     t.equal(webhookConverter(asDefinition(widgetDefinition(conversion && { conversion })), undefined as never, signal), undefined)
 })
 
-t.test('of the metadata of a converted object, labels and annotations count', async (t) => {
+t.test('only labels and annotations of converted metadata are used', async (t) => {
   const original = { metadata: { name: 'a', uid: 'u', labels: { a: 'b' }, annotations: { c: 'd' } } }
   const made = (metadata: JsonValue | undefined): unknown => convertedMetadata(original, { metadata } as JsonObject)
   t.strictSame(made({ name: 'other', labels: { x: 'y' }, annotations: null }), { metadata: { name: 'a', uid: 'u', labels: { x: 'y' } } })
@@ -130,7 +133,7 @@ t.test('of the metadata of a converted object, labels and annotations count', as
     problem: 'metadata.annotation: Too long: may not be more than 262144 bytes',
   })
   const odd = { metadata: { labels: { 'a b': 'c d' } } }
-  t.strictSame(convertedMetadata(odd, odd), odd, 'what was there before was good enough once')
+  t.strictSame(convertedMetadata(odd, odd), odd, 'unchanged metadata is not validated again')
   t.match(convertedMetadata(odd, { metadata: { labels: { 'a b': 'e f' } } }), {
     problem: /^\[metadata\.labels: Invalid value: "a b": .*, metadata\.labels: Invalid value: "e f": /,
   })

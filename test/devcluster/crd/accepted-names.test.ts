@@ -11,7 +11,7 @@ function definition(name: string, names: JsonObject, acceptedNames?: JsonObject,
   return asDefinition({ metadata: { name }, spec: { group, names }, ...(acceptedNames && { status: { acceptedNames } }) })
 }
 
-t.test('names that nobody has are accepted', async (t) => {
+t.test('unused names are accepted', async (t) => {
   t.strictSame(acceptNames(definition('a', all), []), { names: all, conflict: undefined })
   t.strictSame(
     acceptNames(definition('a', all, none), [definition('a', all, all), definition('b', all), definition('c', all, all, 'other.com')]),
@@ -22,7 +22,7 @@ t.test('names that nobody has are accepted', async (t) => {
   )
 })
 
-t.test('a name that another definition of the group has is not, and what was accepted stays', async (t) => {
+t.test('a name of another definition of the group is not accepted, and accepted names are kept', async (t) => {
   const cases: readonly (readonly [other: JsonObject, names: JsonObject, reason: string, message: string])[] = [
     [{ plural: 'as' }, { ...all, plural: '' }, 'PluralConflict', '"as" is already in use'],
     [{ plural: 'a' }, { ...all, singular: undefined }, 'SingularConflict', '"a" is already in use'],
@@ -41,12 +41,12 @@ t.test('a name that another definition of the group has is not, and what was acc
   t.equal(
     acceptNames(definition('a', all), [definition('b', {}, { ...none, categories: ['all'] })]).conflict,
     undefined,
-    'categories are for many',
+    'categories may be shared',
   )
   t.equal(acceptNames(definition('a', all), [definition('b', {}, { ...none, kind: 'as', plural: 'A' })]).conflict, undefined)
 })
 
-t.test('what a definition has already it keeps, even when another one has it as well', async (t) => {
+t.test('a definition keeps an accepted name that another one has as well', async (t) => {
   const others = [definition('b', {}, all)]
   t.strictSame(acceptNames(definition('a', all, all), others), { names: all, conflict: undefined })
   t.strictSame(acceptNames(definition('a', { ...all, shortNames: ['x', 'y'] }, { ...all, shortNames: ['x'] }), others), {
@@ -55,7 +55,7 @@ t.test('what a definition has already it keeps, even when another one has it as 
   })
 })
 
-t.test('what it wants no more it loses', async (t) => {
+t.test('a name that is removed from the spec is no longer accepted', async (t) => {
   t.strictSame(acceptNames(definition('a', { plural: 'as', kind: 'B' }, all), []).names, { plural: 'as', kind: 'B' })
   const names = { ...all }
   t.strictSame(acceptNames(definition('a', { ...all, categories: ['all', 'some'] }, names), []).names, {

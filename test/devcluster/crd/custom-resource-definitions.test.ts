@@ -4,7 +4,7 @@ import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-re
 import { asDefinition, isConditionTrue, withCondition } from '../../../src/devcluster/crd/definition.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { widgetDefinition, widgetVersion } from '../../support/devcluster-definitions.ts'
+import { widgetDefinition, widgetVersion } from '../../support/devcluster/definitions.ts'
 
 const clock = new FakeClock(Date.parse('2026-01-02T03:04:05Z'))
 const row = customResourceDefinitions(clock)
@@ -12,7 +12,7 @@ const { strategy } = row
 const context = systemContext(new AbortController().signal)
 const v2 = { ...widgetVersion, name: 'v2', storage: false }
 
-t.test('defaults of names, conversion and stored versions', async (t) => {
+t.test('a definition gets defaults for names, conversion and stored versions', async (t) => {
   const { spec, status } = strategy.default!(widgetDefinition()) as JsonObject & { spec: JsonObject }
   t.match(spec, { names: { singular: 'widget', listKind: 'WidgetList' }, conversion: { strategy: 'None' } })
   t.strictSame(status, { storedVersions: ['v1'] })
@@ -37,7 +37,7 @@ t.test('defaults of names, conversion and stored versions', async (t) => {
   })
 })
 
-t.test('numbers of a schema are floats, but for those of values', async (t) => {
+t.test('numbers in a schema are floats, except those in values', async (t) => {
   const large = 2n ** 53n + 1n
   const openAPIV3Schema = { type: 'integer', maximum: large, enum: [large], default: large, example: large, allOf: [{ minimum: large }] }
   const { spec } = strategy.default!(widgetDefinition({ versions: [{ name: 'v1', schema: { openAPIV3Schema } }] })) as {
@@ -48,15 +48,16 @@ t.test('numbers of a schema are floats, but for those of values', async (t) => {
   })
 })
 
-t.test('a new definition starts without conditions, whatever was sent', async (t) => {
+t.test('a new definition starts without conditions, even submitted ones', async (t) => {
   const created = strategy.prepareForCreate!(
     { ...widgetDefinition({ versions: [v2, widgetVersion] }), status: { conditions: [{}] as JsonObject[], storedVersions: ['x'] } },
     context,
   )
   t.strictSame(created.status, { conditions: null, acceptedNames: { kind: '', plural: '' }, storedVersions: ['v1'] })
+  t.match(created, { kind: 'CustomResourceDefinition', metadata: { name: 'widgets.example.com' }, spec: { group: 'example.com' } })
 })
 
-t.test('versions in which something was stored are remembered', async (t) => {
+t.test('storage versions are added to status.storedVersions', async (t) => {
   const status = { storedVersions: ['v1'], acceptedNames: { kind: 'Widget' } }
   const old = { ...widgetDefinition(), status }
   const update = (versions: JsonObject[], subresource = ''): unknown =>
@@ -69,10 +70,10 @@ t.test('versions in which something was stored are remembered', async (t) => {
     { ...status, storedVersions: ['v1', 'v2'] },
   )
   t.strictSame(update([widgetVersion, v2]), { sent: true })
-  t.strictSame(update([{ ...v2, storage: true }], 'status'), { sent: true }, 'a write of the status is left alone')
+  t.strictSame(update([{ ...v2, storage: true }], 'status'), { sent: true }, 'a write of the status is unchanged')
 })
 
-t.test('formats that mean nothing are warned of, each once', async (t) => {
+t.test('an unknown format causes one warning', async (t) => {
   const schema = (spec: JsonObject): JsonObject => ({ schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } })
   const warned = (...specs: JsonObject[]): readonly string[] =>
     strategy.warnings!(widgetDefinition({ versions: specs.map((spec) => schema(spec)) }))
@@ -113,7 +114,7 @@ t.test('formats that mean nothing are warned of, each once', async (t) => {
   t.strictSame(strategy.warnings!({}), [])
 })
 
-t.test('a definition that is deleted waits for its custom resources', async (t) => {
+t.test('a deleted definition keeps a finalizer until its custom resources are deleted', async (t) => {
   const metadata = { name: 'a', generation: 3, deletionTimestamp: 't', deletionGracePeriodSeconds: 0 }
   const conditions = [{ type: 'Established', status: 'True' }] as JsonObject[]
   const deleted = (finalizers?: string[]): JsonObject =>
@@ -130,6 +131,7 @@ t.test('a definition that is deleted waits for its custom resources', async (t) 
     metadata: { name: 'a', generation: 2, deletionTimestamp: 't', finalizers: [finalizer] },
     status: { conditions: [...conditions, condition], storedVersions: ['v1'] },
   })
+  t.match(strategy.beginDelete!(widgetDefinition()), { kind: 'CustomResourceDefinition', spec: widgetDefinition().spec })
   t.strictSame((deleted(['b']).metadata as JsonObject).finalizers, ['b', finalizer])
   t.strictSame((deleted([finalizer, 'b']).metadata as JsonObject).finalizers, [finalizer, 'b'])
   t.strictSame(strategy.beginDelete!({ metadata: { name: 'a' } }), {
@@ -138,7 +140,7 @@ t.test('a definition that is deleted waits for its custom resources', async (t) 
   })
 })
 
-t.test('what a table shows of a definition', async (t) => {
+t.test('a definition has table columns for name and creation time', async (t) => {
   const cells = (object: JsonObject): unknown => row.columns.map(({ name, cell }) => [name, cell(object, 0)])
   t.strictSame(cells({ metadata: { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' } }), [
     ['Name', 'a'],
@@ -152,9 +154,9 @@ t.test('a condition keeps its time until its status changes', async (t) => {
   const change = { type: 'A', status: 'True', reason: 'R', message: 'm' } as const
   const first = withCondition(null, change, now)
   t.strictSame(first, [{ lastTransitionTime: '2026-01-01T00:00:00Z', message: 'm', reason: 'R', status: 'True', type: 'A' }])
-  t.equal(withCondition(first, change, now + 60_000), first, 'nothing is new')
-  for (const said of [{ reason: 'S' }, { message: 'n' }])
-    t.strictSame(withCondition(first, { ...change, ...said }, now + 60_000), [{ ...first[0]!, ...said }])
+  t.equal(withCondition(first, change, now + 60_000), first, 'the same condition is unchanged')
+  for (const field of [{ reason: 'S' }, { message: 'n' }])
+    t.strictSame(withCondition(first, { ...change, ...field }, now + 60_000), [{ ...first[0]!, ...field }])
   const other = { ...change, type: 'B' } as const
   const both = withCondition(first, other, now + 60_000)
   t.strictSame(both, [first[0], { ...first[0]!, type: 'B', lastTransitionTime: '2026-01-01T00:01:00Z' }])
@@ -171,7 +173,7 @@ t.test('a condition keeps its time until its status changes', async (t) => {
   )
 })
 
-t.test('what the API server writes itself, it writes as its own user', async (t) => {
+t.test('internal writes of the API server have a user of their own', async (t) => {
   const { signal } = new AbortController()
   const { warn, ...rest } = systemContext(signal)
   t.strictSame(rest, {

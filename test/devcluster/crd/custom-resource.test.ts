@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { customResources, storedResource } from '../../../src/devcluster/crd/custom-resource.ts'
 import type { Definition } from '../../../src/devcluster/crd/definition.ts'
 import { asDefinition } from '../../../src/devcluster/crd/definition.ts'
-import { widgetDefinition, widgetVersion } from '../../support/devcluster-definitions.ts'
-import { refusal } from '../../support/devcluster-registry.ts'
+import { widgetDefinition, widgetVersion } from '../../support/devcluster/definitions.ts'
+import { refusal } from '../../support/devcluster/registry.ts'
 
 const acceptedNames = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
 function definition(
@@ -19,7 +19,7 @@ function definition(
 }
 const deprecated = { deprecated: true, storage: false }
 
-t.test('only what is established is served, in the versions that are', async (t) => {
+t.test('only an established definition is served, in its served versions', async (t) => {
   const versions = [{}, { name: 'v2', storage: false }, { name: 'v3', served: false, storage: false }]
   t.strictSame(
     customResources(definition(versions)).map(({ version, storageVersion, storageKey }) => [version, storageVersion, storageKey]),
@@ -33,11 +33,11 @@ t.test('only what is established is served, in the versions that are', async (t)
     { served: false, storage: false },
     { name: 'v2', served: false },
   ])
-  t.equal(storedResource(stored).version, 'v2', 'what is stored can be reached all the same')
+  t.equal(storedResource(stored).version, 'v2', 'the storage version is available even when it is not served')
   t.equal(storedResource(definition([{ name: 'v9', storage: false }])).version, 'v9')
 })
 
-t.test('names are those that were accepted; what they leave out follows from the kind', async (t) => {
+t.test('a resource has the accepted names, with defaults derived from the kind', async (t) => {
   const [row] = customResources(definition([{}], { plural: 'widgets', kind: 'Widget' }))
   t.match(row, { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget', custom: true, namespaced: true })
   t.strictSame([row!.shortNames, row!.categories], [[], []])
@@ -49,7 +49,7 @@ t.test('names are those that were accepted; what they leave out follows from the
   t.strictSame(plain!.subresources, {})
 })
 
-t.test('a deprecated version says so, and which one to use instead', async (t) => {
+t.test('the warning of a deprecated version names its replacement', async (t) => {
   const warnings = (versions: readonly JsonObject[]): (string | undefined)[] =>
     customResources(definition(versions)).map(({ deprecationWarning }) => deprecationWarning)
   t.strictSame(warnings([{ ...deprecated, name: 'v1beta1' }, { name: 'v1' }, { name: 'v2', storage: false }]), [
@@ -61,17 +61,17 @@ t.test('a deprecated version says so, and which one to use instead', async (t) =
   t.strictSame(
     warnings([{ deprecated: true }, { name: 'v1alpha1', storage: false }]),
     ['example.com/v1 Widget is deprecated', undefined],
-    'none older',
+    'an older version is no replacement',
   )
   t.strictSame(
     warnings([{ deprecated: true }, { name: 'v2', ...deprecated }]),
     ['example.com/v1 Widget is deprecated', 'example.com/v2 Widget is deprecated'],
-    'nor one that is deprecated, too',
+    'a deprecated version is no replacement',
   )
   t.strictSame(warnings([{ deprecated: true }, { name: 'v2', served: false, storage: false }]), ['example.com/v1 Widget is deprecated'])
 })
 
-t.test('nothing is created while the definition goes', async (t) => {
+t.test('a create is refused while the definition is terminating', async (t) => {
   const [row] = customResources(definition([{}], acceptedNames, ['Established', 'Terminating']))
   const create = row!.strategy.prepareForCreate as (object: JsonObject) => JsonObject
   t.match(await refusal(() => create({ metadata: { name: 'a' } })), {
@@ -83,7 +83,7 @@ t.test('nothing is created while the definition goes', async (t) => {
   t.equal(customResources(definition([{}]))[0]!.strategy.prepareForCreate, undefined)
 })
 
-t.test('schemas of all versions are at hand', async (t) => {
+t.test('the schema of every version is available', async (t) => {
   const [row] = customResources(
     definition([
       {},
@@ -98,7 +98,7 @@ t.test('schemas of all versions are at hand', async (t) => {
   t.equal(row!.openapi, row!.schema!.schema)
 })
 
-t.test('a cell is empty where a value does not fit its column', async (t) => {
+t.test('a table cell is empty when the value does not match the type of its column', async (t) => {
   const values: JsonObject = {
     s: 'x',
     i: 7,
@@ -139,7 +139,7 @@ t.test('a cell is empty where a value does not fit its column', async (t) => {
   t.strictSame(row('date').slice(1, 9), [null, null, null, null, null, null, null, null])
 })
 
-t.test('columns have what the definition says of them', async (t) => {
+t.test('a column has the format, description and priority of its definition', async (t) => {
   const told = (column: JsonObject): unknown => {
     const [resource] = customResources(
       definition([{ additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: '.spec.a', ...column }] }]),
@@ -155,10 +155,10 @@ t.test('columns have what the definition says of them', async (t) => {
     { name: 'A', type: 'string', format: 'password', description: 'What it is', priority: 2 },
     'x',
   ])
-  t.strictSame((told({ jsonPath: '.spec[' }) as unknown[])[1], null, 'a path that cannot be read leads nowhere')
+  t.strictSame((told({ jsonPath: '.spec[' }) as unknown[])[1], null, 'an invalid JSONPath yields null')
 })
 
-t.test('selectable fields are texts', async (t) => {
+t.test('selectable fields are strings', async (t) => {
   const selectableFields = ['.spec.s', '.spec.i', '.spec.b', '.spec.none', '.spec.z', '.spec.o'].map((jsonPath) => ({ jsonPath }))
   const [row] = customResources(definition([{ selectableFields }]))
   t.strictSame(row!.selectableFields({ spec: { s: 'x', i: 5, b: false, z: null, o: {} } }), {
@@ -184,7 +184,7 @@ const scaleOf = (change: JsonObject = {}): ReturnType<typeof customResources>[nu
     ]),
   )[0]!
 
-t.test('a scale shows numbers and selector of the object, and no more of its metadata than it needs', async (t) => {
+t.test('a Scale has the replicas and the selector of the object, and reduced metadata', async (t) => {
   const { scale } = scaleOf().subresources
   const metadata = { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '5', creationTimestamp: 'c', labels: { x: 'y' } }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
@@ -205,7 +205,7 @@ t.test('a scale shows numbers and selector of the object, and no more of its met
   })
 })
 
-t.test('a scale that is written changes one number', async (t) => {
+t.test('a write of a Scale changes spec.replicas only', async (t) => {
   const write = (object: JsonObject, scale: JsonObject, path = '.spec.a.r'): unknown =>
     scaleOf({ specReplicasPath: path }).subresources.scale!.write!(object, scale, { now: 0 })
   t.strictSame(write({ spec: { b: 1, a: { c: 2 } } }, { spec: { replicas: 5 } }), { spec: { b: 1, a: { c: 2, r: 5 } } })
@@ -220,7 +220,7 @@ t.test('a scale that is written changes one number', async (t) => {
   })
 })
 
-t.test('where the number of replicas is, by version', async (t) => {
+t.test('the path of spec.replicas is known for each version', async (t) => {
   const [row] = customResources(
     definition([
       { subresources: { scale: { specReplicasPath: '.spec.a', statusReplicasPath: '.status.r' } } },
@@ -238,7 +238,7 @@ t.test('where the number of replicas is, by version', async (t) => {
   )
 })
 
-t.test('what a scale demands of the object', async (t) => {
+t.test('the replicas and the selector of a type with a scale are validated', async (t) => {
   const told = (object: JsonObject, subresource?: string): string[] =>
     scaleOf().strategy.validate!(object, undefined, subresource).map(({ path, message }) => `${path}: ${message}`)
   const negative = (path: string): string => `${path}: Invalid value: -1: should be a non-negative integer`

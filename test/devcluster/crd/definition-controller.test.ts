@@ -8,16 +8,16 @@ import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
 import { runDefinitionController } from '../../../src/devcluster/crd/definition-controller.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
-import { conflict } from '../../../src/devcluster/apimachinery/status-error.ts'
+import { badRequest, conflict } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { namespaces } from '../../../src/devcluster/resources/builtin/namespaces.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 import type { Logger } from '../../../src/telemetry/logger.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { widget, widgetDefinition, widgetVersion } from '../../support/devcluster-definitions.ts'
-import { rejectionOf } from '../../support/devcluster-errors.ts'
-import { until } from '../../support/process.ts'
+import { widget, widgetDefinition, widgetVersion } from '../../support/devcluster/definitions.ts'
+import { rejectionOf } from '../../support/rejection.ts'
+import { until } from '../../../src/testing/until.ts'
 
 const context = systemContext(new AbortController().signal)
 const body = (object: JsonObject): { object: JsonObject; duplicates: [] } => ({ object, duplicates: [] })
@@ -26,11 +26,11 @@ interface Server {
   readonly catalog: Catalog
   readonly registry: Registry
   readonly definitions: ResourceInfo
-  /** Ends the controller. */
+  /** Stops the controller. */
   stop(): Promise<void>
   create(definition: JsonObject): Promise<JsonObject>
   get(name?: string): JsonObject
-  /** The versions of widgets that are served. */
+  /** Returns the served versions of widgets. */
   served(): string[]
 }
 
@@ -38,15 +38,21 @@ interface StartOptions {
   readonly logger?: Logger
   readonly clock?: FakeClock
   readonly beforeUpdate?: () => void
+  readonly beforeDelete?: () => void
 }
 
-/** No type of these tests has a conversion webhook. */
+/** A caller that is never used: no type of these tests has a conversion webhook. */
 const noCaller: WebhookCaller = { call: () => Promise.reject(new Error('nobody is to be called')), close: () => Promise.resolve() }
 
-/** `update` of the registry, before it is called: what is thrown there comes instead. */
+/** Starts a controller; the hooks run before each update and deletion of the registry, which fails with the error that they throw. */
 function start(
   t: Test,
-  { logger = silentLogger(), clock = new FakeClock(), beforeUpdate = (): void => undefined }: StartOptions = {},
+  {
+    logger = silentLogger(),
+    clock = new FakeClock(),
+    beforeUpdate = (): void => undefined,
+    beforeDelete = (): void => undefined,
+  }: StartOptions = {},
 ): Server {
   const definitions = customResourceDefinitions(clock)
   const catalog = new Catalog([definitions, namespaces])
@@ -54,7 +60,8 @@ function start(
   const registry = new Registry({ store, catalog, admission: admitAll, clock })
   const stop = new AbortController()
   const own = {
-    delete: (...request: Parameters<Registry['delete']>) => registry.delete(...request),
+    delete: (...request: Parameters<Registry['delete']>) =>
+      Promise.resolve(request).then((given) => (beforeDelete(), registry.delete(...given))),
     update: (...request: Parameters<Registry['update']>) =>
       Promise.resolve(request).then((given) => (beforeUpdate(), registry.update(...given))),
   } as unknown as Registry
@@ -86,7 +93,7 @@ const conditionsOf = (definition: JsonObject): string[] =>
     ({ type, status, reason }) => `${type}=${status} ${reason}`,
   )
 
-t.test('a definition is established, and then served', async (t) => {
+t.test('a definition is established and then served', async (t) => {
   const server = start(t)
   const created = await server.create(widgetDefinition())
   t.match(created, { status: { storedVersions: ['v1'], acceptedNames: { kind: '', plural: '' } } })
@@ -119,7 +126,7 @@ t.test('a definition is established, and then served', async (t) => {
   t.strictSame(Object.keys(info.subresources), ['status', 'scale'])
 })
 
-t.test('a definition may say that a map has any values, without a schema for them', async (t) => {
+t.test('additionalProperties: true is served as a map with any values', async (t) => {
   const server = start(t)
   const free: JsonObject = { type: 'object', additionalProperties: true }
   const openAPIV3Schema: JsonObject = { type: 'object', properties: { spec: free } }
@@ -127,7 +134,7 @@ t.test('a definition may say that a map has any values, without a schema for the
   t.match(server.get(), { spec: { versions: [{ schema: { openAPIV3Schema: { properties: { spec: free } } } }] } })
 })
 
-t.test('columns, selectable fields and scale come from the definition', async (t) => {
+t.test('a custom resource has the columns, selectable fields and scale of its definition', async (t) => {
   const server = start(t)
   await server.create(widgetDefinition())
   await until('served', () => server.served().length > 0)
@@ -153,7 +160,7 @@ t.test('columns, selectable fields and scale come from the definition', async (t
   })
 })
 
-t.test('without columns there is an Age', async (t) => {
+t.test('a definition without columns has an Age column', async (t) => {
   const server = start(t)
   const { additionalPrinterColumns, ...version } = widgetVersion
   t.ok(additionalPrinterColumns)
@@ -165,7 +172,7 @@ t.test('without columns there is an Age', async (t) => {
   )
 })
 
-t.test('an update changes what is served', async (t) => {
+t.test('an update of a definition changes the served versions', async (t) => {
   const server = start(t)
   await server.create(widgetDefinition())
   await until('v1', () => server.served().join() === 'v1')
@@ -208,7 +215,7 @@ t.test('an object is served in every version', async (t) => {
   t.match(server.registry.get(v2!, { name: 'a' }), { apiVersion: 'example.com/v2' })
 })
 
-t.test('names that another definition has are not accepted', async (t) => {
+t.test('a definition with the names of another one is not accepted', async (t) => {
   const server = start(t)
   await server.create(widgetDefinition())
   await until('served', () => server.served().length > 0)
@@ -222,7 +229,65 @@ t.test('names that another definition has are not accepted', async (t) => {
   await until('the names are free', () => server.catalog.find('example.com', 'v1', 'gadgets'))
 })
 
-t.test('a deleted definition takes its custom resources with it, and waits for them', async (t) => {
+/** Replaces the names of a definition. */
+async function rename(server: Server, name: string, names: JsonObject): Promise<void> {
+  const definition = server.get(name)
+  const spec = definition.spec as JsonObject & { names: JsonObject }
+  const changed = { ...definition, spec: { ...spec, names: { ...spec.names, ...names } } }
+  await server.registry.update(server.definitions, { name }, body(changed), context)
+}
+
+t.test('changed names of an established definition are accepted', async (t) => {
+  const server = start(t)
+  await server.create(widgetDefinition())
+  await until('served', () => server.served().length > 0)
+  const before = conditionsOf(server.get())
+  await rename(server, 'widgets.example.com', { shortNames: ['wx'], categories: null })
+  await until('the names are served', () => server.catalog.find('example.com', 'v1', 'widgets')!.shortNames.includes('wx'))
+  const { acceptedNames } = server.get().status as { acceptedNames: JsonObject }
+  t.strictSame([acceptedNames.shortNames, acceptedNames.plural], [['wx'], 'widgets'])
+  t.strictSame(conditionsOf(server.get()), before)
+})
+
+t.test('an established definition remains established when its changed names conflict', async (t) => {
+  const server = start(t)
+  await server.create(widgetDefinition())
+  await until('served', () => server.served().length > 0)
+  const name = 'gadgets.example.com'
+  await server.create(widgetDefinition({ names: { plural: 'gadgets', kind: 'Gadget', shortNames: ['gd'] } }, { name }))
+  await until('served', () => server.catalog.find('example.com', 'v1', 'gadgets'))
+  await rename(server, name, { shortNames: ['wd'] })
+  await until('the conflict is found', () => conditionsOf(server.get(name))[0]?.startsWith('NamesAccepted=False'))
+  t.strictSame(conditionsOf(server.get(name)), ['NamesAccepted=False ShortNamesConflict', 'Established=True InitialNamesAccepted'])
+  t.ok(server.catalog.find('example.com', 'v1', 'gadgets'))
+})
+
+t.test('a refused deletion of a custom resource is retried', async (t) => {
+  const clock = new FakeClock()
+  const logged: string[] = []
+  const logger = { error: (_fields: unknown, text: string) => logged.push(text) } as unknown as Logger
+  let refusals = 1
+  const server = start(t, {
+    clock,
+    logger,
+    beforeDelete: () => {
+      if (refusals > 0) {
+        refusals -= 1
+        throw badRequest('not now')
+      }
+    },
+  })
+  await server.create(widgetDefinition({ scope: 'Cluster' }))
+  await until('served', () => server.served().length > 0)
+  await server.registry.create(server.catalog.find('example.com', 'v1', 'widgets')!, undefined, body(widget('a')), context)
+  await server.registry.delete(server.definitions, { name: 'widgets.example.com' }, {}, context)
+  await until('it waits', () => clock.pending === 1)
+  t.strictSame(logged, ['CustomResourceDefinition widgets.example.com could not be reconciled, retrying: not now'])
+  await clock.advance(500)
+  await until('gone', () => server.served().length === 0)
+})
+
+t.test('a deleted definition deletes its custom resources and waits for them', async (t) => {
   const server = start(t)
   await server.create(widgetDefinition({ scope: 'Cluster' }))
   await until('served', () => server.served().length > 0)
@@ -237,6 +302,11 @@ t.test('a deleted definition takes its custom resources with it, and waits for t
     'Terminating=True InstanceDeletionPending',
   ])
   await until('only the held one is left', () => server.registry.list(info(), {}).items.length === 1)
+  t.strictSame(conditionsOf(server.get()), [
+    'NamesAccepted=True NoConflicts',
+    'Established=True InitialNamesAccepted',
+    'Terminating=True InstanceDeletionInProgress',
+  ])
   t.match(await rejectionOf(server.registry.create(info(), undefined, body(widget('late')), context)), {
     status: { code: 403, reason: 'Forbidden', message: /create not allowed while custom resource definition is terminating$/ },
   })
@@ -253,10 +323,10 @@ t.test('a deleted definition takes its custom resources with it, and waits for t
   await until('served again', () => server.served().length > 0)
 })
 
-t.test('what fails is tried again after half a second, and said once', async (t) => {
+t.test('a failed update is retried after half a second and logged once', async (t) => {
   const clock = new FakeClock()
-  const said: unknown[] = []
-  const logger = { error: (fields: { err: Error }, text: string) => said.push([fields.err.message, text]) } as unknown as Logger
+  const logged: unknown[] = []
+  const logger = { error: (fields: { err: Error }, text: string) => logged.push([fields.err.message, text]) } as unknown as Logger
   const failures = ['no room', 'no room', 'no power']
   let tries = 0
   const server = start(t, {
@@ -276,13 +346,13 @@ t.test('what fails is tried again after half a second, and said once', async (t)
     await clock.advance(1)
   }
   await until('served', () => server.served().length > 0)
-  t.strictSame(said, [
+  t.strictSame(logged, [
     ['no room', 'CustomResourceDefinition widgets.example.com could not be reconciled, retrying: no room'],
     ['no power', 'CustomResourceDefinition widgets.example.com could not be reconciled, retrying: no power'],
   ])
 })
 
-t.test('a write that came too late is no failure: the newer state comes by itself', async (t) => {
+t.test('a conflict is not logged and not retried: the newer state triggers another sync', async (t) => {
   const clock = new FakeClock()
   const logger = { error: () => t.fail('nothing is said') } as unknown as Logger
   let tries = 0
@@ -301,7 +371,7 @@ t.test('a write that came too late is no failure: the newer state comes by itsel
   })
   await server.create(widgetDefinition())
   await until('it was tried', () => tries === 1)
-  t.equal(clock.pending, 0, 'no second try is waited for')
+  t.equal(clock.pending, 0, 'no retry is scheduled')
   const definition = server.get()
   await server.registry.update(
     server.definitions,
@@ -312,7 +382,7 @@ t.test('a write that came too late is no failure: the newer state comes by itsel
   await until('served', () => server.served().length > 0)
 })
 
-t.test('a controller that has ended serves nothing more', async (t) => {
+t.test('a stopped controller serves no further definitions', async (t) => {
   const server = start(t)
   await server.create(widgetDefinition())
   await until('served', () => server.served().length > 0)

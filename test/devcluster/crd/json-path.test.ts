@@ -65,7 +65,7 @@ const cases: [string, unknown[]][] = [
 ]
 
 for (const [path, expected] of cases) {
-  t.test(`${path} leads to ${JSON.stringify(expected)}`, async (t) => {
+  t.test(`${path} yields ${JSON.stringify(expected)}`, async (t) => {
     t.strictSame(compileJsonPath(path)(object), expected)
   })
 }
@@ -87,7 +87,7 @@ for (const path of [
   })
 }
 
-t.test('plain field paths are told from others', async (t) => {
+t.test('a path of plain fields is split, and other paths are not', async (t) => {
   t.strictSame(plainFields('.spec.replicas'), ['spec', 'replicas'])
   t.equal(plainFields('.spec.list[0]'), undefined)
   t.equal(plainFields('spec'), undefined)

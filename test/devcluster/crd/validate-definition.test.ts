@@ -6,7 +6,7 @@ import { asDefinition } from '../../../src/devcluster/crd/definition.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { validateDefinition } from '../../../src/devcluster/crd/validate-definition.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { widgetDefinition, widgetVersion } from '../../support/devcluster-definitions.ts'
+import { widgetDefinition, widgetVersion } from '../../support/devcluster/definitions.ts'
 
 const { strategy } = customResourceDefinitions(new FakeClock())
 const defaulted = (object: JsonObject): JsonObject => strategy.default!(object)
@@ -23,13 +23,13 @@ const eight = {
   properties: Object.fromEntries([...'abcdefghi'].map((name, index) => [name, { type: ['string', 'boolean', 'integer'][index % 3]! }])),
 }
 
-t.test('a sound definition has no errors, and gets its defaults', async (t) => {
+t.test('a valid definition has no errors and gets its defaults', async (t) => {
   t.strictSame(errorsOf({}), [])
   const { spec } = asDefinition(defaulted(widgetDefinition()))
   t.match(spec, { names: { singular: 'widget', listKind: 'WidgetList' }, conversion: { strategy: 'None' } })
 })
 
-t.test('defaults leave alone what is complete', async (t) => {
+t.test('defaulting does not change a complete definition', async (t) => {
   const complete = defaulted(widgetDefinition())
   t.equal(defaulted(complete), complete)
 })
@@ -159,7 +159,7 @@ const wrongApproval = (value: string): string =>
 const v2: JsonObject = { name: 'v2', storage: false }
 const warned = (deprecationWarning: string): JsonObject => versions({ deprecated: true, deprecationWarning })
 
-/** Each with everything that is wrong with it. */
+/** Invalid CRDs with all of their errors. */
 const exact: [string, JsonObject, JsonObject, ...string[]][] = [
   [
     'no plural',
@@ -464,16 +464,16 @@ const exact: [string, JsonObject, JsonObject, ...string[]][] = [
     'spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required',
   ],
 ]
-t.test('everything that is wrong is told, and where', async (t) => {
+t.test('every error is reported with its path', async (t) => {
   for (const [name, spec, metadata, ...errors] of exact) t.strictSame(errorsOf(spec, metadata), errors, name)
 })
 
-t.test('a character that is not printable is found at its byte', async (t) => {
+t.test('a character that is not printable is reported with its byte offset', async (t) => {
   const [told] = errorsOf(warned('é\u00a0'))
   t.match(told, /: must only contain printable UTF-8 characters; non-printable character found at index 2$/)
 })
 
-t.test('at the root of an object with a status, a schema says nothing that the status alone would not show', async (t) => {
+t.test('the root schema of a type with a status subresource is limited to a few keywords', async (t) => {
   for (const more of [
     { anyOf: [{ required: ['spec'] }] },
     { not: { required: ['x'] } },
@@ -485,7 +485,7 @@ t.test('at the root of an object with a status, a schema says nothing that the s
     ])
 })
 
-t.test('versions are quoted in the internal form of the API server', async (t) => {
+t.test('an error quotes versions in the internal form of kube-apiserver', async (t) => {
   const bare = { ...widgetVersion, selectableFields: [], storage: false }
   t.equal(
     errorsOf({ versions: [bare, { ...bare, name: 'v2', deprecated: true, deprecationWarning: 'old' }] })[0],
@@ -494,7 +494,7 @@ t.test('versions are quoted in the internal form of the API server', async (t) =
   )
 })
 
-t.test('what custom resources are stored under may not change', async (t) => {
+t.test('the names and the scope of an established definition are immutable', async (t) => {
   const established = (spec: JsonObject): ReturnType<typeof asDefinition> =>
     asDefinition({
       ...defaulted(widgetDefinition(spec)),
@@ -510,7 +510,7 @@ t.test('what custom resources are stored under may not change', async (t) => {
   t.strictSame(
     validateDefinition(fresh({ scope: 'Cluster', ...names({ kind: 'Other' }) }), fresh({})),
     [],
-    'before it serves, what is not in paths may',
+    'names outside of paths may change before the definition is established',
   )
   t.strictSame(validateDefinition(fresh({ group: 'other.com', ...names({ plural: 'others' }) }), fresh({})).map(formatFieldError), [
     'spec.group: Invalid value: "other.com": field is immutable',

@@ -18,7 +18,7 @@ function refusal(run: () => unknown): { code: number | undefined; message: strin
   throw new Error('nothing was refused')
 }
 
-t.test('JSON keeps __proto__ as data and reports duplicates', (t) => {
+t.test('a JSON body keeps __proto__ as data and reports duplicate keys', (t) => {
   const { value, duplicates } = decodeObject(Buffer.from('{"__proto__":{"x":1},"a":1,"a":2}'), 'application/json; charset=utf-8', foo)
   t.equal(JSON.stringify(value), '{"__proto__":{"x":1},"a":2}')
   t.strictSame(duplicates, ['a'])
@@ -26,27 +26,30 @@ t.test('JSON keeps __proto__ as data and reports duplicates', (t) => {
   t.end()
 })
 
-t.test('YAML: duplicates by line, merge keys, booleans of YAML 1.1, times as strings, __proto__ as data', (t) => {
-  const text = ['a: &x {b: yes}', 'c: {<<: *x, d: 2001-01-01}', 'list:', '- k: 1', '  k: 2', '__proto__: {z: 1}', 'a: 3', ''].join('\n')
-  const { value, duplicates } = decodeObject(Buffer.from(text), 'application/yaml', foo)
-  t.equal(JSON.stringify(value), '{"a":3,"c":{"b":true,"d":"2001-01-01"},"list":[{"k":2}],"__proto__":{"z":1}}')
-  t.strictSame(duplicates, ['line 5: key "k" already set in map', 'line 7: key "a" already set in map'])
-  t.end()
-})
+t.test(
+  'a YAML body reports duplicate keys by line and keeps merge keys, YAML 1.1 booleans, times as strings and __proto__ as data',
+  (t) => {
+    const text = ['a: &x {b: yes}', 'c: {<<: *x, d: 2001-01-01}', 'list:', '- k: 1', '  k: 2', '__proto__: {z: 1}', 'a: 3', ''].join('\n')
+    const { value, duplicates } = decodeObject(Buffer.from(text), 'application/yaml', foo)
+    t.equal(JSON.stringify(value), '{"a":3,"c":{"b":true,"d":"2001-01-01"},"list":[{"k":2}],"__proto__":{"z":1}}')
+    t.strictSame(duplicates, ['line 5: key "k" already set in map', 'line 7: key "a" already set in map'])
+    t.end()
+  },
+)
 
-t.test('what calls itself YAML and is JSON is read as JSON, and its duplicates as those of YAML', (t) => {
+t.test('a JSON body with a YAML media type is decoded as JSON, with its duplicates reported as in YAML', (t) => {
   const { value, duplicates } = decodeYaml(Buffer.from('{"a":{"b":1,"b":2}}'), badRequest)
   t.strictSame(value, { a: { b: 2 } })
   t.strictSame(duplicates, ['line 1: key "b" already set in map'])
   t.end()
 })
 
-t.test('of several documents of YAML the first is read', (t) => {
+t.test('only the first of several YAML documents is decoded', (t) => {
   t.strictSame(decodeYaml(Buffer.from('a: 1\n---\nb: 2\n'), badRequest).value, { a: 1 })
   t.end()
 })
 
-t.test('broken bodies are refused with 400 and a beginning of what was sent', (t) => {
+t.test('a malformed body is refused with 400 and the beginning of the body', (t) => {
   t.strictSame(
     refusal(() => decodeObject(Buffer.from('{"a":'), undefined, configMap)),
     {
@@ -76,7 +79,7 @@ t.test('broken bodies are refused with 400 and a beginning of what was sent', (t
   t.end()
 })
 
-t.test('other media types are refused with 415, and so is protobuf for custom resources', (t) => {
+t.test('an unsupported media type, or protobuf for a custom resource, is refused with 415', (t) => {
   const inUnknownFormat =
     'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml'
   const protobuf = 'application/vnd.kubernetes.protobuf'
@@ -93,7 +96,7 @@ t.test('other media types are refused with 415, and so is protobuf for custom re
   t.end()
 })
 
-t.test('protobuf is what the media type says it is', (t) => {
+t.test('a protobuf body is recognized by its media type', (t) => {
   const bytes = Buffer.from('6b3873000a0f0a0276311209436f6e6669674d617012050a030a0161', 'hex')
   t.strictSame(decodeObject(bytes, 'application/vnd.kubernetes.protobuf', configMap), {
     value: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } },
@@ -106,7 +109,7 @@ t.test('protobuf is what the media type says it is', (t) => {
   t.end()
 })
 
-t.test('YAML of more parts than can be read in a moment is refused, whatever its size', (t) => {
+t.test('YAML with too many tokens is refused independently of its size', (t) => {
   const refused = {
     code: 413,
     message: 'Request entity too large: limit of YAML is 250000 tokens; send it as JSON without duplicate keys',
@@ -126,7 +129,7 @@ t.test('YAML of more parts than can be read in a moment is refused, whatever its
   t.end()
 })
 
-t.test('the media type of a body, JSON where nothing is said', (t) => {
+t.test('the media type of a body defaults to JSON', (t) => {
   const types: [header: string | undefined, type: string][] = [
     [undefined, 'application/json'],
     ['', 'application/json'],
@@ -138,7 +141,7 @@ t.test('the media type of a body, JSON where nothing is said', (t) => {
   t.end()
 })
 
-t.test('integers beyond 2^53 keep their digits where they may', (t) => {
+t.test('integers beyond 2^53 keep their digits when exact decoding is requested', (t) => {
   const digits = '{"a":9007199254740993}'
   for (const [type, text] of [
     ['application/json', digits],
@@ -155,7 +158,7 @@ t.test('integers beyond 2^53 keep their digits where they may', (t) => {
   t.end()
 })
 
-t.test('YAML: keys of sequences, of numbers and behind aliases', (t) => {
+t.test('YAML keys that are sequences, numbers or aliases are converted as by kube-apiserver', (t) => {
   const text = ['- &a {x: 1, x: 2}', '- *a', '- 1: a', '  1: b', '- {b: {c: 1, c: 2}, b: 1}'].join('\n')
   t.strictSame(decodeYaml(Buffer.from(text), badRequest), {
     value: [{ x: 2 }, { x: 2 }, { 1: 'b' }, { b: 1 }],
@@ -177,7 +180,7 @@ t.test('YAML: keys of sequences, of numbers and behind aliases', (t) => {
   t.end()
 })
 
-t.test('YAML may be nested as deeply as any object', (t) => {
+t.test('YAML may be nested as deeply as JSON', (t) => {
   const nested = (depth: number): Buffer => Buffer.from(`a: ${'['.repeat(depth)}${']'.repeat(depth)}`)
   t.strictSame(decodeYaml(nested(500), badRequest).duplicates, [])
   t.strictSame(
@@ -187,7 +190,7 @@ t.test('YAML may be nested as deeply as any object', (t) => {
   t.end()
 })
 
-t.test('a refusal quotes the beginning of a body', (t) => {
+t.test('a refusal quotes the beginning of the body', (t) => {
   const quoted = (body: string | Buffer): string =>
     /\(([^()]*)\)$/.exec(refusal(() => decodeObject(Buffer.from(body), 'application/json', configMap)).message)![1]!
   t.equal(quoted(`{${'x'.repeat(29)}`), `{${'x'.repeat(29)}`)
@@ -201,7 +204,7 @@ t.test('a refusal quotes the beginning of a body', (t) => {
 const protobuf = 'application/vnd.kubernetes.protobuf'
 const deleteOptions = { apiVersion: 'v1', kind: 'DeleteOptions' }
 
-t.test('options are told what is wrong with them in few words', (t) => {
+t.test('malformed options are refused with a short message', (t) => {
   const decode = (body: string | Buffer, type?: string) => decodeOptions(Buffer.from(body), type, deleteOptions)
   t.strictSame(decode('{"a":1,"a":2}'), { value: { a: 2 }, duplicates: ['a'] })
   t.strictSame(decode('a: 1', 'application/yaml'), { value: { a: 1 }, duplicates: [] })
@@ -224,14 +227,14 @@ t.test('options are told what is wrong with them in few words', (t) => {
   t.end()
 })
 
-t.test('protobuf that is none', (t) => {
+t.test('malformed protobuf is refused', (t) => {
   const refused = refusal(() => decodeObject(Buffer.from('x'), protobuf, configMap))
   t.equal(refused.code, 400)
   t.match(refused.message, /^the object provided is unrecognized \(must be of type ConfigMap\): .* \(78\)$/)
   t.end()
 })
 
-/** A request with these parts of a body. */
+/** Returns a request whose body arrives in these chunks. */
 function requestOf(parts: readonly Buffer[], headers: Record<string, string> = {}): IncomingMessage {
   return Object.assign(Readable.from(parts), { headers }) as unknown as IncomingMessage
 }
@@ -245,7 +248,7 @@ async function refusalOf(running: Promise<unknown>): Promise<{ code: number | un
   throw new Error('nothing was refused', { cause: error })
 }
 
-t.test('a body of 3 MiB is read, and of one more it is not', async (t) => {
+t.test('a body of 3 MiB is accepted, and one byte more is refused with 413', async (t) => {
   const limit = 3 * 1024 * 1024
   const tooLarge = { code: 413, message: `Request entity too large: limit is ${limit}` }
   const half = Buffer.alloc(limit / 2, 'x')
@@ -253,11 +256,15 @@ t.test('a body of 3 MiB is read, and of one more it is not', async (t) => {
   t.equal((await readBody(requestOf([half, half], { 'content-length': String(limit) }))).length, limit)
   const long = requestOf([half, half, Buffer.from('x')])
   t.strictSame(await refusalOf(readBody(long)), tooLarge)
-  t.equal(long.destroyed, false, 'the answer is still to go out on its connection')
-  t.strictSame(await refusalOf(readBody(requestOf([], { 'content-length': String(limit + 1) }))), tooLarge, 'and not even begun')
+  t.equal(long.destroyed, false, 'the connection stays open for the response')
+  t.strictSame(
+    await refusalOf(readBody(requestOf([], { 'content-length': String(limit + 1) }))),
+    tooLarge,
+    'an announced length beyond the limit is refused before reading',
+  )
 })
 
-t.test('a body that breaks off is a bad request', async (t) => {
+t.test('a truncated body is a bad request', async (t) => {
   const body = new Readable({ read: () => undefined })
   body.push('ab')
   const reading = readBody(Object.assign(body, { headers: {} }) as unknown as IncomingMessage)

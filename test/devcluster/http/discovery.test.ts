@@ -5,21 +5,21 @@ import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { Discovery } from '../../../src/devcluster/http/discovery.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import { storedVerbs } from '../../../src/devcluster/rest/subresource.ts'
-import { rowOf, startTestServer } from '../../support/http-server.ts'
+import { rowOf, startTestServer } from '../../support/devcluster/http-server.ts'
 
 const aggregated = (version: string): string => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 
-t.test('the legacy documents', async (t) => {
-  const { ask } = await startTestServer(t)
-  t.match((await ask('/api')).json, { kind: 'APIVersions', versions: ['v1'] })
-  const { json } = await ask('/apis')
+t.test('legacy discovery lists groups, versions and resources', async (t) => {
+  const { send } = await startTestServer(t)
+  t.match((await send('/api')).json, { kind: 'APIVersions', versions: ['v1'] })
+  const { json } = await send('/apis')
   t.equal(json.kind, 'APIGroupList')
   t.strictSame(
     (json.groups as JsonObject[]).map(({ name }) => name),
     ['apps', 'authentication.k8s.io', 'authorization.k8s.io', 'a.example.com'],
-    'the groups of CRDs come last',
+    'groups of CustomResourceDefinitions come last',
   )
-  t.strictSame((await ask('/apis/a.example.com')).json, {
+  t.strictSame((await send('/apis/a.example.com')).json, {
     kind: 'APIGroup',
     apiVersion: 'v1',
     name: 'a.example.com',
@@ -29,8 +29,8 @@ t.test('the legacy documents', async (t) => {
     ],
     preferredVersion: { groupVersion: 'a.example.com/v1', version: 'v1' },
   })
-  t.match((await ask('/api/v1')).json, { kind: 'APIResourceList', groupVersion: 'v1' })
-  const resources = (await ask('/api/v1')).json.resources as JsonObject[]
+  t.match((await send('/api/v1')).json, { kind: 'APIResourceList', groupVersion: 'v1' })
+  const resources = (await send('/api/v1')).json.resources as JsonObject[]
   t.strictSame(
     resources.find(({ name }) => name === 'pods'),
     {
@@ -43,23 +43,23 @@ t.test('the legacy documents', async (t) => {
       categories: ['all'],
       storageVersionHash: 'xPOwRZ+Yhw8=',
     },
-    'as a real API server describes pods, hash included',
+    'pods are described as by kube-apiserver, hash included',
   )
-  t.match((await ask('/apis/a.example.com/v1')).json.resources, [
+  t.match((await send('/apis/a.example.com/v1')).json.resources, [
     { name: 'foos' },
     { name: 'foos/status', singularName: '', kind: 'Foo', verbs: ['get', 'patch', 'update'] },
     { name: 'foos/scale', group: 'autoscaling', version: 'v1', kind: 'Scale' },
   ])
 })
 
-t.test('the legacy documents tell all of a type', async (t) => {
-  const { ask, server } = await startTestServer(t)
-  t.strictSame((await ask('/api')).json, {
+t.test('legacy discovery describes a type with its subresources', async (t) => {
+  const { send, server } = await startTestServer(t)
+  t.strictSame((await send('/api')).json, {
     kind: 'APIVersions',
     versions: ['v1'],
     serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: server.url.replace('https://', '') }],
   })
-  const { json } = await ask('/apis/a.example.com/v1')
+  const { json } = await send('/apis/a.example.com/v1')
   const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
   const subresource = { singularName: '', namespaced: true, verbs: ['get', 'patch', 'update'] }
   t.strictSame(json, {
@@ -80,13 +80,13 @@ t.test('the legacy documents tell all of a type', async (t) => {
       { name: 'foos/scale', kind: 'Scale', group: 'autoscaling', version: 'v1', ...subresource },
     ],
   })
-  t.match(await ask('/apis/a.example.com/v1beta1'), {
+  t.match(await send('/apis/a.example.com/v1beta1'), {
     json: { resources: [{ name: 'foos', storageVersionHash: (json.resources as JsonObject[])[0]!.storageVersionHash! }] },
   })
-  const core = (await ask('/api/v1')).json
+  const core = (await send('/api/v1')).json
   t.equal(core.apiVersion, undefined)
   t.equal(core.groupVersion, 'v1')
-  const reviews = (await ask('/apis/authorization.k8s.io/v1')).json.resources as JsonObject[]
+  const reviews = (await send('/apis/authorization.k8s.io/v1')).json.resources as JsonObject[]
   t.strictSame(
     reviews.find(({ kind }) => kind === 'SubjectAccessReview'),
     {
@@ -97,18 +97,18 @@ t.test('the legacy documents tell all of a type', async (t) => {
       verbs: ['create'],
     },
   )
-  t.match(await ask('/api', { accept: 'application/yaml' }), {
+  t.match(await send('/api', { accept: 'application/yaml' }), {
     headers: { 'content-type': 'application/yaml' },
     text: /^kind: APIVersions\n/,
   })
-  t.match(await ask('/apis/a.example.com/v1', { accept: 'text/xml' }), { code: 406, json: { message: /^only the following/ } })
-  t.match(await ask('/api/v1', { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable/ } })
-  t.match(await ask('/apis', { accept: 'text/xml' }), { code: 406, json: { message: /^only the following/ } })
-  t.match(await ask('/api', { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable/ } })
+  t.match(await send('/apis/a.example.com/v1', { accept: 'text/xml' }), { code: 406, json: { message: /^only the following/ } })
+  t.match(await send('/api/v1', { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable/ } })
+  t.match(await send('/apis', { accept: 'text/xml' }), { code: 406, json: { message: /^only the following/ } })
+  t.match(await send('/api', { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable/ } })
 })
 
-t.test('the index names every path that tells something', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('the index lists every path with a document', async (t) => {
+  const { send } = await startTestServer(t)
   const apis = ['a.example.com', 'apps', 'authentication.k8s.io', 'authorization.k8s.io'].flatMap((group) => [
     `/apis/${group}`,
     `/apis/${group}/v1`,
@@ -117,13 +117,13 @@ t.test('the index names every path that tells something', async (t) => {
   const health = ['/healthz', '/healthz/ping', '/livez', '/livez/ping', '/openapi/v3', '/readyz', '/readyz/ping']
   const paths = ['/api', '/api/v1', '/apis', ...apis, ...health, '/version']
   for (const path of ['/', '/index.html']) {
-    const { headers, text } = await ask(path)
+    const { headers, text } = await send(path)
     t.equal(headers['content-type'], 'application/json')
     t.equal(text, `${JSON.stringify({ paths }, null, 2)}\n`)
   }
 })
 
-t.test('the groups of Kubernetes come in the order of its API server', async (t) => {
+t.test('built-in groups are in the order of kube-apiserver', async (t) => {
   const catalog = new Catalog([
     rowOf({ group: 'z.example.com', version: 'v1', kind: 'A', plural: 'as' }),
     rowOf({ group: 'discovery.k8s.io', version: 'v1', kind: 'B', plural: 'bs' }),
@@ -136,7 +136,17 @@ t.test('the groups of Kubernetes come in the order of its API server', async (t)
     (discovery.groupList().groups as JsonObject[]).map(({ name }) => name),
     ['apps', 'events.k8s.io', 'batch', 'discovery.k8s.io', 'z.example.com'],
   )
-  t.strictSame(discovery.coreVersions('x').versions, [], 'there may be no core group')
+  const groups = [
+    ...['apps', 'events.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'autoscaling', 'batch', 'networking.k8s.io', 'policy'],
+    ...['rbac.authorization.k8s.io', 'storage.k8s.io', 'admissionregistration.k8s.io', 'apiextensions.k8s.io', 'scheduling.k8s.io'],
+    ...['coordination.k8s.io', 'discovery.k8s.io', 'a.example.com', 'b.example.com'],
+  ]
+  const reversed = groups.toReversed().map((group) => rowOf({ group, version: 'v1', kind: 'A', plural: 'as' }))
+  t.strictSame(
+    (new Discovery(new Catalog(reversed)).groupList().groups as JsonObject[]).map(({ name }) => name),
+    groups,
+  )
+  t.strictSame(discovery.coreVersions('x').versions, [], 'a catalog without core group has no core versions')
   t.equal(discovery.group('nothing'), undefined)
   t.equal(discovery.group(''), undefined)
   t.equal(discovery.resourceList('apps', 'v2'), undefined)
@@ -148,7 +158,7 @@ t.test('the groups of Kubernetes come in the order of its API server', async (t)
   t.notMatch(discovery.aggregated(false).text, /z\.example\.com/)
 })
 
-t.test('aggregated discovery tells all of a type', async (t) => {
+t.test('aggregated discovery describes a type with its subresources', async (t) => {
   const sub = { kind: 'Foo', verbs: ['get'] as const }
   const discovery = new Discovery(
     new Catalog([
@@ -240,16 +250,16 @@ t.test('aggregated discovery tells all of a type', async (t) => {
   })
 })
 
-t.test('the aggregated documents', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('aggregated discovery is served when it is accepted, in any order of media types', async (t) => {
+  const { send } = await startTestServer(t)
   for (const order of [
     [aggregated('v2'), 'application/json'],
     ['application/json', aggregated('v2')],
   ]) {
-    const core = await ask('/api', { accept: order.join(',') })
+    const core = await send('/api', { accept: order.join(',') })
     t.equal(core.headers['content-type'], aggregated('v2'))
     t.match(core.json, { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' })
-    const { json } = await ask('/apis', { accept: order.join(',') })
+    const { json } = await send('/apis', { accept: order.join(',') })
     const foos = (json.items as JsonObject[]).at(-1)
     t.match(foos, {
       metadata: { name: 'a.example.com' },
@@ -277,23 +287,23 @@ t.test('the aggregated documents', async (t) => {
   }
 })
 
-t.test('an entity tag saves the second transfer, until the catalog changes', async (t) => {
-  const { ask, catalog } = await startTestServer(t)
-  const first = await ask('/apis', { accept: aggregated('v2') })
+t.test('a request with the ETag gets 304 until the catalog changes', async (t) => {
+  const { send, catalog } = await startTestServer(t)
+  const first = await send('/apis', { accept: aggregated('v2') })
   const headers = { 'if-none-match': String(first.headers.etag) }
   t.match(first.headers, { etag: /^"[0-9A-F]{128}"$/, 'cache-control': 'public', vary: 'Accept' })
-  t.match(await ask('/apis', { accept: aggregated('v2'), headers }), { code: 304, text: '' })
+  t.match(await send('/apis', { accept: aggregated('v2'), headers }), { code: 304, text: '' })
   const several = { 'if-none-match': `"x", W/${String(first.headers.etag)}` }
-  t.match(await ask('/apis', { accept: aggregated('v2'), headers: several }), { code: 304, headers: { etag: first.headers.etag } })
+  t.match(await send('/apis', { accept: aggregated('v2'), headers: several }), { code: 304, headers: { etag: first.headers.etag } })
   catalog.add(rowOf({ group: 'b.example.com', version: 'v1', kind: 'Bar', plural: 'bars' }))
-  const changed = await ask('/apis', { accept: aggregated('v2'), headers })
+  const changed = await send('/apis', { accept: aggregated('v2'), headers })
   t.equal(changed.code, 200)
   t.not(changed.headers.etag, first.headers.etag)
 })
 
-t.test('OpenAPI v3: an index with hashes, of which only the changed ones change', async (t) => {
-  const { ask, catalog } = await startTestServer(t)
-  const index = async (): Promise<Record<string, { serverRelativeURL: string }>> => (await ask('/openapi/v3')).json.paths as never
+t.test('the OpenAPI v3 index has a hash for each document, which changes with the document only', async (t) => {
+  const { send, catalog } = await startTestServer(t)
+  const index = async (): Promise<Record<string, { serverRelativeURL: string }>> => (await send('/openapi/v3')).json.paths as never
   const before = await index()
   t.strictSame(Object.keys(before), [
     'api/v1',
@@ -308,38 +318,38 @@ t.test('OpenAPI v3: an index with hashes, of which only the changed ones change'
   t.not(after['apis/a.example.com/v1']!.serverRelativeURL, before['apis/a.example.com/v1']!.serverRelativeURL)
   t.equal(after['apis/apps/v1']!.serverRelativeURL, before['apis/apps/v1']!.serverRelativeURL)
 
-  const stale = await ask(before['apis/a.example.com/v1']!.serverRelativeURL)
+  const stale = await send(before['apis/a.example.com/v1']!.serverRelativeURL)
   t.equal(stale.code, 301)
   t.equal(stale.headers.location, after['apis/a.example.com/v1']!.serverRelativeURL)
   const { serverRelativeURL } = after['apis/a.example.com/v1']!
   const hash = /hash=([0-9A-F]{128})$/.exec(serverRelativeURL)![1]!
   const common = { etag: `"${hash}"`, vary: 'Accept', 'content-type': 'application/json' }
-  t.match(await ask(serverRelativeURL), { code: 200, headers: { ...common, 'cache-control': 'public, immutable' } })
+  t.match(await send(serverRelativeURL), { code: 200, headers: { ...common, 'cache-control': 'public, immutable' } })
   const plain = '/openapi/v3/apis/a.example.com/v1'
   for (const accept of [undefined, 'application/*', 'text/xml,application/json'])
-    t.match(await ask(plain, accept === undefined ? {} : { accept }), {
+    t.match(await send(plain, accept === undefined ? {} : { accept }), {
       code: 200,
       headers: { ...common, 'cache-control': 'no-cache, private' },
     })
-  t.match(await ask(plain, { accept: 'application/yaml' }), { code: 406, text: '' })
-  t.match(await ask(plain, { headers: { 'if-none-match': `"${hash}"` } }), { code: 304, text: '' })
-  t.match(await ask('/openapi/v3', { accept: 'text/xml' }), {
+  t.match(await send(plain, { accept: 'application/yaml' }), { code: 406, text: '' })
+  t.match(await send(plain, { headers: { 'if-none-match': `"${hash}"` } }), { code: 304, text: '' })
+  t.match(await send('/openapi/v3', { accept: 'text/xml' }), {
     code: 200,
     headers: { 'content-type': 'text/plain; charset=utf-8' },
     text: /\}\n$/,
   })
-  t.match(await ask('/openapi/v3/apis/nothing/v1'), { code: 404, text: '' })
-  t.match(await ask('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' }), {
+  t.match(await send('/openapi/v3/apis/nothing/v1'), { code: 404, text: '' })
+  t.match(await send('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' }), {
     code: 200,
     headers: { 'content-type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' },
     text: '\n\u00032.0',
   })
-  t.match(await ask('/openapi/v2'), { code: 404, json: { reason: 'NotFound', message: /OpenAPI v3 only: see \/openapi\/v3$/ } })
+  t.match(await send('/openapi/v2'), { code: 404, json: { reason: 'NotFound', message: /OpenAPI v3 only: see \/openapi\/v3$/ } })
 })
 
-t.test('OpenAPI v3: a document says what kubectl wants to know', async (t) => {
-  const { ask } = await startTestServer(t)
-  const { json } = await ask('/openapi/v3/apis/a.example.com/v1')
+t.test('an OpenAPI v3 document has the schemas and operations that kubectl reads', async (t) => {
+  const { send } = await startTestServer(t)
+  const { json } = await send('/openapi/v3/apis/a.example.com/v1')
   const path = (json.paths as JsonObject)['/apis/a.example.com/v1/namespaces/{namespace}/foos/{name}'] as Record<string, JsonObject>
   t.strictSame(Object.keys(path), ['get', 'put', 'patch', 'delete', 'parameters'])
   t.match(path.patch, {

@@ -42,7 +42,7 @@ cases.push(
   ['application/json;as=Other;g=meta.k8s.io;v=v1,application/yaml', { as: 'object', encoding: 'yaml' }],
 )
 
-t.test('what is offered decides what is taken', (t) => {
+t.test('only offered media types are negotiated', (t) => {
   t.strictSame(negotiate('application/*', {}), json)
   t.strictSame(negotiate('application/yaml,application/json', { stream: true }), json)
   t.strictSame(negotiate(`${table},application/json`, {}), json)
@@ -51,7 +51,7 @@ t.test('what is offered decides what is taken', (t) => {
   t.end()
 })
 
-t.test('the first form that is known is taken', (t) => {
+t.test('the first supported media type is chosen', (t) => {
   for (const [accept, form] of cases) t.strictSame(negotiate(accept, offers), form, accept ?? 'no header')
   t.end()
 })
@@ -75,7 +75,7 @@ const refusals: [accept: string, offers: Offers, message: string][] = [
   ['application/json;as=Table', offers, `${only}${produced}`],
 ]
 
-t.test('406 when there is none', (t) => {
+t.test('an Accept header without a supported media type is refused with 406', (t) => {
   for (const [accept, given, message] of refusals) {
     try {
       negotiate(accept, given)
@@ -87,7 +87,7 @@ t.test('406 when there is none', (t) => {
   t.end()
 })
 
-t.test('errors are told in an encoding that is accepted as such', (t) => {
+t.test('an error is encoded as a plain media type that the client accepts', (t) => {
   t.equal(encodingOfError('application/yaml'), 'yaml')
   t.equal(encodingOfError(`${table.replace('json', 'yaml')},application/json`), 'json')
   t.equal(encodingOfError('text/xml'), undefined)
@@ -99,7 +99,7 @@ t.test('errors are told in an encoding that is accepted as such', (t) => {
   t.end()
 })
 
-t.test('discovery is aggregated for whoever takes it so, even after other forms', (t) => {
+t.test('aggregated discovery is chosen at any position of the Accept header', (t) => {
   const aggregated = (version: string): string => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
   t.equal(acceptsAggregated(`${aggregated('v2')},${aggregated('v2beta1')},application/json`), true)
   t.equal(acceptsAggregated(`application/yaml,${aggregated('v2')}`), true)

@@ -1,18 +1,18 @@
-/** Reading and writing objects: forms of answers, options of writes, media types. */
+/** Reads and writes of objects: forms of responses, options of writes, media types. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
 import { notFound } from '../../../src/devcluster/apimachinery/status-error.ts'
-import { foo, startTestServer } from '../../support/http-server.ts'
+import { foo, startTestServer } from '../../support/devcluster/http-server.ts'
 
 const foos = '/apis/a.example.com/v1/namespaces/default/foos'
 const pods = '/api/v1/namespaces/default/pods'
 const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json'
 const body = JSON.stringify({ apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name: 'a' } })
 
-t.test('lists: kind, metadata and items; the query reaches the registry', async (t) => {
+t.test('a list has kind, metadata and items, and its query reaches the registry', async (t) => {
   let seen: unknown
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       list: (_info, options) => {
         seen = options
@@ -21,7 +21,7 @@ t.test('lists: kind, metadata and items; the query reaches the registry', async 
     },
   })
   const query = 'limit=2&continue=xyz&resourceVersion=5&resourceVersionMatch=Exact&labelSelector=a%3Db&fieldSelector=c%3Dd'
-  const { code, json } = await ask(`${foos}?${query}`)
+  const { code, json } = await send(`${foos}?${query}`)
   t.equal(code, 200)
   t.strictSame(json, {
     kind: 'FooList',
@@ -38,19 +38,19 @@ t.test('lists: kind, metadata and items; the query reaches the registry', async 
     labelSelector: 'a=b',
     fieldSelector: 'c=d',
   })
-  await ask('/apis/a.example.com/v1/foos')
-  t.strictSame(seen, {}, 'without a namespace: all of them')
-  t.match(await ask(`${foos}?limit=x`), { code: 400 })
+  await send('/apis/a.example.com/v1/foos')
+  t.strictSame(seen, {}, 'a request without a namespace lists all of them')
+  t.match(await send(`${foos}?limit=x`), { code: 400 })
 })
 
-t.test('tables', async (t) => {
-  const { ask } = await startTestServer(t, {
+t.test('a table has the columns of the type, with Name and Age by default', async (t) => {
+  const { send } = await startTestServer(t, {
     registry: {
       get: () => foo('a', { size: 3 }, '9'),
       list: () => ({ items: [foo('a', { size: 3 })], metadata: { resourceVersion: '7' } }),
     },
   })
-  const { json } = await ask(foos, { accept: asTable })
+  const { json } = await send(foos, { accept: asTable })
   t.strictSame(json, {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
@@ -61,45 +61,45 @@ t.test('tables', async (t) => {
     ],
     rows: [{ cells: ['a', 3], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! } }],
   })
-  const rowsOf = async (path: string): Promise<JsonValue> => (await ask(path, { accept: asTable })).json.rows as JsonValue
+  const rowsOf = async (path: string): Promise<JsonValue> => (await send(path, { accept: asTable })).json.rows as JsonValue
   t.strictSame(await rowsOf(`${foos}?includeObject=None`), [{ cells: ['a', 3], object: null }])
   t.strictSame(await rowsOf(`${foos}?includeObject=Object`), [{ cells: ['a', 3], object: foo('a', { size: 3 }) }])
-  t.match(await ask(`${foos}?includeObject=Some`, { accept: asTable }), { code: 400 })
-  t.match(await ask(`${foos}/a`, { accept: asTable }), {
+  t.match(await send(`${foos}?includeObject=Some`, { accept: asTable }), { code: 400 })
+  t.match(await send(`${foos}/a`, { accept: asTable }), {
     json: { kind: 'Table', metadata: { resourceVersion: '9' }, rows: [{ cells: ['a', 3] }] },
   })
   t.match(
-    await ask(pods, { accept: asTable }),
+    await send(pods, { accept: asTable }),
     { json: { columnDefinitions: [{ name: 'Name' }, { name: 'Age' }] } },
     'a type without columns has Name and Age',
   )
-  t.match(await ask(foos, { accept: 'text/xml' }), {
+  t.match(await send(foos, { accept: 'text/xml' }), {
     code: 406,
     json: { reason: 'NotAcceptable', message: /^only the following media types/ },
   })
-  t.match(await ask(pods, { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable\n/ } })
+  t.match(await send(pods, { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable\n/ } })
 })
 
-t.test('metadata alone, and YAML', async (t) => {
-  const { ask } = await startTestServer(t, {
+t.test('objects can be read as PartialObjectMetadata and as YAML', async (t) => {
+  const { send } = await startTestServer(t, {
     registry: { get: () => foo('a', { size: 3 }), list: () => ({ items: [foo('a')], metadata: { resourceVersion: '7' } }) },
   })
   const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! }
-  t.strictSame((await ask(`${foos}/a`, { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })).json, partial)
-  t.strictSame((await ask(foos, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' })).json, {
+  t.strictSame((await send(`${foos}/a`, { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })).json, partial)
+  t.strictSame((await send(foos, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' })).json, {
     kind: 'PartialObjectMetadataList',
     apiVersion: 'meta.k8s.io/v1',
     metadata: { resourceVersion: '7' },
     items: [partial],
   })
-  const yaml = await ask(`${foos}/a`, { accept: 'application/yaml' })
+  const yaml = await send(`${foos}/a`, { accept: 'application/yaml' })
   t.match(yaml, { headers: { 'content-type': 'application/yaml' }, text: /^apiVersion: a.example.com\/v1\nkind: Foo\n/ })
-  t.match(await ask(`${foos}/a?pretty=true`), { text: /^\{\n {2}"apiVersion"/ })
+  t.match(await send(`${foos}/a?pretty=true`), { text: /^\{\n {2}"apiVersion"/ })
 })
 
-t.test('subresources', async (t) => {
+t.test('a request for a subresource reaches the registry with its name', async (t) => {
   const seen: string[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       get: (_info, _key, subresource) => {
         seen.push(subresource ?? '')
@@ -111,16 +111,16 @@ t.test('subresources', async (t) => {
       },
     },
   })
-  await ask(`${foos}/a/status`)
-  await ask(`${foos}/a/scale`)
-  await ask(`${foos}/a/status`, { method: 'PATCH', body: '{}', contentType: 'application/merge-patch+json' })
+  await send(`${foos}/a/status`)
+  await send(`${foos}/a/scale`)
+  await send(`${foos}/a/status`, { method: 'PATCH', body: '{}', contentType: 'application/merge-patch+json' })
   t.strictSame(seen, ['status', 'scale', 'status'])
-  t.match(await ask(`${foos}/a/scale`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }), { code: 200, json: { kind: 'Table' } })
+  t.match(await send(`${foos}/a/scale`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }), { code: 200, json: { kind: 'Table' } })
 })
 
-t.test('options of writes', async (t) => {
+t.test('options of a write reach the registry, and its warnings the client', async (t) => {
   const contexts: RequestContext[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       create: (_info, _namespace, decoded, context) => {
         contexts.push(context)
@@ -132,13 +132,13 @@ t.test('options of writes', async (t) => {
       },
     },
   })
-  const first = await ask(foos, { method: 'POST', body, headers: { 'user-agent': 'kubectl/v1.36 (linux)' } })
+  const first = await send(foos, { method: 'POST', body, headers: { 'user-agent': 'kubectl/v1.36 (linux)' } })
   t.equal(first.code, 201)
   t.strictSame(first.headers.warning, ['299 - "unknown field \\"spec.x\\""', Buffer.from('299 - "späte \\"Warnung\\""').toString('latin1')])
-  await ask(`${foos}?dryRun=All&fieldManager=me&fieldValidation=Strict`, { method: 'POST', body })
+  await send(`${foos}?dryRun=All&fieldManager=me&fieldValidation=Strict`, { method: 'POST', body })
   t.match(contexts[0], {
     dryRun: false,
-    fieldManager: 'kubectl',
+    userAgent: 'kubectl/v1.36 (linux)',
     fieldValidation: 'Warn',
     user: { username: 'admin' },
     options: { kind: 'CreateOptions' },
@@ -158,16 +158,16 @@ t.test('options of writes', async (t) => {
     [`fieldManager=${'x'.repeat(129)}`, 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes'],
   ]
   for (const [query, message] of refused)
-    t.match(await ask(`${foos}?${query}`, { method: 'POST', body }), { code: 422, json: { message } }, query)
+    t.match(await send(`${foos}?${query}`, { method: 'POST', body }), { code: 422, json: { message } }, query)
 })
 
 t.test('a deprecated version warns on every request', async (t) => {
-  const { ask } = await startTestServer(t)
-  t.match(await ask('/apis/a.example.com/v1beta1/foos'), { headers: { warning: '299 - "a.example.com/v1beta1 Foo is deprecated"' } })
+  const { send } = await startTestServer(t)
+  t.match(await send('/apis/a.example.com/v1beta1/foos'), { headers: { warning: '299 - "a.example.com/v1beta1 Foo is deprecated"' } })
 })
 
-t.test('bodies that are no objects', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('a body that is not an object is refused', async (t) => {
+  const { send } = await startTestServer(t)
   const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
   const noObject = (what: string): string =>
     `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${typeMeta.replaceAll('\\\\', '\\')}`
@@ -185,25 +185,28 @@ t.test('bodies that are no objects', async (t) => {
     ['{"kind":""}', `Object 'Kind' is missing in '{"kind":""}'`, '{"kind":""}'],
   ]
   for (const [text, problem, shown] of bodies) {
-    const { code, json } = await ask(foos, { method: 'POST', body: text })
+    const { code, json } = await send(foos, { method: 'POST', body: text })
     t.equal(code, 400, text)
     t.equal(json.message, `the object provided is unrecognized (must be of type Foo): ${problem} (${shown})`)
   }
-  t.match(await ask(pods, { method: 'POST', body: 'null' }), { code: 201, json: {} }, 'nothing is an object without fields')
-  t.match(await ask(pods, { method: 'POST', body: '{"apiVersion":"a/b","kind":null,"metadata":1}' }), { code: 201 })
-  t.match(await ask(foos, { method: 'POST', body: Buffer.from('6b38730001', 'hex'), contentType: 'application/vnd.kubernetes.protobuf' }), {
-    code: 415,
-    json: { reason: 'UnsupportedMediaType', message: /accepted media types include: application\/json, application\/yaml$/ },
-  })
+  t.match(await send(pods, { method: 'POST', body: 'null' }), { code: 201, json: {} }, 'null is an object without fields')
+  t.match(await send(pods, { method: 'POST', body: '{"apiVersion":"a/b","kind":null,"metadata":1}' }), { code: 201 })
+  t.match(
+    await send(foos, { method: 'POST', body: Buffer.from('6b38730001', 'hex'), contentType: 'application/vnd.kubernetes.protobuf' }),
+    {
+      code: 415,
+      json: { reason: 'UnsupportedMediaType', message: /accepted media types include: application\/json, application\/yaml$/ },
+    },
+  )
   const scale = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
-  t.match(await ask(`${foos}/a/scale`, { method: 'PUT', body: '[]' }), { code: 400, json: { message: scale } })
-  t.match(await ask(`${foos}/a/scale`, { method: 'PUT', body: 'x', contentType: 'text/plain' }), { code: 415 })
-  t.match(await ask(`${foos}/a/status`, { method: 'PUT', body: '[]' }), { code: 400, json: { message: /must be of type Foo/ } })
+  t.match(await send(`${foos}/a/scale`, { method: 'PUT', body: '[]' }), { code: 400, json: { message: scale } })
+  t.match(await send(`${foos}/a/scale`, { method: 'PUT', body: 'x', contentType: 'text/plain' }), { code: 415 })
+  t.match(await send(`${foos}/a/status`, { method: 'PUT', body: '[]' }), { code: 400, json: { message: /must be of type Foo/ } })
 })
 
 t.test('duplicate keys reach the registry with their paths', async (t) => {
   let seen: readonly string[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       put: (_info, _key, decoded) => {
         seen = decoded.duplicates
@@ -211,14 +214,14 @@ t.test('duplicate keys reach the registry with their paths', async (t) => {
       },
     },
   })
-  await ask(`${foos}/a`, { method: 'PUT', body: '{"kind":"Foo","spec":{"a":1,"a":2}}' })
+  await send(`${foos}/a`, { method: 'PUT', body: '{"kind":"Foo","spec":{"a":1,"a":2}}' })
   t.strictSame(seen, ['spec.a'])
 })
 
-t.test('patches by their media type', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('the media type selects the type of the patch', async (t) => {
+  const { send } = await startTestServer(t)
   const patch = async (path: string, contentType: string, text: string, query = ''): Promise<JsonObject & { code: number }> => {
-    const { code, json } = await ask(`${path}/a?${query}`, { method: 'PATCH', body: text, contentType })
+    const { code, json } = await send(`${path}/a?${query}`, { method: 'PATCH', body: text, contentType })
     return { code, ...json }
   }
   t.match(await patch(foos, 'application/json-patch+json', '[]'), { code: 200, patched: 'json' })
@@ -255,8 +258,8 @@ t.test('patches by their media type', async (t) => {
   })
 })
 
-t.test('patches that are none', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('a malformed patch is refused', async (t) => {
+  const { send } = await startTestServer(t)
   const patches: [path: string, type: string, text: string, message: string][] = [
     [foos, 'json-patch+json', '{}', 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'],
     [foos, 'merge-patch+json', '[]', 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
@@ -267,7 +270,7 @@ t.test('patches that are none', async (t) => {
   ]
   for (const [path, type, text, message] of patches)
     t.match(
-      await ask(`${path}/a?${type.startsWith('apply') ? 'fieldManager=me' : ''}`, {
+      await send(`${path}/a?${type.startsWith('apply') ? 'fieldManager=me' : ''}`, {
         method: 'PATCH',
         body: text,
         contentType: `application/${type}`,
@@ -275,15 +278,15 @@ t.test('patches that are none', async (t) => {
       { code: 400, json: { message } },
       `${type} ${text}`,
     )
-  t.match(await ask(`${foos}/a?fieldManager=me`, { method: 'PATCH', body: 'a: b: c', contentType: 'application/apply-patch+yaml' }), {
+  t.match(await send(`${foos}/a?fieldManager=me`, { method: 'PATCH', body: 'a: b: c', contentType: 'application/apply-patch+yaml' }), {
     code: 400,
     json: { message: /^error decoding YAML: error converting YAML to JSON: yaml: / },
   })
 })
 
-t.test('what a patch asks for reaches the registry', async (t) => {
+t.test('the key, the body and the options of a patch, a PUT and a POST reach the registry', async (t) => {
   const seen: unknown[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       patch: (info, key, patch, { options, dryRun }, subresource) => {
         seen.push({ type: info.plural, key, patch, options, dryRun, subresource })
@@ -299,15 +302,15 @@ t.test('what a patch asks for reaches the registry', async (t) => {
       },
     },
   })
-  const patch = (path: string, type: string, body: string) => ask(path, { method: 'PATCH', body, contentType: `application/${type}` })
+  const patch = (path: string, type: string, body: string) => send(path, { method: 'PATCH', body, contentType: `application/${type}` })
   const kind = (name: string, more = {}) => ({ kind: name, apiVersion: 'meta.k8s.io/v1', ...more })
   t.equal((await patch(`${foos}/a?dryRun=All`, 'json-patch+json', 'null')).code, 200)
   t.equal((await patch(`${foos}/a/status`, 'merge-patch+json', '{"a":{"b":1,"b":2}}')).code, 200)
   t.equal((await patch(`${foos}/a?fieldManager=me`, 'apply-patch+yaml', '')).code, 201)
   t.equal((await patch(`${foos}/a?fieldManager=me&force=1`, 'apply-patch+yaml', '{"a":9007199254740993}')).code, 201)
-  t.equal((await ask('/api/v1/namespaces/x', { method: 'PUT', body: '{"a":9007199254740993}' })).code, 200)
-  t.equal((await ask(`${foos}/new`, { method: 'PUT', body: '{"kind":"Foo","a":9007199254740993}' })).code, 201)
-  t.equal((await ask('/api/v1/namespaces', { method: 'POST', body: '{}' })).code, 201)
+  t.equal((await send('/api/v1/namespaces/x', { method: 'PUT', body: '{"a":9007199254740993}' })).code, 200)
+  t.equal((await send(`${foos}/new`, { method: 'PUT', body: '{"kind":"Foo","a":9007199254740993}' })).code, 201)
+  t.equal((await send('/api/v1/namespaces', { method: 'POST', body: '{}' })).code, 201)
   const key = { namespace: 'default', name: 'a' }
   const common = { type: 'foos', key, dryRun: false, subresource: undefined }
   t.strictSame(
@@ -363,9 +366,9 @@ t.test('what a patch asks for reaches the registry', async (t) => {
   )
 })
 
-t.test('reads wait until what is there is as new as they want it', async (t) => {
+t.test('a read with a resourceVersion waits until the store has reached it', async (t) => {
   const waited: unknown[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       get: () => foo('a'),
       waitFor: (revision, signal) => {
@@ -374,11 +377,11 @@ t.test('reads wait until what is there is as new as they want it', async (t) => 
       },
     },
   })
-  await ask(`${foos}/a`)
-  await ask(`${foos}/a?resourceVersion=7`)
-  await ask(foos)
-  await ask(`${foos}?resourceVersion=7`)
-  await ask(foos, { method: 'DELETE' })
+  await send(`${foos}/a`)
+  await send(`${foos}/a?resourceVersion=7`)
+  await send(foos)
+  await send(`${foos}?resourceVersion=7`)
+  await send(foos, { method: 'DELETE' })
   t.strictSame(waited, [
     ['', false],
     ['7', false],
@@ -386,15 +389,15 @@ t.test('reads wait until what is there is as new as they want it', async (t) => 
     ['7', false],
     [undefined, false],
   ])
-  t.match(await ask(`${foos}?resourceVersion=x`), {
+  t.match(await send(`${foos}?resourceVersion=x`), {
     code: 400,
     json: { message: 'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax' },
   })
 })
 
-t.test('deletes: options from the body, else from the query', async (t) => {
+t.test('DeleteOptions are read from the body, or from the query when the body is empty', async (t) => {
   const seen: unknown[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       delete: (_info, _key, options, { dryRun }) => {
         seen.push({ options, dryRun })
@@ -402,9 +405,9 @@ t.test('deletes: options from the body, else from the query', async (t) => {
       },
     },
   })
-  await ask(`${foos}/a`, { method: 'DELETE' })
-  await ask(`${foos}/a?propagationPolicy=Orphan&gracePeriodSeconds=5&dryRun=All`, { method: 'DELETE' })
-  await ask(`${foos}/a?propagationPolicy=Orphan`, {
+  await send(`${foos}/a`, { method: 'DELETE' })
+  await send(`${foos}/a?propagationPolicy=Orphan&gracePeriodSeconds=5&dryRun=All`, { method: 'DELETE' })
+  await send(`${foos}/a?propagationPolicy=Orphan`, {
     method: 'DELETE',
     body: '{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","dryRun":["All"]}',
   })
@@ -413,17 +416,17 @@ t.test('deletes: options from the body, else from the query', async (t) => {
     { options: { propagationPolicy: 'Orphan', gracePeriodSeconds: 5, dryRun: ['All'] }, dryRun: true },
     { options: { propagationPolicy: 'Background', dryRun: ['All'] }, dryRun: true },
   ])
-  t.match(await ask(`${foos}/a`, { method: 'DELETE', body: '{"propagationPolicy":"Never"}' }), {
+  t.match(await send(`${foos}/a`, { method: 'DELETE', body: '{"propagationPolicy":"Never"}' }), {
     code: 422,
     json: { message: /propagationPolicy: Unsupported value: "Never"/ },
   })
-  t.match(await ask(`${foos}/a`, { method: 'DELETE', body: '[]' }), { code: 400 })
-  t.match(await ask(foos, { method: 'DELETE' }), { code: 200, json: { kind: 'FooList' } })
+  t.match(await send(`${foos}/a`, { method: 'DELETE', body: '[]' }), { code: 400 })
+  t.match(await send(foos, { method: 'DELETE' }), { code: 200, json: { kind: 'FooList' } })
 })
 
-t.test('what is to be deleted of a collection reaches the registry', async (t) => {
+t.test('the selectors and options of a DELETE of a collection reach the registry', async (t) => {
   const seen: unknown[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       deleteCollection: (info, selection, options, { dryRun }) => {
         seen.push([info.plural, selection, options, dryRun])
@@ -432,14 +435,14 @@ t.test('what is to be deleted of a collection reaches the registry', async (t) =
     },
   })
   const query = 'labelSelector=a%3Db&timeoutSeconds=5&sendInitialEvents=true&dryRun=All'
-  t.match(await ask(`${foos}?${query}`, { method: 'DELETE' }), { code: 200, json: { items: [{ metadata: { name: 'a' } }] } })
+  t.match(await send(`${foos}?${query}`, { method: 'DELETE' }), { code: 200, json: { items: [{ metadata: { name: 'a' } }] } })
   const selection = { namespace: 'default', labelSelector: 'a=b', timeoutSeconds: 5, sendInitialEvents: true }
   t.strictSame(seen, [['foos', selection, { dryRun: ['All'] }, true]])
 })
 
-t.test('the log of a Pod is empty, and there is none of one that is missing or on no node', async (t) => {
+t.test('the log of a Pod is empty, and is refused for a Pod that is missing or unscheduled', async (t) => {
   let where: JsonObject = {}
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       get: (info, key) => {
         if (key.name !== 'a') throw notFound(info, key.name)
@@ -447,8 +450,8 @@ t.test('the log of a Pod is empty, and there is none of one that is missing or o
       },
     },
   })
-  t.match(await ask(`${pods}/b/log`), { code: 404, json: { message: 'pods "b" not found' } })
-  t.match(await ask(`${pods}/a/log`), { code: 204, text: '' })
+  t.match(await send(`${pods}/b/log`), { code: 404, json: { message: 'pods "b" not found' } })
+  t.match(await send(`${pods}/a/log`), { code: 204, text: '' })
   where = { nodeName: 'one' }
-  t.match(await ask(`${pods}/a/log`), { code: 200, text: '', headers: { 'content-type': /^text\/plain/ } })
+  t.match(await send(`${pods}/a/log`), { code: 200, text: '', headers: { 'content-type': /^text\/plain/ } })
 })

@@ -1,4 +1,4 @@
-/** What the OpenAPI documents say about types and their operations. */
+/** Types and operations in OpenAPI documents. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { metaSchemas } from '../../../src/devcluster/http/openapi-meta.ts'
@@ -8,7 +8,7 @@ import { OpenApi } from '../../../src/devcluster/http/openapi.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
-import { rowOf } from '../../support/http-server.ts'
+import { rowOf } from '../../support/devcluster/http-server.ts'
 
 const foos = rowOf({
   group: 'a.example.com',
@@ -23,7 +23,7 @@ const foos = rowOf({
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
 const meta = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** The operations of a type: `METHOD PATH: ACTION`. */
+/** Returns the operations of a type as `METHOD PATH: ACTION`. */
 function operationsOf(info: ResourceInfo): string[] {
   return Object.entries(pathsOf(info)).flatMap(([path, item]) =>
     Object.entries(item as Record<string, JsonObject>)
@@ -32,7 +32,7 @@ function operationsOf(info: ResourceInfo): string[] {
   )
 }
 
-t.test('a type has the operations for which it has verbs', (t) => {
+t.test('a type has the operations of its verbs', (t) => {
   const all = '/apis/a.example.com/v1/namespaces/{namespace}/foos'
   t.strictSame(operationsOf(foos), [
     `get ${all}: list`,
@@ -64,7 +64,7 @@ const parametersOf = (operation: JsonObject | undefined): string[] =>
     ({ name, in: where, schema }) => `${String(where)} ${String(name)}: ${String((schema as JsonObject).type)}`,
   )
 
-t.test('an operation says what it takes and what it gives', (t) => {
+t.test('an operation describes its request body and its responses', (t) => {
   const paths = pathsOf(foos) as Record<string, Record<string, JsonObject>>
   const collection = paths['/apis/a.example.com/v1/namespaces/{namespace}/foos']!
   const item = paths['/apis/a.example.com/v1/namespaces/{namespace}/foos/{name}']!
@@ -88,7 +88,7 @@ t.test('an operation says what it takes and what it gives', (t) => {
     content: content(`${meta}.Patch`, ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']),
   })
   t.strictSame(item.delete!.requestBody, { content: content(`${meta}.DeleteOptions`) })
-  t.equal(collection.delete!.requestBody, undefined, 'a collection of custom resources is emptied without options')
+  t.equal(collection.delete!.requestBody, undefined, 'the deletion of a collection of custom resources has no request body')
   const pods = pathsOf(builtin('pods')) as Record<string, Record<string, JsonObject>>
   t.match(pods['/api/v1/namespaces/{namespace}/pods']!.delete!.requestBody, { content: content(`${meta}.DeleteOptions`) })
   const answer = (operation: JsonObject | undefined): unknown => (operation!.responses as { 200: JsonObject })['200'].content
@@ -98,7 +98,7 @@ t.test('an operation says what it takes and what it gives', (t) => {
   t.end()
 })
 
-t.test('the parameters of operations', (t) => {
+t.test('an operation has the query and path parameters of its verb', (t) => {
   const paths = pathsOf(foos) as Record<string, Record<string, JsonObject>>
   const collection = paths['/apis/a.example.com/v1/namespaces/{namespace}/foos']!
   const item = paths['/apis/a.example.com/v1/namespaces/{namespace}/foos/{name}']!
@@ -132,7 +132,7 @@ t.test('the parameters of operations', (t) => {
   t.end()
 })
 
-t.test('what a subresource reads and writes', (t) => {
+t.test('an operation on a subresource refers to the schema of the subresource', (t) => {
   const target = (info: ResourceInfo, path: string, method = 'get'): unknown[] => {
     const operation = (pathsOf(info) as Record<string, Record<string, JsonObject>>)[path]![method]!
     const { content } = (operation.responses as { 200: { content: Record<string, { schema: JsonObject }> } })['200']
@@ -154,12 +154,12 @@ t.test('what a subresource reads and writes', (t) => {
   t.end()
 })
 
-/** The schema of a custom type, without what all have. */
+/** Returns the schema of a custom type without the common fields. */
 function schemaOf(openapi: NonNullable<ResourceInfo['openapi']>, more: Partial<ResourceInfo> = {}): JsonObject {
   return componentsOf([{ ...foos, openapi, ...more }])['com.example.a.v1.Foo'] as JsonObject
 }
 
-t.test('the schema of a custom type is that of its definition, with what every object has', (t) => {
+t.test('the schema of a custom type is that of its definition with apiVersion, kind and metadata', (t) => {
   const { properties, ...schema } = schemaOf({
     type: 'object',
     description: 'A Foo.',
@@ -184,7 +184,7 @@ t.test('the schema of a custom type is that of its definition, with what every o
   t.end()
 })
 
-t.test('parts of a definition that are published in another form', (t) => {
+t.test('Kubernetes extensions of a schema are published as by kube-apiserver', (t) => {
   const { properties } = schemaOf({
     type: 'object',
     properties: {
@@ -215,7 +215,7 @@ t.test('parts of a definition that are published in another form', (t) => {
   t.end()
 })
 
-t.test('lists and the fields that can be selected', (t) => {
+t.test('a list type has its items, metadata and selectable fields', (t) => {
   const components = componentsOf([
     { ...foos, openapi: { type: 'object' }, selectableFields: () => ({ '.spec.color': '', '.spec.size': '' }) },
   ])
@@ -238,7 +238,7 @@ t.test('lists and the fields that can be selected', (t) => {
   t.end()
 })
 
-t.test('the components of a document are those of its types', (t) => {
+t.test('a document contains the components that its types refer to', (t) => {
   const own = (rows: readonly ResourceInfo[]): string[] => Object.keys(componentsOf(rows)).filter((name) => !(name in metaSchemas))
   t.strictSame(own([rowOf({ group: 'b.example.com', version: 'v2', kind: 'Bar', plural: 'bars' })]), [
     'com.example.b.v2.Bar',
@@ -254,7 +254,7 @@ t.test('the components of a document are those of its types', (t) => {
   t.end()
 })
 
-t.test('built-in types are described as Go has them', (t) => {
+t.test('built-in types are described like their Go types', (t) => {
   const components = componentsOf(['pods', 'secrets'].map(builtin)) as Record<string, JsonObject>
   const core = '#/components/schemas/io.k8s.api.core.v1'
   const fieldsOf = (name: string): Record<string, JsonObject> =>
@@ -283,7 +283,7 @@ t.test('built-in types are described as Go has them', (t) => {
   t.end()
 })
 
-t.test('a document says whose types it describes', (t) => {
+t.test('a document has the title and the version of its group', (t) => {
   const catalog = new Catalog([foos, { ...foos, kind: 'Bar', plural: 'bars' }, builtin('pods')])
   const openApi = new OpenApi(catalog, 'v1.2.3')
   const parsed = (path: string): JsonObject => JSON.parse(openApi.document(path)!.text) as JsonObject
@@ -296,7 +296,7 @@ t.test('a document says whose types it describes', (t) => {
   t.equal(openApi.document('api/v1'), document)
   const before = openApi.document('apis/a.example.com/v1')!
   catalog.add({ ...foos, kind: 'Bar', plural: 'bars', shortNames: ['b'] })
-  t.not(openApi.document('apis/a.example.com/v1'), before, 'made again for another row')
+  t.not(openApi.document('apis/a.example.com/v1'), before, 'a changed row changes the document')
   t.equal(openApi.document('apis/a.example.com/v1')!.hash, before.hash)
   catalog.remove('a.example.com', 'bars')
   t.not(openApi.document('apis/a.example.com/v1')!.hash, before.hash)
@@ -304,7 +304,14 @@ t.test('a document says whose types it describes', (t) => {
   t.end()
 })
 
-t.test('the metadata of objects is described field by field', (t) => {
+t.test('the schemas of metadata reference each other only', (t) => {
+  const references = [...JSON.stringify(metaSchemas).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!)
+  t.ok(references.length > 0)
+  for (const name of new Set(references)) t.ok(Object.hasOwn(metaSchemas, name), name)
+  t.end()
+})
+
+t.test('ObjectMeta is described with each of its fields', (t) => {
   const prefix = 'io.k8s.apimachinery.pkg.apis.meta.v1'
   const types = (name: string): Record<string, unknown> => {
     const { properties } = metaSchemas[`${prefix}.${name}`] as { properties: Record<string, JsonObject> }
@@ -358,7 +365,7 @@ t.test('the metadata of objects is described field by field', (t) => {
   t.strictSame(types('ListMeta'), { continue: 'string', remainingItemCount: 'int64', resourceVersion: 'string' })
   t.match(types('ManagedFieldsEntry'), { fieldsV1: 'FieldsV1', time: 'Time', manager: 'string' })
   t.match(types('DeleteOptions'), { dryRun: 'array', gracePeriodSeconds: 'int64', preconditions: 'object', propagationPolicy: 'string' })
-  t.match(types('Status'), { code: 'int64', details: 'object', metadata: 'ListMeta', reason: 'string', status: 'string' })
+  t.match(types('Status'), { code: 'int32', details: 'object', metadata: 'ListMeta', reason: 'string', status: 'string' })
   for (const [name, schema] of Object.entries(metaSchemas)) t.match((schema as JsonObject).type, /^(object|string)$/, name)
   t.match(metaSchemas[`${prefix}.Time`], { type: 'string', format: 'date-time' })
   t.match(metaSchemas[`${prefix}.Status`], { 'x-kubernetes-group-version-kind': [{ group: '', kind: 'Status', version: 'v1' }] })

@@ -1,4 +1,4 @@
-/** Objects, lists and events in the form that was asked for. */
+/** Objects, lists and events in the negotiated form. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { JsonText } from '../../../src/devcluster/http/json-text.ts'
@@ -6,8 +6,8 @@ import type { Form } from '../../../src/devcluster/http/negotiate.ts'
 import type { Presentation } from '../../../src/devcluster/http/present.ts'
 import { presentEvent, presentList, presentObject } from '../../../src/devcluster/http/present.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
-import { refusal } from '../../support/devcluster-registry.ts'
-import { foo, rowOf, rows } from '../../support/http-server.ts'
+import { refusal } from '../../support/devcluster/registry.ts'
+import { foo, rowOf, rows } from '../../support/devcluster/http-server.ts'
 
 const foos = rows.find(({ kind, version }) => kind === 'Foo' && version === 'v1')!
 const pods = rows.find(({ kind }) => kind === 'Pod')!
@@ -37,7 +37,7 @@ const definitions = [
   { name: 'Size', type: 'integer', format: '', description: 'How many.', priority: 1 },
 ]
 
-t.test('an object as it is, as a table and as its metadata', (t) => {
+t.test('an object is presented as itself, as a Table or as PartialObjectMetadata', (t) => {
   const a = foo('a', { size: 3 }, '9')
   const metadataOnly = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1beta1', metadata: a.metadata! }
   t.equal(presentObject(a, shownAs(object)), a)
@@ -54,7 +54,7 @@ t.test('an object as it is, as a table and as its metadata', (t) => {
   t.end()
 })
 
-t.test('a table has as much of the objects as was asked for', async (t) => {
+t.test('includeObject selects the part of the objects in a table', async (t) => {
   const a = foo('a', { size: 3 })
   const rowsOf = (includeObject: string | null): unknown => presentList({ items: [a], metadata }, shownAs(table, foos, includeObject)).rows
   const metadataOnly = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: a.metadata! }
@@ -67,7 +67,7 @@ t.test('a table has as much of the objects as was asked for', async (t) => {
   })
 })
 
-t.test('a list of a custom type has its keys sorted and says where it goes on', (t) => {
+t.test('a list of a custom type has sorted keys and a continue token', (t) => {
   const items = [foo('a'), foo('b')]
   const list = presentList({ items, metadata }, shownAs(object))
   t.equal(
@@ -83,7 +83,7 @@ t.test('a list of a custom type has its keys sorted and says where it goes on', 
   t.end()
 })
 
-t.test('a list of a built-in type says once what its items are', (t) => {
+t.test('items in a list of a built-in type lack apiVersion and kind', (t) => {
   const { kind: _kind, apiVersion: _apiVersion, ...item } = pod('a')
   t.strictSame(presentList({ items: [pod('a')], metadata }, shownAs(object, pods)), {
     kind: 'PodList',
@@ -94,7 +94,7 @@ t.test('a list of a built-in type says once what its items are', (t) => {
   t.end()
 })
 
-t.test('lists as tables and as metadata', (t) => {
+t.test('a list is presented as a Table or as PartialObjectMetadataList', (t) => {
   t.strictSame(
     presentList({ items: [foo('a', { size: 1 }), foo('b')], metadata }, shownAs({ ...table, version: 'v1beta1' }, foos, 'None')),
     {
@@ -123,7 +123,7 @@ t.test('lists as tables and as metadata', (t) => {
   t.end()
 })
 
-t.test('a type without columns is shown by name and age, and a Scale by its own columns', (t) => {
+t.test('a type without columns has Name and Age, and a Scale has its own columns', (t) => {
   const shown = presentList({ items: [pod('a')], metadata }, shownAs(table, pods, 'None'))
   t.match(shown.columnDefinitions, [{ name: 'Name' }, { name: 'Age' }])
   t.strictSame(shown.rows, [{ cells: ['a', '24h'], object: null }])
@@ -140,7 +140,7 @@ t.test('a type without columns is shown by name and age, and a Scale by its own 
   t.end()
 })
 
-t.test('what is no list is not shown as one, nor the other way round', async (t) => {
+t.test('an object cannot be presented as a list, nor a list as an object', async (t) => {
   const text = async (show: () => unknown): Promise<string> => {
     const { code, reason, message } = await refusal(show)
     return `${code} ${reason}: ${message}`
@@ -172,7 +172,7 @@ t.test('what is no list is not shown as one, nor the other way round', async (t)
     )
 })
 
-t.test('events are shown one by one; what went wrong is shown as it is', (t) => {
+t.test('each event is presented in the negotiated form, and an ERROR event as a Status', (t) => {
   const a = foo('a', { size: 3 }, '9')
   const status = { kind: 'Status', apiVersion: 'v1', code: 410 }
   for (const form of [object, table, partial]) t.equal(presentEvent('ERROR', status, shownAs(form), true), status)
@@ -186,7 +186,7 @@ t.test('events are shown one by one; what went wrong is shown as it is', (t) => 
   t.end()
 })
 
-t.test('the text of a frozen object is made once; that of others each time', (t) => {
+t.test('the JSON of a frozen object is cached, that of other objects is not', (t) => {
   const texts = new JsonText()
   const open: JsonObject = { kind: 'Foo', size: 1 }
   t.equal(texts.of(open), '{"kind":"Foo","size":1}')
@@ -194,14 +194,14 @@ t.test('the text of a frozen object is made once; that of others each time', (t)
   t.equal(texts.of(open), '{"kind":"Foo","size":2}')
   const frozen = foo('a')
   t.equal(texts.of(frozen), JSON.stringify(frozen))
-  t.equal(texts.asItem(frozen), texts.asItem(frozen), 'an item is the same one each time, so that its text is known')
+  t.equal(texts.asItem(frozen), texts.asItem(frozen), 'an item is the same object each time, so that its JSON is cached')
   t.not(texts.asItem(open), texts.asItem(open))
   t.ok(Object.isFrozen(texts.asItem(frozen)))
   t.strictSame(texts.asItem(open), { size: 2 })
   t.end()
 })
 
-t.test('lists are put together from the texts of their items', (t) => {
+t.test('the JSON of a list is composed of that of its items', (t) => {
   const texts = new JsonText()
   const list = { kind: 'FooList', metadata: { continue: undefined }, more: undefined, items: [foo('a'), 1, null, foo('b')] } as never
   t.equal(texts.of(list), JSON.stringify(list))

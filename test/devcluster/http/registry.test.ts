@@ -1,8 +1,8 @@
-/** HTTP over the real registry: what only shows when both are there. */
+/** The HTTP layer with the real registry. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { request } from 'undici'
-import { systemClock } from '../../../src/api/clock.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
@@ -11,8 +11,8 @@ import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 import { compileSchema } from '../../../src/schema/compile.ts'
-import type { Ask, Answered, TestServer } from '../../support/http-server.ts'
-import { admin, rows, startTestServer } from '../../support/http-server.ts'
+import type { RequestOptions, TestResponse, TestServer } from '../../support/devcluster/http-server.ts'
+import { admin, rows, startTestServer } from '../../support/devcluster/http-server.ts'
 
 const foos = '/apis/a.example.com/v1/namespaces/default/foos'
 
@@ -32,13 +32,15 @@ const fooRow: ResourceInfo = {
 
 async function start(
   t: Test,
-): Promise<TestServer & { store: ObjectStore; write(method: string, path: string, body: unknown, ask?: Ask): Promise<Answered> }> {
+): Promise<
+  TestServer & { store: ObjectStore; write(method: string, path: string, body: unknown, options?: RequestOptions): Promise<TestResponse> }
+> {
   const store = new ObjectStore()
   const catalog = new Catalog([fooRow, builtinResource({ kind: 'Namespace', plural: 'namespaces', namespaced: false })])
   const registry = new Registry({ store, catalog, admission: admitAll, clock: systemClock })
   const server = await startTestServer(t, { registry, catalog })
-  const write = (method: string, path: string, body: unknown, ask: Ask = {}): Promise<Answered> =>
-    server.ask(path, { method, body: typeof body === 'string' ? body : JSON.stringify(body), ...ask })
+  const write = (method: string, path: string, body: unknown, options: RequestOptions = {}): Promise<TestResponse> =>
+    server.send(path, { method, body: typeof body === 'string' ? body : JSON.stringify(body), ...options })
   await write('POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
   return { ...server, store, write }
 }
@@ -47,8 +49,8 @@ function foo(name: string, spec: JsonObject = {}): JsonObject {
   return { apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name }, spec }
 }
 
-t.test('an object goes through its life', async (t) => {
-  const { ask, write } = await start(t)
+t.test('an object is created, updated, patched, listed and deleted', async (t) => {
+  const { send, write } = await start(t)
   t.match(await write('POST', foos, foo('a', { size: 1 })), {
     code: 201,
     json: { spec: { size: 1, color: 'red' }, metadata: { generation: 1 } },
@@ -57,7 +59,7 @@ t.test('an object goes through its life', async (t) => {
     code: 409,
     json: { reason: 'AlreadyExists', message: 'foos.a.example.com "a" already exists' },
   })
-  const read = await ask(`${foos}/a`)
+  const read = await send(`${foos}/a`)
   t.match(await write('PUT', `${foos}/a`, { ...read.json, spec: { size: 2 } }), { code: 200, json: { metadata: { generation: 2 } } })
   t.match(await write('PUT', `${foos}/a`, { ...read.json, spec: { size: 3 } }), { code: 409, json: { reason: 'Conflict' } })
   const merge = { contentType: 'application/merge-patch+json' }
@@ -68,16 +70,16 @@ t.test('an object goes through its life', async (t) => {
   const apply = { contentType: 'application/apply-patch+yaml' }
   t.match(await write('PATCH', `${foos}/b?fieldManager=me`, foo('b', { size: 5 }), apply), { code: 201, json: { metadata: { name: 'b' } } })
   t.match(await write('PATCH', `${foos}/b?fieldManager=me`, foo('b', { size: 6 }), apply), { code: 200, json: { spec: { size: 6 } } })
-  t.match(await ask(foos), { json: { kind: 'FooList', items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }] } })
-  t.match(await ask(`${foos}/a`, { method: 'DELETE' }), {
+  t.match(await send(foos), { json: { kind: 'FooList', items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }] } })
+  t.match(await send(`${foos}/a`, { method: 'DELETE' }), {
     code: 200,
     json: { kind: 'Status', status: 'Success', details: { name: 'a', kind: 'foos' } },
   })
-  t.match(await ask(`${foos}/a`), { code: 404 })
-  t.match(await ask(foos, { method: 'DELETE' }), { code: 200, json: { kind: 'FooList', items: [{ metadata: { name: 'b' } }] } })
+  t.match(await send(`${foos}/a`), { code: 404 })
+  t.match(await send(foos, { method: 'DELETE' }), { code: 200, json: { kind: 'FooList', items: [{ metadata: { name: 'b' } }] } })
 })
 
-t.test('unknown and duplicate fields: refused, warned of, or passed over', async (t) => {
+t.test('unknown and duplicate fields are refused, warned about or ignored by fieldValidation', async (t) => {
   const { write } = await start(t)
   const body = '{"apiVersion":"a.example.com/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"size":1,"size":2,"other":3}}'
   const dryRun = 'dryRun=All&fieldValidation='
@@ -97,20 +99,20 @@ t.test('unknown and duplicate fields: refused, warned of, or passed over', async
   t.equal(ignored.headers.warning, undefined)
 })
 
-t.test('errors in selectors are ordinary answers, to lists and to watches', async (t) => {
-  const { ask } = await start(t)
+t.test('an invalid selector of a list or a watch is refused with 400', async (t) => {
+  const { send } = await start(t)
   for (const query of [
     'fieldSelector=data.x%3D1',
     'labelSelector=a+in',
     'watch=true&fieldSelector=data.x%3D1',
     'watch=true&labelSelector=a+in',
   ]) {
-    t.match(await ask(`${foos}?${query}`), { code: 400, json: { kind: 'Status', reason: 'BadRequest' } }, query)
+    t.match(await send(`${foos}?${query}`), { code: 400, json: { kind: 'Status', reason: 'BadRequest' } }, query)
   }
 })
 
-t.test('a watch follows, ends with its timeout, and from too long ago gets 410', async (t) => {
-  const { ask, server, agent, write, store } = await start(t)
+t.test('a watch sends changes, ends after its timeout, and gets 410 from a compacted revision', async (t) => {
+  const { send, server, agent, write, store } = await start(t)
   const first = await write('POST', foos, foo('a'))
   const since = (first.json.metadata as JsonObject).resourceVersion as string
   const response = await request(`${server.url}${foos}?watch=true&resourceVersion=${since}&timeoutSeconds=1`, {
@@ -118,7 +120,7 @@ t.test('a watch follows, ends with its timeout, and from too long ago gets 410',
     headers: { authorization: `Bearer ${admin}` },
   })
   await write('PATCH', `${foos}/a`, { spec: { size: 4 } }, { contentType: 'application/merge-patch+json' })
-  await ask(`${foos}/a`, { method: 'DELETE' })
+  await send(`${foos}/a`, { method: 'DELETE' })
   const events = (await response.body.text())
     .trim()
     .split('\n')
@@ -128,7 +130,7 @@ t.test('a watch follows, ends with its timeout, and from too long ago gets 410',
     { type: 'DELETED', object: { metadata: { name: 'a' } } },
   ])
   store.compact()
-  t.match(await ask(`${foos}?watch=true&resourceVersion=1`), {
+  t.match(await send(`${foos}?watch=true&resourceVersion=1`), {
     code: 200,
     json: { type: 'ERROR', object: { kind: 'Status', reason: 'Expired', code: 410 } },
   })

@@ -1,4 +1,4 @@
-/** Methods and paths as verbs on resources. */
+/** Verbs and resources from methods and paths. */
 import t from 'tap'
 import type { RequestInfo } from '../../../src/devcluster/http/request-info.ts'
 import { flag, parseRequestInfo } from '../../../src/devcluster/http/request-info.ts'
@@ -11,7 +11,7 @@ const namespaces = { ...nothing, resource: 'namespaces' }
 const a = { ...namespaces, namespace: 'a', name: 'a' }
 const elsewhere = { ...nothing, version: '', resource: '' }
 
-/** The request, its verb and the rest of what it is about. */
+/** Requests with their verb and attributes. */
 const cases: [request: string, verb: string, expected: typeof nothing][] = [
   ['GET /api/v1/pods', 'list', nothing],
   ['GET /api/v1/namespaces/a/pods', 'list', inA],
@@ -54,7 +54,7 @@ const cases: [request: string, verb: string, expected: typeof nothing][] = [
   ['GET /', 'get', elsewhere],
 ]
 
-t.test('reads verb, type, namespace, name and subresource', (t) => {
+t.test('a request is parsed into verb, type, namespace, name and subresource', (t) => {
   for (const [request, verb, expected] of cases) {
     const [method = '', url = ''] = request.split(' ')
     const [path = '', query = ''] = url.split('?')
@@ -64,12 +64,12 @@ t.test('reads verb, type, namespace, name and subresource', (t) => {
   t.end()
 })
 
-t.test('refuses malformed percent-encoding', (t) => {
+t.test('malformed percent-encoding is refused', (t) => {
   t.throws(() => parseRequestInfo('GET', '/api/v1/pods/%zz', new URLSearchParams()), URIError)
   t.end()
 })
 
-t.test('booleans of the query are true unless they are false, 0 or absent', (t) => {
+t.test('a boolean in the query is true unless it is false, 0 or absent', (t) => {
   const values = ['a=', 'a=true', 'a=1', 'a=x', 'a=false', 'a=False', 'a=0', '']
   t.strictSame(
     values.map((query) => flag(new URLSearchParams(query), 'a')),

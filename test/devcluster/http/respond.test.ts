@@ -1,4 +1,4 @@
-/** How answers are written: headers, encodings, compression, warnings. */
+/** Responses: headers, encodings, compression, warnings. */
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { failure } from '../../../src/api/status.ts'
@@ -12,7 +12,7 @@ interface Sent {
   readonly body: string | undefined
 }
 
-/** An exchange, and what has been sent over it. */
+/** Returns an exchange and its recorded responses. */
 function exchangeOf(
   headers: Record<string, string> = {},
   query = '',
@@ -51,7 +51,7 @@ const sentBy = async (answer: Answer, headers?: Record<string, string>): Promise
 }
 const noCache = { 'Cache-Control': 'no-cache, private' }
 
-t.test('an answer has its length and is not to be kept, unless it says so', async (t) => {
+t.test('a response has a Content-Length and forbids caching by default', async (t) => {
   t.strictSame(await sentBy({ code: 200, contentType: 'a/b', body: 'ä' }), {
     code: 200,
     headers: { ...noCache, 'Content-Type': 'a/b', 'Content-Length': 2 },
@@ -63,10 +63,14 @@ t.test('an answer has its length and is not to be kept, unless it says so', asyn
     body: '',
   })
   for (const code of [204, 304])
-    t.strictSame(await sentBy({ code, contentType: 'a/b', body: 'x' }), { code, headers: noCache, body: undefined }, 'without a body')
+    t.strictSame(
+      await sentBy({ code, contentType: 'a/b', body: 'x' }),
+      { code, headers: noCache, body: undefined },
+      'the status allows no body',
+    )
 })
 
-t.test('nothing is sent twice, or to who has gone', async (t) => {
+t.test('a response is sent once, and not after the client disconnected', async (t) => {
   for (const state of ['headersSent', 'destroyed'] as const) {
     const { exchange, sent, response } = exchangeOf()
     response[state] = true
@@ -80,7 +84,7 @@ t.test('nothing is sent twice, or to who has gone', async (t) => {
   }
 })
 
-t.test('an answer of more than 128 KiB is compressed for who takes it', async (t) => {
+t.test('a response of more than 128 KiB is compressed when the client accepts gzip', async (t) => {
   const limit = 128 * 1024
   const answer = (length: number): Answer => ({ code: 200, body: 'x'.repeat(length) })
   const plain = { ...noCache, 'Content-Length': limit }
@@ -92,7 +96,7 @@ t.test('an answer of more than 128 KiB is compressed for who takes it', async (t
   t.equal(gunzipSync(Buffer.from(body!, 'latin1')).length, limit + 1)
 })
 
-t.test('JSON is indented for people, by their wish or by what they type into', async (t) => {
+t.test('JSON is indented for pretty=true and for browsers, curl and wget', async (t) => {
   const object = { b: 1, a: [2] }
   const indented = '{\n  "b": 1,\n  "a": [\n    2\n  ]\n}'
   const bodyFor = async (headers: Record<string, string>, query = ''): Promise<string | undefined> => {
@@ -110,7 +114,7 @@ t.test('JSON is indented for people, by their wish or by what they type into', a
   t.equal(await bodyFor({ 'user-agent': 'curl/8.0' }, 'pretty='), indented)
 })
 
-t.test('YAML has its keys sorted, and quotes what YAML 1.1 takes for something else than a text', async (t) => {
+t.test('a YAML response has sorted keys and quotes strings that YAML 1.1 would read as other types', async (t) => {
   const { exchange, sent } = exchangeOf()
   const object = { b: ['x', { d: 1, c: 'yes' }], a: '012', long: 'word '.repeat(40).trim() }
   await respondObject(exchange, 200, object, 'TEXT', 'yaml')
@@ -121,7 +125,7 @@ t.test('YAML has its keys sorted, and quotes what YAML 1.1 takes for something e
   })
 })
 
-t.test('a failure is told in the encoding that the client takes', async (t) => {
+t.test('a failure is sent in an encoding that the client accepts', async (t) => {
   const status = failure(429, 'TooManyRequests', 'later', { retryAfterSeconds: 7 })
   const sentFor = async (headers: Record<string, string>, given = status): Promise<Sent> => {
     const { exchange, sent } = exchangeOf(headers)
@@ -147,7 +151,7 @@ t.test('a failure is told in the encoding that the client takes', async (t) => {
   t.equal(answered.headers['Retry-After'], undefined)
 })
 
-t.test('text is nothing that a browser should guess about', async (t) => {
+t.test('a text response has X-Content-Type-Options: nosniff', async (t) => {
   const { exchange, sent } = exchangeOf()
   await respondText(exchange, 200, 'ok')
   t.strictSame(sent, [
@@ -159,7 +163,7 @@ t.test('text is nothing that a browser should guess about', async (t) => {
   ])
 })
 
-t.test('warnings: quoted, each cut where they are too much together, and none beyond 4 KiB', (t) => {
+t.test('warnings are quoted, truncated when they are too long together, and limited to 4 KiB', (t) => {
   const warned = (...texts: string[]): unknown => {
     const { exchange, sent } = exchangeOf()
     for (const text of texts) exchange.warnings.add(text)

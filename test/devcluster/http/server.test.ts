@@ -1,4 +1,4 @@
-/** The server as such: TLS, credentials, limits, errors, and how it ends. */
+/** The HTTPS server: TLS, credentials, limits, errors and shutdown. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
@@ -11,15 +11,15 @@ import { failure } from '../../../src/api/status.ts'
 import type { RequestRecord } from '../../../src/devcluster/http/handle.ts'
 import { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingLogger } from '../../support/certs-recording-logger.ts'
-import { admin, bob, foo, startTestServer } from '../../support/http-server.ts'
+import { recordingLogger } from '../../support/recording-logger.ts'
+import { admin, bob, foo, startTestServer } from '../../support/devcluster/http-server.ts'
 
 const foos = '/apis/a.example.com/v1/namespaces/default/foos'
 
-t.test('version and health are open to everybody', async (t) => {
-  const { ask } = await startTestServer(t)
-  t.match(await ask('/version', { token: null }), { code: 200, json: { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' } })
-  t.strictSame((await ask('/version/')).json, {
+t.test('version and health endpoints need no authorization', async (t) => {
+  const { send } = await startTestServer(t)
+  t.match(await send('/version', { token: null }), { code: 200, json: { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' } })
+  t.strictSame((await send('/version/')).json, {
     major: '1',
     minor: '36',
     gitVersion: 'v1.36.3+proreus',
@@ -30,16 +30,16 @@ t.test('version and health are open to everybody', async (t) => {
     compiler: 'v8',
     platform: `${process.platform}/${{ x64: 'amd64' }[process.arch as 'x64'] ?? process.arch}`,
   })
-  for (const path of ['/healthz', '/livez', '/readyz']) t.match(await ask(path, { token: null }), { code: 200, text: 'ok' }, path)
-  t.match(await ask('/readyz/ping'), { code: 200, text: 'ok' })
-  t.match(await ask('/readyz?verbose', { token: null }), { code: 200, text: '[+]ping ok\nreadyz check passed\n' })
-  t.match(await ask('/livez?verbose=0'), { text: '[+]ping ok\nlivez check passed\n' })
-  t.match(await ask('/readyz/other'), { code: 404, text: '404 page not found\n' })
-  t.match(await ask('/readyz/ping/more'), { code: 404 })
+  for (const path of ['/healthz', '/livez', '/readyz']) t.match(await send(path, { token: null }), { code: 200, text: 'ok' }, path)
+  t.match(await send('/readyz/ping'), { code: 200, text: 'ok' })
+  t.match(await send('/readyz?verbose', { token: null }), { code: 200, text: '[+]ping ok\nreadyz check passed\n' })
+  t.match(await send('/livez?verbose=0'), { text: '[+]ping ok\nlivez check passed\n' })
+  t.match(await send('/readyz/other'), { code: 404, text: '404 page not found\n' })
+  t.match(await send('/readyz/ping/more'), { code: 404 })
 })
 
-t.test('a token that nobody knows is refused; without one the request is anonymous', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('an unknown token is refused, and a request without one is anonymous', async (t) => {
+  const { send } = await startTestServer(t)
   const unauthorized = {
     kind: 'Status',
     apiVersion: 'v1',
@@ -50,80 +50,80 @@ t.test('a token that nobody knows is refused; without one the request is anonymo
     code: 401,
   }
   for (const path of ['/api', '/apis', foos, '/openapi/v3', '/']) {
-    t.match(await ask(path, { token: null }), { code: 403, json: { message: /User "system:anonymous" cannot/ } }, path)
+    t.match(await send(path, { token: null }), { code: 403, json: { message: /User "system:anonymous" cannot/ } }, path)
     for (const token of ['wrong', `${admin}x`]) {
-      const { code, json } = await ask(path, { token })
+      const { code, json } = await send(path, { token })
       t.equal(code, 401, path)
       t.strictSame(json, unauthorized)
     }
   }
 })
 
-t.test('who may not gets 403 in the words of the API server', async (t) => {
-  const { ask } = await startTestServer(t, {
+t.test('a forbidden request gets 403 with the message of kube-apiserver', async (t) => {
+  const { send } = await startTestServer(t, {
     grants: [{ user: 'bob', namespace: 'default', rules: [{ apiGroups: ['a.example.com'], resources: ['foos'], verbs: ['list'] }] }],
   })
-  t.match(await ask(foos, { token: bob }), { code: 200 })
-  t.match(await ask('/api/v1/namespaces/default/pods', { token: bob }), {
+  t.match(await send(foos, { token: bob }), { code: 200 })
+  t.match(await send('/api/v1/namespaces/default/pods', { token: bob }), {
     code: 403,
     json: {
       message: 'pods is forbidden: User "bob" cannot list resource "pods" in API group "" in the namespace "default"',
       details: { kind: 'pods' },
     },
   })
-  t.match(await ask('/apis', { token: bob }), { code: 200 })
+  t.match(await send('/apis', { token: bob }), { code: 200 })
 })
 
-t.test('masters may act for others; nobody else may', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('only members of system:masters may impersonate without a rule', async (t) => {
+  const { send } = await startTestServer(t)
   const whoAmI = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
   const asEve = { 'impersonate-user': 'eve', 'impersonate-group': 'devs', 'impersonate-uid': '7', 'impersonate-extra-scopes': 'a' }
-  t.match(await ask('/api/v1/pods', { headers: asEve }), { code: 403, json: { message: /User "eve" cannot list/ } })
-  const answered = await ask(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: asEve })
+  t.match(await send('/api/v1/pods', { headers: asEve }), { code: 403, json: { message: /User "eve" cannot list/ } })
+  const answered = await send(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: asEve })
   t.equal(answered.code, 201)
-  // A key that is not properly percent-encoded stands for itself.
-  t.match(await ask(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: { ...asEve, 'impersonate-extra-%zz': 'a' } }), {
+  // A key with invalid percent-encoding is used unchanged.
+  t.match(await send(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: { ...asEve, 'impersonate-extra-%zz': 'a' } }), {
     code: 201,
   })
-  t.match(await ask('/api/v1/pods', { token: bob, headers: { 'impersonate-user': 'admin' } }), {
+  t.match(await send('/api/v1/pods', { token: bob, headers: { 'impersonate-user': 'admin' } }), {
     code: 403,
     json: {
       message: 'pods is forbidden: User "bob" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope',
     },
   })
-  t.match(await ask('/api/v1/pods', { headers: { 'impersonate-group': 'devs' } }), {
+  t.match(await send('/api/v1/pods', { headers: { 'impersonate-group': 'devs' } }), {
     code: 400,
     json: { message: /^requested &user.DefaultInfo{.*Groups:\[\]string{"devs"}.*} without impersonating a user name$/ },
   })
 })
 
-t.test('the different 404s', async (t) => {
-  const { ask } = await startTestServer(t)
-  t.match(await ask(`${foos}/x`), {
+t.test('a missing object, type and path have different 404 responses', async (t) => {
+  const { send } = await startTestServer(t)
+  t.match(await send(`${foos}/x`), {
     code: 404,
     json: { reason: 'NotFound', message: 'foos.a.example.com "x" not found', details: { name: 'x', group: 'a.example.com', kind: 'foos' } },
   })
-  t.match(await ask('/apis/a.example.com/v1/bars'), {
+  t.match(await send('/apis/a.example.com/v1/bars'), {
     code: 404,
     json: { reason: 'NotFound', message: 'the server could not find the requested resource', details: {} },
   })
   for (const path of ['/api/v2/pods', '/api/v2', '/apis/apps/v2', '/apis/apps/v1/nothings'])
-    t.match(await ask(path), { code: 404, json: { message: 'the server could not find the requested resource' } }, path)
+    t.match(await send(path), { code: 404, json: { message: 'the server could not find the requested resource' } }, path)
   for (const path of ['/apis/b.example.com/v1/bars', '/apis/b.example.com', '/apis/a.example.com/v7', '/nothing', '/openapi']) {
-    t.match(await ask(path), { code: 404, text: '404 page not found\n', headers: { 'content-type': /^text\/plain/ } }, path)
+    t.match(await send(path), { code: 404, text: '404 page not found\n', headers: { 'content-type': /^text\/plain/ } }, path)
   }
-  t.match(await ask(`${foos}/x/nothing`), { code: 404, json: { message: 'foos.a.example.com "x" not found' } })
-  t.match(await ask('/openapi/v3/apis/b.example.com/v1'), { code: 404, text: '' })
-  t.ok(((await ask('/')).json.paths as string[]).includes('/apis/a.example.com/v1'))
+  t.match(await send(`${foos}/x/nothing`), { code: 404, json: { message: 'foos.a.example.com "x" not found' } })
+  t.match(await send('/openapi/v3/apis/b.example.com/v1'), { code: 404, text: '' })
+  t.ok(((await send('/')).json.paths as string[]).includes('/apis/a.example.com/v1'))
 })
 
 const notThere = 'the server could not find the requested resource'
 const notAllowed = 'the server does not allow this method on the requested resource'
 const missing = 'foos.a.example.com "x" not found'
 
-t.test('paths and methods that do not go together', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('a method that a path does not support is refused with 405 or 404', async (t) => {
+  const { send } = await startTestServer(t)
   const all = '/apis/a.example.com/v1/foos'
   for (const [method, path, code, message] of [
     ['OPTIONS', foos, 405, notAllowed],
@@ -157,16 +157,16 @@ t.test('paths and methods that do not go together', async (t) => {
     ['POST', `${foos}/x/status`, 405, notAllowed],
     ['GET', `${foos}/%zz`, 400, `the path "${foos}/%zz" is not properly percent-encoded`],
   ] as const) {
-    const answer = await ask(path, { method, ...(method === 'GET' ? {} : { body: '{}' }) })
+    const answer = await send(path, { method, ...(method === 'GET' ? {} : { body: '{}' }) })
     t.equal(answer.code, code, `${method} ${path}`)
     if (message !== undefined) t.equal(answer.json.message, message, `${method} ${path}`)
   }
-  t.equal((await ask(foos, { method: 'HEAD' })).code, 405)
+  t.equal((await send(foos, { method: 'HEAD' })).code, 405)
 })
 
-t.test('an error that nobody expected is 500 and logged, and the server goes on', async (t) => {
+t.test('an unexpected error is logged and answered with 500, and the server continues', async (t) => {
   const { logger, entries } = recordingLogger()
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     logger,
     registry: {
       get: () => {
@@ -174,14 +174,14 @@ t.test('an error that nobody expected is 500 and logged, and the server goes on'
       },
     },
   })
-  t.match(await ask(`${foos}/x?a=b`), { code: 500, json: { reason: 'InternalError', message: 'Internal error occurred: boom' } })
-  t.equal((await ask(foos)).code, 200)
-  t.equal((await ask('/api/v1/nothings')).code, 404)
+  t.match(await send(`${foos}/x?a=b`), { code: 500, json: { reason: 'InternalError', message: 'Internal error occurred: boom' } })
+  t.equal((await send(foos)).code, 200)
+  t.equal((await send('/api/v1/nothings')).code, 404)
   t.match(entries, [{ level: 'error', msg: 'a request failed', method: 'GET', path: `${foos}/x`, err: { message: 'boom' } }])
-  t.equal(entries.length, 1, 'what is the client’s mistake is not')
+  t.equal(entries.length, 1, 'errors of the client are not logged')
 })
 
-t.test('what goes wrong for a client that is gone is not logged', async (t) => {
+t.test('an error after the client disconnected is not logged', async (t) => {
   const { logger, entries } = recordingLogger()
   const [asked, failed] = [Promise.withResolvers<AbortSignal>(), Promise.withResolvers<void>()]
   const { server, agent } = await startTestServer(t, {
@@ -211,11 +211,11 @@ t.test('what goes wrong for a client that is gone is not logged', async (t) => {
   t.strictSame(entries, [])
 })
 
-t.test('how the server takes connections', async (t) => {
-  const { server, ask, ca } = await startTestServer(t)
+t.test('the server accepts TLS 1.2 on loopback and keeps connections alive', async (t) => {
+  const { server, send, ca } = await startTestServer(t)
   t.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/)
   t.equal(server.url, `https://127.0.0.1:${server.port}`)
-  const { headers } = await ask('/version')
+  const { headers } = await send('/version')
   t.equal(headers['keep-alive'], 'timeout=120', 'longer than the 90 s of Go’s clients')
   const socket = connect({ port: server.port, host: '127.0.0.1', ca, maxVersion: 'TLSv1.2' })
   await new Promise((resolve) => socket.once('secureConnect', resolve))
@@ -223,9 +223,9 @@ t.test('how the server takes connections', async (t) => {
   socket.destroy()
 })
 
-t.test('parameters whose percent-encoding is broken are not seen, and the others are', async (t) => {
+t.test('query parameters with malformed percent-encoding are ignored', async (t) => {
   const seen: unknown[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       list: (_info, options) => {
         seen.push(options)
@@ -233,7 +233,7 @@ t.test('parameters whose percent-encoding is broken are not seen, and the others
       },
     },
   })
-  for (const query of ['?labelSelector=%zz&limit=2', '?limit=2&%', '?limit=2&a=%2', '?labelSelector=a%3Db?c', '?']) await ask(foos + query)
+  for (const query of ['?labelSelector=%zz&limit=2', '?limit=2&%', '?limit=2&a=%2', '?labelSelector=a%3Db?c', '?']) await send(foos + query)
   t.strictSame(seen, [
     { namespace: 'default', limit: 2 },
     { namespace: 'default', limit: 2 },
@@ -244,20 +244,20 @@ t.test('parameters whose percent-encoding is broken are not seen, and the others
 })
 
 t.test('retryAfterSeconds becomes a Retry-After header', async (t) => {
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       list: () => {
         throw new StatusError(failure(504, 'Timeout', 'later', { retryAfterSeconds: 1 }))
       },
     },
   })
-  t.match(await ask(foos), { code: 504, headers: { 'retry-after': '1' } })
+  t.match(await send(foos), { code: 504, headers: { 'retry-after': '1' } })
 })
 
-t.test('bodies of more than 3 MiB are refused, with and without their length told', async (t) => {
-  const { ask, server, agent } = await startTestServer(t)
+t.test('a body of more than 3 MiB is refused, with and without Content-Length', async (t) => {
+  const { send, server, agent } = await startTestServer(t)
   const body = Buffer.alloc(3 * 1024 * 1024 + 1, ' ')
-  t.match(await ask(foos, { method: 'POST', body }), {
+  t.match(await send(foos, { method: 'POST', body }), {
     code: 413,
     json: { reason: 'RequestEntityTooLarge' },
     headers: { connection: 'close' },
@@ -272,21 +272,21 @@ t.test('bodies of more than 3 MiB are refused, with and without their length tol
   await chunked.body.dump()
 })
 
-t.test('large answers are compressed for those who take it', async (t) => {
+t.test('a large response is compressed when the client accepts gzip', async (t) => {
   const items = Array.from({ length: 2000 }, (_, index) => foo(`foo-${index}`, { text: 'x'.repeat(100) }))
-  const { ask, server, agent } = await startTestServer(t, { registry: { list: () => ({ items, metadata: { resourceVersion: '1' } }) } })
+  const { send, server, agent } = await startTestServer(t, { registry: { list: () => ({ items, metadata: { resourceVersion: '1' } }) } })
   const headers = { authorization: `Bearer ${admin}`, 'accept-encoding': 'gzip' }
   const response = await request(`${server.url}${foos}`, { dispatcher: agent, headers })
   t.equal(response.headers['content-encoding'], 'gzip')
   t.equal(response.headers.vary, 'Accept-Encoding')
   const plain = gunzipSync(Buffer.from(await response.body.arrayBuffer())).toString()
   t.equal((JSON.parse(plain) as { items: unknown[] }).items.length, 2000)
-  t.equal((await ask(foos)).text, plain)
-  t.match(await ask(foos), { headers: { 'content-encoding': undefined } })
+  t.equal((await send(foos)).text, plain)
+  t.match(await send(foos), { headers: { 'content-encoding': undefined } })
 })
 
-t.test('what is no HTTP, or too much of it, ends its own connection only', async (t) => {
-  const { ask, server, ca } = await startTestServer(t)
+t.test('malformed or oversized HTTP closes its own connection only', async (t) => {
+  const { send, server, ca } = await startTestServer(t)
   const answerTo = async (text: string): Promise<string> => {
     const socket = connect({ port: server.port, host: '127.0.0.1', ca })
     socket.end(text)
@@ -298,7 +298,7 @@ t.test('what is no HTTP, or too much of it, ends its own connection only', async
   t.match(await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(70_000)}\r\n\r\n`), /^HTTP\/1.1 431 /)
   t.match(await answerTo(`GET //..%2f..;/?%zz=% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 403 /)
   t.match(await answerTo(`GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 40/)
-  t.equal((await ask('/readyz')).code, 200)
+  t.equal((await send('/readyz')).code, 200)
 })
 
 t.test('TLS 1.1 is refused', async (t) => {
@@ -319,15 +319,15 @@ t.test('TLS 1.1 is refused', async (t) => {
 
 t.test('each request is reported once, with user, verb and code', async (t) => {
   const records: RequestRecord[] = []
-  const { ask } = await startTestServer(t, { onRequest: (record) => records.push(record) })
+  const { send } = await startTestServer(t, { onRequest: (record) => records.push(record) })
   const start = Date.now()
-  await ask(`${foos}?limit=1`)
-  await ask(`${foos}/x`, { token: bob, method: 'DELETE' })
-  await ask('/api', { token: null })
-  await ask('/version?a?b=c', { headers: { 'impersonate-user': 'eve' } })
-  await ask('/version', { token: 'wrong', method: 'POST' })
-  await ask('/api/v1/namespaces/default/pods?watch=1')
-  await ask('/version', { method: 'OPTIONS' })
+  await send(`${foos}?limit=1`)
+  await send(`${foos}/x`, { token: bob, method: 'DELETE' })
+  await send('/api', { token: null })
+  await send('/version?a?b=c', { headers: { 'impersonate-user': 'eve' } })
+  await send('/version', { token: 'wrong', method: 'POST' })
+  await send('/api/v1/namespaces/default/pods?watch=1')
+  await send('/version', { method: 'OPTIONS' })
   t.ok(records.every(({ at }) => at >= start && at <= Date.now()))
   t.strictSame(
     records.map(({ at: _at, ...record }) => record),
@@ -343,7 +343,7 @@ t.test('each request is reported once, with user, verb and code', async (t) => {
   )
 })
 
-t.test('a port that is taken is named', async (t) => {
+t.test('a port in use is named in the error', async (t) => {
   const { server } = await startTestServer(t)
   await t.rejects(
     startTestServer(t, { port: server.port }),
@@ -354,34 +354,34 @@ t.test('a port that is taken is named', async (t) => {
   )
 })
 
-t.test('a connection that cannot be accepted does not end the process', async (t) => {
+t.test('a failed accept does not end the process', async (t) => {
   let server: EventEmitter | undefined
   const onRequest = (message: unknown): void => void (server = (message as { server: EventEmitter }).server)
   subscribe('http.server.request.start', onRequest)
   t.teardown(() => unsubscribe('http.server.request.start', onRequest))
   const { logger, entries } = recordingLogger()
-  const { ask } = await startTestServer(t, { logger })
-  await ask('/version')
+  const { send } = await startTestServer(t, { logger })
+  await send('/version')
   server?.emit('error', new Error('accept EMFILE'))
   t.match(entries.at(-1), { level: 'warn', msg: 'the API server could not accept a connection' })
 })
 
-t.test('a connection with a long answer expects the next request before that has been fetched', async (t) => {
+t.test('a connection accepts the next request while a long response is sent', async (t) => {
   const listeners: number[] = []
   const onFinish = (message: unknown): void => void listeners.push((message as { socket: EventEmitter }).socket.listenerCount('data'))
   subscribe('http.server.response.finish', onFinish)
   t.teardown(() => unsubscribe('http.server.response.finish', onFinish))
   const item = { apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name: 'a', annotations: { long: 'x'.repeat(20_000) } } }
-  const { ask } = await startTestServer(t, { registry: { list: () => ({ items: [item], metadata: { resourceVersion: '1' } }) } })
-  await ask('/version')
-  await ask(foos)
+  const { send } = await startTestServer(t, { registry: { list: () => ({ items: [item], metadata: { resourceVersion: '1' } }) } })
+  await send('/version')
+  await send(foos)
   t.equal(listeners.length, 2)
   t.equal(listeners[1], listeners[0]! + 1)
 })
 
-t.test('close ends open connections and watches at once', async (t) => {
-  const { ask, server, ca } = await startTestServer(t, {
-    // No time passes, so `close` waits in vain for what it does not end itself.
+t.test('close ends open connections and watches immediately', async (t) => {
+  const { send, server, ca } = await startTestServer(t, {
+    // The clock stands still: `close` would hang on connections that it does not end itself.
     clock: new FakeClock(),
     registry: {
       async *watch(_info, _options, signal) {
@@ -390,14 +390,14 @@ t.test('close ends open connections and watches at once', async (t) => {
     },
   })
   const agent = new Agent({ connect: { ca } })
-  await ask('/api')
+  await send('/api')
   const watches = await Promise.all(
     [1, 2, 3].map(() => request(`${server.url}${foos}?watch=true`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })),
   )
   const ends = watches.map(async ({ body }) => body.text())
   await server.close()
   t.strictSame(await Promise.all(ends), ['', '', ''])
-  await t.rejects(ask('/version'))
+  await t.rejects(send('/version'))
   await server.close()
   await agent.destroy()
 })

@@ -5,23 +5,23 @@ import type { JsonObject } from '../../../src/api/json.ts'
 import type { Resources } from '../../../src/devcluster/http/services.ts'
 import { badRequest, expired } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingLogger } from '../../support/certs-recording-logger.ts'
-import { admin, foo, startTestServer } from '../../support/http-server.ts'
-import { until } from '../../support/process.ts'
+import { recordingLogger } from '../../support/recording-logger.ts'
+import { admin, foo, startTestServer } from '../../support/devcluster/http-server.ts'
+import { until } from '../../../src/testing/until.ts'
 
 const path = '/apis/a.example.com/v1/namespaces/default/foos?watch=true'
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
 type Watch = Resources['watch']
 
-/** The events of a watch that ends. */
+/** Returns the events of a watch that the server ends. */
 async function eventsOf(
   t: Parameters<typeof startTestServer>[0],
   watch: Watch,
   options: { accept?: string; query?: string } = {},
 ): Promise<JsonObject[]> {
-  const { ask } = await startTestServer(t, { registry: { watch } })
-  const { code, text } = await ask(`${path}${options.query ?? ''}`, options.accept === undefined ? {} : { accept: options.accept })
+  const { send } = await startTestServer(t, { registry: { watch } })
+  const { code, text } = await send(`${path}${options.query ?? ''}`, options.accept === undefined ? {} : { accept: options.accept })
   t.equal(code, 200)
   return text
     .split('\n')
@@ -29,7 +29,7 @@ async function eventsOf(
     .map((line) => JSON.parse(line) as JsonObject)
 }
 
-t.test('one JSON line an event', async (t) => {
+t.test('each event is one line of JSON', async (t) => {
   const events = await eventsOf(t, async function* () {
     yield { type: 'ADDED', object: foo('a') }
     yield { type: 'MODIFIED', object: foo('a', { size: 2 }, '2') }
@@ -42,7 +42,7 @@ t.test('one JSON line an event', async (t) => {
   ])
 })
 
-t.test('headers come before the first event, and events as they happen', async (t) => {
+t.test('headers are sent before the first event, and each event immediately', async (t) => {
   const gate = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
   const { server, agent } = await startTestServer(t, {
@@ -66,7 +66,7 @@ t.test('headers come before the first event, and events as they happen', async (
   t.equal((await chunks.next()).done, true)
 })
 
-t.test('the client’s going away ends the watch', async (t) => {
+t.test('a watch ends when its client disconnects', async (t) => {
   const ended = Promise.withResolvers<void>()
   const { server, agent } = await startTestServer(t, {
     registry: {
@@ -82,7 +82,7 @@ t.test('the client’s going away ends the watch', async (t) => {
   await t.resolves(ended.promise)
 })
 
-t.test('what is wrong with the request is an ordinary answer', async (t) => {
+t.test('an error of the request is a response, not an event', async (t) => {
   for (const watch of [
     (() => {
       throw badRequest('no such field')
@@ -91,12 +91,12 @@ t.test('what is wrong with the request is an ordinary answer', async (t) => {
       throw badRequest('no such field')
     } as Watch,
   ]) {
-    const { ask } = await startTestServer(t, { registry: { watch } })
-    t.match(await ask(path), { code: 400, json: { kind: 'Status', message: 'no such field' } })
+    const { send } = await startTestServer(t, { registry: { watch } })
+    t.match(await send(path), { code: 400, json: { kind: 'Status', message: 'no such field' } })
   }
 })
 
-t.test('too old a resourceVersion is an ERROR event in a stream', async (t) => {
+t.test('a resourceVersion that is too old is reported by an ERROR event', async (t) => {
   for (const watch of [
     (() => {
       throw expired('too old resource version: 1 (199)')
@@ -111,10 +111,10 @@ t.test('too old a resourceVersion is an ERROR event in a stream', async (t) => {
   }
 })
 
-t.test('an error in the middle is the last event, and logged unless it is an answer', async (t) => {
+t.test('an error in the stream is the last event, and is logged when it is unexpected', async (t) => {
   const { logger, entries } = recordingLogger()
   let error: Error = new Error('boom')
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     logger,
     registry: {
       async *watch() {
@@ -123,7 +123,7 @@ t.test('an error in the middle is the last event, and logged unless it is an ans
       },
     },
   })
-  const last = async (): Promise<unknown> => JSON.parse((await ask(path)).text.trim().split('\n')[1]!)
+  const last = async (): Promise<unknown> => JSON.parse((await send(path)).text.trim().split('\n')[1]!)
   t.match(await last(), { type: 'ERROR', object: { code: 500, message: 'Internal error occurred: boom' } })
   t.match(entries, [{ level: 'error', msg: 'a watch failed', err: { message: 'boom' } }])
   error = expired('too old')
@@ -131,9 +131,9 @@ t.test('an error in the middle is the last event, and logged unless it is an ans
   t.equal(entries.length, 1)
 })
 
-t.test('a deprecated version warns on a watch, too, and what ends is let go', async (t) => {
+t.test('a watch of a deprecated version warns, and a finished watch is released', async (t) => {
   let ended = 0
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       async *watch() {
         try {
@@ -144,14 +144,14 @@ t.test('a deprecated version warns on a watch, too, and what ends is let go', as
       },
     },
   })
-  t.match(await ask('/apis/a.example.com/v1beta1/foos?watch=1'), {
+  t.match(await send('/apis/a.example.com/v1beta1/foos?watch=1'), {
     code: 200,
     headers: { warning: '299 - "a.example.com/v1beta1 Foo is deprecated"' },
   })
   t.equal(ended, 1)
 })
 
-t.test('a client that takes nothing for a minute is cut off', async (t) => {
+t.test('a client that reads nothing for a minute is disconnected', async (t) => {
   const clock = new FakeClock()
   const text = 'x'.repeat(1_000_000)
   let ended = false
@@ -179,7 +179,7 @@ t.test('a client that takes nothing for a minute is cut off', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('as tables: columns in the first event only', async (t) => {
+t.test('a watch as Table has column definitions in the first event only', async (t) => {
   const events = await eventsOf(
     t,
     async function* () {
@@ -196,7 +196,7 @@ t.test('as tables: columns in the first event only', async (t) => {
   t.equal((events[1]!.object as JsonObject).columnDefinitions, null)
 })
 
-t.test('as metadata', async (t) => {
+t.test('a watch as PartialObjectMetadata sends metadata only', async (t) => {
   const watch = async function* () {
     yield { type: 'ADDED' as const, object: foo('a', { size: 1 }) }
   }
@@ -206,17 +206,17 @@ t.test('as metadata', async (t) => {
   ])
 })
 
-t.test('the query reaches the registry', async (t) => {
+t.test('the query of a watch reaches the registry', async (t) => {
   const seen: unknown[] = []
-  const { ask } = await startTestServer(t, {
+  const { send } = await startTestServer(t, {
     registry: {
       async *watch(_info, options) {
         seen.push(options)
       },
     },
   })
-  await ask(`${path}&resourceVersion=5&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&allowWatchBookmarks=true`)
-  await ask(`/apis/a.example.com/v1/foos?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`)
+  await send(`${path}&resourceVersion=5&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&allowWatchBookmarks=true`)
+  await send(`/apis/a.example.com/v1/foos?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`)
   t.strictSame(seen, [
     {
       namespace: 'default',
@@ -228,9 +228,9 @@ t.test('the query reaches the registry', async (t) => {
     },
     { sendInitialEvents: true, allowWatchBookmarks: false },
   ])
-  await ask('/api/v1/watch/namespaces/default/pods/x')
-  await ask('/api/v1/watch/namespaces/default/pods/x?fieldSelector=a%3Db')
-  await ask('/api/v1/namespaces/default/pods?watch=1&limit=3&sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
+  await send('/api/v1/watch/namespaces/default/pods/x')
+  await send('/api/v1/watch/namespaces/default/pods/x?fieldSelector=a%3Db')
+  await send('/api/v1/namespaces/default/pods?watch=1&limit=3&sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
   t.strictSame(seen.slice(2), [
     { namespace: 'default', fieldSelector: 'metadata.name=x', allowWatchBookmarks: false },
     { namespace: 'default', fieldSelector: 'a=b', allowWatchBookmarks: false },
@@ -238,8 +238,8 @@ t.test('the query reaches the registry', async (t) => {
   ])
 })
 
-t.test('options of lists that a watch does not have', async (t) => {
-  const { ask } = await startTestServer(t)
+t.test('list options that a watch does not support are refused', async (t) => {
+  const { send } = await startTestServer(t)
   const field = 'resourceVersionMatch: Forbidden:'
   const refusals: [query: string, problems: string][] = [
     ['&sendInitialEvents=true', `${field} sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`],
@@ -252,14 +252,14 @@ t.test('options of lists that a watch does not have', async (t) => {
     ],
   ]
   for (const [query, problems] of refusals) {
-    const { code, json } = await ask(path + query)
+    const { code, json } = await send(path + query)
     t.equal(code, 422, query)
     t.equal(json.message, `ListOptions.meta.k8s.io "" is invalid: ${problems}`)
   }
-  t.match(await ask(path, { accept: 'application/yaml' }), { code: 406 })
+  t.match(await send(path, { accept: 'application/yaml' }), { code: 406 })
 })
 
-t.test('a slow client gets everything, without the server holding it all', async (t) => {
+t.test('a slow client gets every event without unbounded buffering', async (t) => {
   const big = foo('a', { text: 'x'.repeat(100_000) })
   let sent = 0
   const { server, agent } = await startTestServer(t, {

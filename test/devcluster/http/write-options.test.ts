@@ -1,11 +1,11 @@
-/** What the query and the body of a write ask for. */
+/** Options of writes from query and body. */
 import type { IncomingHttpHeaders } from 'node:http'
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Exchange } from '../../../src/devcluster/http/exchange.ts'
 import type { OptionsKind } from '../../../src/devcluster/http/write-options.ts'
 import { deleteOptions, integer, writeContext } from '../../../src/devcluster/http/write-options.ts'
-import { refusal } from '../../support/devcluster-registry.ts'
+import { refusal } from '../../support/devcluster/registry.ts'
 
 const user = { username: 'bob', groups: [] }
 const since = 1_000_000
@@ -16,13 +16,13 @@ function exchangeOf(query = '', headers: IncomingHttpHeaders = {}): Exchange {
   return { ...exchange, request: { headers }, response: {} } as unknown as Exchange
 }
 
-t.test('a write without a query has the defaults of the API server', (t) => {
+t.test('a write without a query has the defaults of kube-apiserver', (t) => {
   const exchange = exchangeOf('', { 'user-agent': 'kubectl/v1.36 (linux)' })
   const { warn, signal, ...context } = writeContext(exchange, user, 'CreateOptions')
   t.strictSame(context, {
     user,
     dryRun: false,
-    fieldManager: 'kubectl',
+    fieldManager: '',
     fieldValidation: 'Warn',
     userAgent: 'kubectl/v1.36 (linux)',
     deadline: since + 34_000,
@@ -36,7 +36,7 @@ t.test('a write without a query has the defaults of the API server', (t) => {
   t.end()
 })
 
-t.test('what the query asks for is done, and told to webhooks', (t) => {
+t.test('the query sets the context of a write and the options that webhooks receive', (t) => {
   const contextOf = (query: string, kind: OptionsKind = 'UpdateOptions', apply = false) => {
     const { warn: _warn, signal: _signal, ...context } = writeContext(exchangeOf(query), user, kind, apply)
     return context
@@ -61,11 +61,11 @@ t.test('what the query asks for is done, and told to webhooks', (t) => {
   t.strictSame(contextOf('fieldManager=me', 'PatchOptions', true).options, patch)
   t.strictSame(contextOf('fieldManager=me&force=true', 'PatchOptions', true).options, { ...patch, force: true })
   t.strictSame(contextOf('fieldManager=me&force=false', 'PatchOptions', true).options, { ...patch, force: false })
-  t.strictSame(contextOf('force=true').options, { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' }, 'only a patch knows force')
+  t.strictSame(contextOf('force=true').options, { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' }, 'only a patch supports force')
   t.end()
 })
 
-t.test('a write may take 34 s, or less where the client wants it', (t) => {
+t.test('a write has a deadline of 34 s, or an earlier one from the client', (t) => {
   const lasts: Record<string, number> = {
     '': 34_000,
     '1s': 1_000,
@@ -88,24 +88,7 @@ t.test('a write may take 34 s, or less where the client wants it', (t) => {
   t.end()
 })
 
-t.test('who names no field manager is called what the User-Agent begins with', (t) => {
-  const names: [userAgent: string | undefined, manager: string][] = [
-    [undefined, 'unknown'],
-    ['', 'unknown'],
-    ['/1.0', 'unknown'],
-    ['a b/1.0/c', 'a b'],
-    ['a\tb', 'ab'],
-    ['x'.repeat(128), 'x'.repeat(128)],
-    ['x'.repeat(129), 'x'.repeat(128)],
-  ]
-  for (const [userAgent, manager] of names) {
-    const headers = userAgent === undefined ? {} : { 'user-agent': userAgent }
-    t.equal(writeContext(exchangeOf('', headers), user, 'CreateOptions').fieldManager, manager, userAgent ?? 'none')
-  }
-  t.end()
-})
-
-t.test('what a query may not ask for is refused with all that is wrong', async (t) => {
+t.test('an invalid query is refused with every error', async (t) => {
   const problem = async (query: string, kind: OptionsKind = 'CreateOptions', apply = false): Promise<string | undefined> =>
     (await refusal(() => writeContext(exchangeOf(query), user, kind, apply))).message?.replace(`${kind}.meta.k8s.io "" is invalid: `, '')
   t.equal(await problem('dryRun=Some'), 'dryRun: Unsupported value: ["Some"]: supported values: "All"')
@@ -125,7 +108,7 @@ t.test('what a query may not ask for is refused with all that is wrong', async (
 const deletion = (query: string, body: JsonObject | string = '', headers: IncomingHttpHeaders = {}) =>
   deleteOptions(exchangeOf(query, headers), user, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)))
 
-t.test('a DELETE is told by its query, or by its body alone', (t) => {
+t.test('DeleteOptions are read from the body, or from the query without a body', (t) => {
   const asked: [query: string, body: JsonObject | string, options: JsonObject, dryRun: boolean][] = [
     ['', '', {}, false],
     ['propagationPolicy=&gracePeriodSeconds=', '', {}, false],
@@ -149,13 +132,13 @@ t.test('a DELETE is told by its query, or by its body alone', (t) => {
     t.strictSame(found.options, options, `${query} ${JSON.stringify(body)}`)
     t.equal(found.context.dryRun, dryRun)
     t.strictSame(found.context.options, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options })
-    t.equal(found.context.fieldManager, 'curl')
+    t.equal(found.context.userAgent, 'curl/8')
     t.equal(found.context.user, user)
   }
   t.end()
 })
 
-t.test('DeleteOptions that are none are refused', async (t) => {
+t.test('invalid DeleteOptions are refused', async (t) => {
   const problem = async (body: JsonObject | string, query = ''): Promise<string> => {
     const { code, message } = await refusal(() => deletion(query, body))
     return `${code} ${message}`
@@ -191,7 +174,7 @@ t.test('DeleteOptions that are none are refused', async (t) => {
   t.match(await problem('', 'fieldValidation=x'), /^422 DeleteOptions.meta.k8s.io "" is invalid: fieldValidation: /)
 })
 
-t.test('a number of the query is whole', async (t) => {
+t.test('a number in the query must be an integer', async (t) => {
   t.strictSame(['0', '12', '-3', '+4'].map(integer), [0, 12, -3, 4])
   for (const text of ['', 'x', '1.5', '1e3', ' 1', '0x1'])
     t.match(await refusal(() => integer(text)), { code: 400, message: `strconv.ParseInt: parsing "${text}": invalid syntax` })

@@ -5,7 +5,7 @@ import { jsonPatch } from '../../../src/devcluster/patch/json-patch.ts'
 
 const d: JsonValue = { a: [1, 2], o: { x: 1 }, s: 't' }
 
-/** What the library of kube-apiserver makes of a patch: a document, or an error. */
+/** Results of the JSON patch library of kube-apiserver: a document, or an error. */
 const cases: readonly (readonly [document: JsonValue, patch: JsonValue, result: JsonValue])[] = [
   [d, [{ op: 'add', path: '/b/c', value: 1 }], 'add operation does not apply: doc is missing path: "/b/c": missing value'],
   [d, [{ op: 'add', path: '', value: 1 }], 'add operation does not apply: doc is missing path: "": missing value'],
@@ -129,7 +129,7 @@ const cases: readonly (readonly [document: JsonValue, patch: JsonValue, result: 
   [d, [{ op: 'add', path: 'a/0', value: 5 }], { '0': 5, a: [1, 2], o: { x: 1 }, s: 't' }],
 ]
 
-t.test('each operation at the boundaries of lists, objects and paths', async (t) => {
+t.test('each operation has the result of kube-apiserver at the boundaries of lists, objects and paths', async (t) => {
   for (const [document, patch, result] of cases) {
     const run = (): JsonValue => jsonPatch(deepFreeze(document), patch)
     if (typeof result === 'string') t.throws(run, { name: 'PatchError', reason: 'failed', message: result }, JSON.stringify(patch))
@@ -137,7 +137,7 @@ t.test('each operation at the boundaries of lists, objects and paths', async (t)
   }
 })
 
-t.test('what is no patch is malformed', async (t) => {
+t.test('an invalid JSON patch is reported as malformed', async (t) => {
   t.throws(() => jsonPatch({}, {}), { reason: 'malformed', message: 'a JSON patch must be a list of operations' })
   t.throws(() => jsonPatch({}, ['add']), { reason: 'malformed', message: 'an operation of a JSON patch must be an object' })
   t.throws(() => jsonPatch(d, [{ op: 'replace', path: '' }]), {

@@ -7,7 +7,7 @@ import { fc } from '../../support/property.ts'
 
 type Case = readonly [name: string, document: JsonValue, patch: JsonValue, result: JsonValue | 'failed' | 'malformed']
 
-/** The examples of RFC 6902, appendix A, and what Kubernetes users meet. */
+/** The examples of RFC 6902, appendix A, and patches that are typical for Kubernetes. */
 const cases: readonly Case[] = [
   ['adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
   ['adds an element', { foo: ['bar', 'baz'] }, [{ op: 'add', path: '/foo/1', value: 'qux' }], { foo: ['bar', 'qux', 'baz'] }],
@@ -72,7 +72,7 @@ for (const [name, document, patch, result] of cases) {
   })
 }
 
-t.test('JSON patch: what copies add in all is limited', async (t) => {
+t.test('a JSON patch is limited in the size that its copies add', async (t) => {
   const doubling = (times: number): JsonValue => Array.from({ length: times }, () => ({ op: 'copy', from: '/a', path: '/a/-' }))
   const refused = {
     name: 'PatchError',
@@ -90,7 +90,7 @@ t.test('JSON patch: what copies add in all is limited', async (t) => {
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>
 const objects = fc.dictionary(fc.string({ maxLength: 3 }), json) as fc.Arbitrary<{ [key: string]: JsonValue }>
 
-t.test('JSON patch: adding and removing again changes nothing, and never touches the document', async () => {
+t.test('a JSON patch that adds and removes a value returns an equal document and does not modify the original', async () => {
   fc.assert(
     fc.property(objects, fc.string({ maxLength: 4 }), json, (document, key, value) => {
       fc.pre(!Object.hasOwn(document, key))
@@ -110,7 +110,7 @@ t.test('JSON patch: adding and removing again changes nothing, and never touches
   )
 })
 
-t.test('merge patch: is idempotent, leaves no null that the target did not have, and makes a document of its own', async () => {
+t.test('a merge patch is idempotent, adds no null and does not modify the original', async () => {
   fc.assert(
     fc.property(objects, objects, (target, patch) => {
       const merged = mergePatch(deepFreeze(target), deepFreeze(patch))
@@ -138,7 +138,7 @@ const merges: readonly (readonly [JsonValue, JsonValue, JsonValue])[] = [
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ]
 
-t.test('merge patch: what a program left undefined is not said, and what is not touched is shared', async (t) => {
+t.test('a merge patch ignores undefined fields and shares unchanged values with the original', async (t) => {
   const target = deepFreeze({ a: { b: 1 }, c: { d: 2 } })
   const merged = mergePatch(target, { a: undefined, c: { e: 3 } } as unknown as JsonValue) as { a: JsonValue; c: JsonValue }
   t.strictSame(merged, { a: { b: 1 }, c: { d: 2, e: 3 } })
@@ -149,6 +149,6 @@ t.test('merge patch: what a program left undefined is not said, and what is not 
   )
 })
 
-t.test('merge patch: the examples of RFC 7386', async (t) => {
+t.test('a merge patch has the results of RFC 7386', async (t) => {
   for (const [target, patch, result] of merges) t.strictSame(mergePatch(target, patch), result, JSON.stringify(patch))
 })

@@ -18,7 +18,7 @@ const pod: JsonObject = {
   },
 }
 
-/** What apimachinery makes of a patch of a Pod: the part of the result at the path, or an error. */
+/** Results of apimachinery for patches of a Pod: the part of the object at the path, or an error. */
 const cases: readonly (readonly [patch: JsonObject, at: readonly string[], result: JsonValue, target?: JsonObject])[] = [
   [{ $patch: 'delete' }, [], {}],
   [{ $patch: 'replace', kind: 'x' }, [], { kind: 'x' }],
@@ -78,6 +78,8 @@ const cases: readonly (readonly [patch: JsonObject, at: readonly string[], resul
     [],
     "The order in patch list:\n[x/c]\n doesn't match $setElementOrder list:\n[x/b]\n",
   ],
+  [{ metadata: { '$setElementOrder/finalizers': [], finalizers: ['x/c'] } }, ['metadata', 'finalizers'], ['x/c'], { metadata: {} }],
+  [{ metadata: { '$setElementOrder/finalizers': ['x/b', 'x/a'], finalizers: [] } }, ['metadata', 'finalizers'], ['x/b', 'x/a']],
   [{ metadata: { '$setElementOrder/finalizers': ['x/b', 'x/a', 'x/z'] } }, ['metadata', 'finalizers'], ['x/b', 'x/a']],
   [
     { spec: { '$setElementOrder/containers': [{ name: 'two' }, { name: 'one' }] } },
@@ -319,7 +321,7 @@ const cases: readonly (readonly [patch: JsonObject, at: readonly string[], resul
   ],
 ]
 
-t.test('directives, orders and lists', async (t) => {
+t.test('directives, element orders and lists have the results of apimachinery', async (t) => {
   for (const [patch, at, result, target = pod] of cases) {
     const run = (): JsonObject => strategicMergePatch(deepFreeze(target), patch, podType)
     if (typeof result === 'string') t.throws(run, { name: 'PatchError', message: result }, JSON.stringify(patch))
@@ -330,7 +332,7 @@ t.test('directives, orders and lists', async (t) => {
   }
 })
 
-t.test('what a patch of the wrong form is told', async (t) => {
+t.test('a malformed strategic merge patch is refused with the message of apimachinery', async (t) => {
   const of =
     (patch: JsonValue): (() => unknown) =>
     (): unknown =>

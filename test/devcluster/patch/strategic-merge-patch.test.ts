@@ -142,7 +142,7 @@ for (const [name, patch, reason, message] of refused) {
   })
 }
 
-/** How many entries the lists and label maps of the expected part have: `match` alone would allow more. */
+/** Returns the sizes of the lists and label maps in the expected part, because `match` would allow more entries. */
 function sizes(expected: unknown, path: readonly string[] = []): [readonly string[], number][] {
   if (Array.isArray(expected)) return [[path, expected.length]]
   if (typeof expected !== 'object' || expected === null) return []

@@ -1,15 +1,15 @@
-/** From bodies in protobuf to the JSON of the objects in them. */
+/** Decoding of protobuf bodies to JSON objects. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { decodeProtobufObject } from '../../../src/devcluster/protobuf/decode-object.ts'
 import { ProtobufError } from '../../../src/devcluster/protobuf/wire-reader.ts'
-import { bytes, double, object, varint, whole } from '../../support/protobuf-bytes.ts'
-import { recorded } from '../../support/protobuf-recorded.ts'
+import { bytes, double, object, varint, whole } from '../../support/protobuf/bytes.ts'
+import { recorded } from '../../support/protobuf/recorded.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap' }
 const decoded = (body: Buffer): JsonObject => decodeProtobufObject(body, configMap)
 
-/** What an object decodes to, without what says its type. */
+/** Returns the decoded object without apiVersion and kind. */
 function fieldsOf(apiVersion: string, kind: string, ...fields: readonly Buffer[]): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = decoded(object(apiVersion, kind, ...fields))
   return rest
@@ -24,12 +24,12 @@ function problem(body: Buffer): string {
   }
 }
 
-t.test('what kubectl sends is what it would have sent as JSON', (t) => {
+t.test('a protobuf body of kubectl decodes to the same object as its JSON', (t) => {
   for (const [command, base64, json] of recorded) t.strictSame(decoded(Buffer.from(base64, 'base64')), json, command)
   t.end()
 })
 
-t.test('an object that does not say what it is is what is expected', (t) => {
+t.test('an object without apiVersion and kind gets the expected ones', (t) => {
   const metadata = bytes(1, bytes(1, 'a'))
   t.strictSame(decoded(object('', '', metadata)), { ...configMap, metadata: { name: 'a' } })
   t.strictSame(decoded(object('', 'Secret', metadata)), { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } })
@@ -41,7 +41,7 @@ t.test('an object that does not say what it is is what is expected', (t) => {
   t.end()
 })
 
-t.test('what is absent is absent, and what Go always writes is there', (t) => {
+t.test('an unset field is absent, unless its Go type always encodes it', (t) => {
   t.strictSame(fieldsOf('v1', 'ConfigMap'), { metadata: {} })
   t.strictSame(fieldsOf('v1', 'ConfigMap', bytes(1, bytes(1), whole(7, 0), bytes(8)), whole(4, 0)), { metadata: {}, immutable: false })
   t.strictSame(fieldsOf('rbac.authorization.k8s.io/v1', 'ClusterRole'), { metadata: {}, rules: null })
@@ -51,7 +51,7 @@ t.test('what is absent is absent, and what Go always writes is there', (t) => {
   t.end()
 })
 
-t.test('maps keep every key as data, and the last value of each', (t) => {
+t.test('a map keeps every key as data, and the last value of a repeated key', (t) => {
   const data = (key: string, ...value: Buffer[]): Buffer => bytes(2, bytes(1, key), ...value)
   const value = fieldsOf('v1', 'ConfigMap', data('__proto__', bytes(2, 'x')), data('a', bytes(2, '1')), data('a', bytes(2, '2')), data('b'))
   t.equal(JSON.stringify(value), '{"metadata":{},"data":{"__proto__":"x","a":"2","b":""}}')
@@ -63,7 +63,7 @@ t.test('maps keep every key as data, and the last value of each', (t) => {
   t.end()
 })
 
-t.test('a message in pieces is the sum of them; unknown fields and groups are passed over', (t) => {
+t.test('repeated messages are merged, and unknown fields and groups are skipped', (t) => {
   const unknown = Buffer.concat([whole(999, 5), bytes(998, 'x'), double(997, 1), varint((996 << 3) | 5), Buffer.alloc(4)])
   const group = Buffer.concat([varint((995 << 3) | 3), unknown, varint((995 << 3) | 4)])
   t.strictSame(fieldsOf('v1', 'ConfigMap', bytes(1, bytes(1, 'a')), unknown, group, bytes(1, bytes(3, 'b'))), {
@@ -72,7 +72,7 @@ t.test('a message in pieces is the sum of them; unknown fields and groups are pa
   t.end()
 })
 
-t.test('values with a JSON of their own', (t) => {
+t.test('times, quantities and other types with custom JSON are converted', (t) => {
   const event = (...fields: Buffer[]): JsonObject => fieldsOf('v1', 'Event', ...fields)
   const time = (seconds: number | bigint, nanos = 0): Buffer[] => [whole(1, seconds), whole(2, nanos)]
   const times = ({ firstTimestamp, lastTimestamp, eventTime }: JsonObject): unknown => [firstTimestamp, lastTimestamp, eventTime]
@@ -100,7 +100,7 @@ t.test('values with a JSON of their own', (t) => {
   t.end()
 })
 
-t.test('times at the ends of what there is', (t) => {
+t.test('times at the limits of their range are converted as by Go', (t) => {
   const first = (...fields: Buffer[]): unknown => fieldsOf('v1', 'Event', bytes(6, ...fields))['firstTimestamp']
   const event = (...fields: Buffer[]): unknown => fieldsOf('v1', 'Event', bytes(10, ...fields))['eventTime']
   t.equal(first(whole(1, -62_135_596_799)), '0001-01-01T00:00:01Z')
@@ -116,7 +116,7 @@ t.test('times at the ends of what there is', (t) => {
   t.end()
 })
 
-t.test('numbers in lists may be packed', (t) => {
+t.test('packed lists of numbers are decoded', (t) => {
   const groups = (...sent: Buffer[]): unknown => {
     const { spec } = fieldsOf('v1', 'Pod', bytes(2, bytes(14, ...sent))) as { spec: JsonObject }
     return (spec['securityContext'] as JsonObject)['supplementalGroups']
@@ -127,7 +127,7 @@ t.test('numbers in lists may be packed', (t) => {
   t.end()
 })
 
-t.test('schemas of custom resources', (t) => {
+t.test('the schema of a CustomResourceDefinition is decoded', (t) => {
   const schemaOf = (...fields: Buffer[]): unknown => {
     const version = bytes(7, bytes(1, 'v1'), bytes(4, bytes(1, ...fields)))
     const { spec } = fieldsOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition', bytes(2, version)) as { spec: JsonObject }
@@ -166,7 +166,7 @@ t.test('schemas of custom resources', (t) => {
   t.end()
 })
 
-t.test('what cannot be read is refused in the words of Go', (t) => {
+t.test('malformed protobuf is refused with the message of Go', (t) => {
   const raw = (hex: string): Buffer => object('v1', 'ConfigMap', Buffer.from(hex, 'hex'))
   const deep = (levels: number): Buffer => Array.from({ length: levels }).reduce<Buffer>((inner) => bytes(28, inner), Buffer.alloc(0))
   const noneOfIt = 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]'

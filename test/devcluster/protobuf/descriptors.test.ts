@@ -1,11 +1,11 @@
-/** The types that can be sent as protobuf. */
+/** Descriptors of the types with a protobuf encoding. */
 import t from 'tap'
 import { apiVersionOf } from '../../../src/api/group-version-kind.ts'
 import type { MessageDescriptor } from '../../../src/devcluster/protobuf/descriptors.ts'
 import { isRegistered, messageDescriptor, messageOfKind } from '../../../src/devcluster/protobuf/descriptors.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 
-t.test('every type of the API server, and what its subresources take', (t) => {
+t.test('every served type and subresource has a descriptor', (t) => {
   for (const info of builtinResources) {
     const types = [info, ...Object.values(info.subresources).map((subresource) => ({ ...info, ...subresource }))]
     for (const type of types) {
@@ -16,7 +16,7 @@ t.test('every type of the API server, and what its subresources take', (t) => {
   t.end()
 })
 
-t.test('all that they are made of', (t) => {
+t.test('every message that a type refers to has a descriptor', (t) => {
   const seen = new Set<string>()
   const visit = (message: MessageDescriptor): void => {
     if (seen.has(message.name)) return
@@ -29,7 +29,7 @@ t.test('all that they are made of', (t) => {
   t.end()
 })
 
-t.test('a field is what its line of the data says', (t) => {
+t.test('a field descriptor has the number, name and type of its data line', (t) => {
   t.strictSame(messageDescriptor('core.v1.Volume').fields, [
     { number: 1, name: 'name', goName: 'Name', label: 'one', pointer: false, omitsEmpty: false, type: 'string' },
     {
@@ -52,13 +52,13 @@ t.test('a field is what its line of the data says', (t) => {
   t.end()
 })
 
-t.test('a message is read once', (t) => {
+t.test('a message descriptor is cached', (t) => {
   t.equal(messageDescriptor('core.v1.Pod'), messageOfKind('v1', 'Pod'))
   t.equal(messageDescriptor('core.v1.Pod').name, 'core.v1.Pod')
   t.end()
 })
 
-t.test('types that are known and not served', (t) => {
+t.test('types that are registered but not served have no descriptor', (t) => {
   t.ok(isRegistered('apps/v1beta1', 'Deployment'))
   t.ok(isRegistered('v1', 'PodList'))
   t.notOk(isRegistered('apps/v3', 'Deployment'))

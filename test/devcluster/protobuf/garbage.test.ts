@@ -1,9 +1,9 @@
-/** Whatever is sent as protobuf, the answer is an object or a refusal with 400. */
+/** Random protobuf bodies, which are decoded or rejected with 400. */
 import t from 'tap'
 import { decodeObject } from '../../../src/devcluster/http/codec.ts'
 import { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
-import { bytes, object, varint } from '../../support/protobuf-bytes.ts'
-import { recorded } from '../../support/protobuf-recorded.ts'
+import { bytes, object, varint } from '../../support/protobuf/bytes.ts'
+import { recorded } from '../../support/protobuf/recorded.ts'
 import { fc } from '../../support/property.ts'
 import { processorTimeMs } from '../../support/turns.ts'
 
@@ -26,7 +26,7 @@ function checked(body: Buffer): boolean {
   }
 }
 
-t.test('any bytes', (t) => {
+t.test('random bytes are decoded or refused with 400', (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (content, begins) =>
       checked(Buffer.concat([Buffer.from(begins ? 'k8s\0' : ''), content])),
@@ -35,8 +35,8 @@ t.test('any bytes', (t) => {
   t.end()
 })
 
-t.test('objects with any bytes in them', (t) => {
-  // Small numbers are fields that exist, with small lengths.
+t.test('an object with random content is decoded or refused with 400', (t) => {
+  // Small numbers are more likely to be tags of known fields and short lengths.
   const content = fc.array(fc.oneof(fc.nat({ max: 40 }), fc.constantFrom(0x0a, 0x12, 0x1a, 0x22), fc.nat({ max: 255 })), { maxLength: 120 })
   fc.assert(
     fc.property(fc.constantFrom(...kinds), content, ([apiVersion, kind], content) =>
@@ -47,7 +47,7 @@ t.test('objects with any bytes in them', (t) => {
   t.end()
 })
 
-t.test('objects of which a part is changed, cut out or repeated', (t) => {
+t.test('an object with a changed, removed or repeated part is decoded or refused with 400', (t) => {
   const change = fc.record({
     at: fc.nat({ max: 300 }),
     length: fc.nat({ max: 20 }),
@@ -68,9 +68,9 @@ t.test('objects of which a part is changed, cut out or repeated', (t) => {
   t.end()
 })
 
-t.test('as much and as deep as a body can be', (t) => {
+t.test('the largest and deepest bodies are decoded or refused in bounded time', (t) => {
   const megabytes = 3 * 1024 * 1024
-  // From the inside out, each level is a schema with `not`.
+  // Each level, from the innermost, is a schema with `not`.
   const levels: Buffer[] = []
   for (let size = 0; size < megabytes; size += levels.at(-1)!.length) levels.push(Buffer.concat([varint((28 << 3) | 2), varint(size)]))
   const deep = Buffer.concat(levels.reverse())
@@ -80,7 +80,7 @@ t.test('as much and as deep as a body can be', (t) => {
   for (const body of [crd(bytes(1, deep)), crd(pieces), object('v1', 'ConfigMap', pieces), Buffer.concat([Buffer.from('k8s\0'), pieces])]) {
     const started = processorTimeMs()
     t.ok(checked(body))
-    t.ok(processorTimeMs() - started < 10_000, 'in a time that is bounded')
+    t.ok(processorTimeMs() - started < 10_000, 'the decoding takes less than 10 s of processor time')
   }
   t.end()
 })

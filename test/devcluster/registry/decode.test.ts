@@ -1,4 +1,4 @@
-/** What becomes of a body before anything is done with it. */
+/** Decoding and checks of request bodies. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import {
@@ -14,12 +14,12 @@ import {
 import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
-import { foo, foos, refusal } from '../../support/devcluster-registry.ts'
+import { foo, foos, refusal } from '../../support/devcluster/registry.ts'
 
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
 const [pods, configMaps, deployments] = ['pods', 'configmaps', 'deployments'].map(builtin) as [ResourceInfo, ResourceInfo, ResourceInfo]
 
-/** A context with this way to treat fields, and the warnings that it was given. */
+/** Returns a context with this fieldValidation, and its recorded warnings. */
 function contextOf(fieldValidation: RequestContext['fieldValidation'] = 'Warn'): { context: RequestContext; warnings: string[] } {
   const warnings: string[] = []
   const user = { username: 'bob', groups: [] }
@@ -44,7 +44,7 @@ const problem = async (run: () => unknown): Promise<string> => {
   return `${code} ${message}`
 }
 
-t.test('a built-in type says what it is, whether the body does or not', async (t) => {
+t.test('an object of a built-in type gets apiVersion and kind when the body lacks them', async (t) => {
   const whole = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }
   for (const given of [{}, { apiVersion: '', kind: '' }, { apiVersion: 'v1' }, { kind: 'ConfigMap' }, { apiVersion: null, kind: null }])
     t.strictSame(decode(configMaps, { ...given, metadata: { name: 'a' } }).object, whole, JSON.stringify(given))
@@ -75,7 +75,7 @@ t.test('a built-in type says what it is, whether the body does or not', async (t
   )
 })
 
-t.test('a custom type wants to be told what it is', async (t) => {
+t.test('a custom resource without apiVersion or kind is refused', async (t) => {
   t.equal(await problem(() => decode(foos, { apiVersion: 'ex.com/v1' })), `400 Object 'Kind' is missing in '{"apiVersion":"ex.com/v1"}'`)
   const expected = 'does not match the expected API version (ex.com/v1)'
   t.equal(await problem(() => decode(foos, { kind: 'Foo' })), `400 the API version in the data () ${expected}`)
@@ -87,7 +87,7 @@ t.test('a custom type wants to be told what it is', async (t) => {
   t.strictSame(decode(foos, foo('a', { size: 1 })).object, foo('a', { size: 1, color: 'red' }))
 })
 
-t.test('metadata that is none', async (t) => {
+t.test('metadata of a wrong type is refused', async (t) => {
   const cannot = (info: ResourceInfo, what: string, place: string): string =>
     `400 ${info.kind} in version "v1" cannot be handled as a ${info.kind}: json: cannot unmarshal ${what} into Go ${place} of type v1.ObjectMeta`
   t.equal(await problem(() => decode(configMaps, { metadata: 'x' })), cannot(configMaps, 'string', 'struct field ConfigMap.metadata'))
@@ -100,7 +100,7 @@ t.test('metadata that is none', async (t) => {
   t.strictSame(decode(configMaps, { metadata: null }).object.kind, 'ConfigMap')
 })
 
-t.test('unknown and repeated fields of a built-in type are told in the order in which they stand', async (t) => {
+t.test('unknown and duplicate fields of a built-in type are reported in their order', async (t) => {
   const object = { apiVersion: 'v1', x: 1, spec: { containers: [{ a: 1, name: 'c', b: 2 }], y: 1 }, kind: 'Pod' }
   const texts = [
     'unknown field "x"',
@@ -124,9 +124,20 @@ t.test('unknown and repeated fields of a built-in type are told in the order in 
   t.equal(await problem(() => decode(pods, {}, yaml, 'Strict')), `${strict}yaml: unmarshal errors:\n  ${yaml.join('\n  ')}`)
   t.strictSame(decode(pods, {}, ['kind', 'a']).warnings, ['duplicate field "kind"', 'duplicate field "a"'])
   t.strictSame(decode(pods, object).warnings.length, 4)
+  t.strictSame(
+    decode(pods, { spec: { x: 1, containers: [{ a: 1 }] }, y: 1 }, ['spec', 'spec.containers']).warnings,
+    [
+      'duplicate field "spec"',
+      'unknown field "spec.x"',
+      'duplicate field "spec.containers"',
+      'unknown field "spec.containers[0].a"',
+      'unknown field "y"',
+    ],
+    'a repeated field is told before what is in it',
+  )
 })
 
-t.test('of a custom type, repeated fields are told first', async (t) => {
+t.test('duplicate fields of a custom resource are reported before unknown ones', async (t) => {
   const object = { ...foo('a', { x: 1 }, { y: 1 } as JsonObject), z: 1 }
   const texts = ['duplicate field "spec.size"', 'unknown field "metadata.y"', 'unknown field "spec.x"', 'unknown field "z"']
   const { object: decoded, warnings } = decode(foos, object, ['spec.size'])
@@ -138,13 +149,13 @@ t.test('of a custom type, repeated fields are told first', async (t) => {
   )
 })
 
-t.test('an empty list of managers says that nobody is known any more, any other empty list nothing', (t) => {
+t.test('an empty managedFields is kept, and another empty list is dropped', (t) => {
   const { object } = decode(configMaps, { metadata: { name: 'a', managedFields: [], finalizers: [] } })
   t.strictSame(object.metadata, { name: 'a', managedFields: [] })
   t.end()
 })
 
-t.test('what a patch makes of an object is refused as a patch', async (t) => {
+t.test('an invalid result of a patch is refused as an invalid patch', async (t) => {
   const { context, warnings } = contextOf()
   const patched = (
     info: ResourceInfo,
@@ -169,7 +180,7 @@ t.test('what a patch makes of an object is refused as a patch', async (t) => {
   )
 })
 
-t.test('what a strategic merge patch makes is converted, whatever it says that it is', async (t) => {
+t.test('the result of a strategic merge patch is converted to its type, even with another kind', async (t) => {
   const { context, warnings } = contextOf()
   const type = configMaps.goType!
   const converted = decodeStrategic(
@@ -196,7 +207,7 @@ const scaled: ResourceInfo = {
   subresources: { ...foos.subresources, scale: { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'update'] } },
 }
 
-t.test('a body for a subresource is of its own type', async (t) => {
+t.test('a body for a subresource is decoded into the type of the subresource', async (t) => {
   const { context, warnings } = contextOf()
   const sub = (info: ResourceInfo, name: string, object: JsonObject, duplicates: string[] = [], given = context) =>
     decodeSubresource(info, name, { object, duplicates }, given)
@@ -227,7 +238,7 @@ t.test('a body for a subresource is of its own type', async (t) => {
   )
 })
 
-t.test('an Eviction may be of an older version, and of no other', async (t) => {
+t.test('an Eviction may be of policy/v1beta1, but of no other version', async (t) => {
   const { context } = contextOf()
   const evict = (object: JsonObject) => decodeSubresource(pods, 'eviction', { object, duplicates: [] }, context)
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } }
@@ -244,7 +255,7 @@ t.test('an Eviction may be of an older version, and of no other', async (t) => {
   )
 })
 
-t.test('what a patch makes of a subresource', async (t) => {
+t.test('the result of a patch of a subresource must match its type', async (t) => {
   const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 1 } }
   t.strictSame(decodePatchedSubresource(deployments, 'scale', { ...scale, x: 1 }), { ...scale, x: 1 })
   t.match(
@@ -258,7 +269,7 @@ t.test('what a patch makes of a subresource', async (t) => {
   t.strictSame(decodePatchedSubresource(scaled, 'scale', { kind: 'X' }), { kind: 'X' })
 })
 
-t.test('names and namespaces of bodies and URLs', async (t) => {
+t.test('the name and namespace of a body must match the URL', async (t) => {
   const mismatch = '400 the namespace of the provided object does not match the namespace sent on the request'
   const named = (metadata: JsonObject): JsonObject => ({ metadata })
   checkNamespace(pods, named({}), 'a')
@@ -277,7 +288,7 @@ t.test('names and namespaces of bodies and URLs', async (t) => {
   )
 })
 
-t.test('keys that stand twice in an apply patch', async (t) => {
+t.test('duplicate keys in an apply patch are refused', async (t) => {
   const { context, warnings } = contextOf()
   const lines = ['line 2: key "a" already set in map', 'line 4: key "b" already set in map']
   reportYamlDuplicates(lines, context)

@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { WatchOptions } from '../../../src/devcluster/registry/registry.ts'
-import type { ListOptions } from '../../../src/devcluster/registry/list.ts'
+import type { ListOptions } from '../../../src/devcluster/registry/verbs/list.ts'
 import { badRequest } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import type { Fixture } from '../../support/devcluster-registry.ts'
-import { fixture, foo, manualClock, foos, pod, refusal } from '../../support/devcluster-registry.ts'
+import type { Fixture } from '../../support/devcluster/registry.ts'
+import { fixture, foo, manualClock, foos, pod, refusal } from '../../support/devcluster/registry.ts'
 
 const signal = new AbortController().signal
 
@@ -19,7 +19,7 @@ function names(f: Fixture, options: ListOptions, plural = 'foos'): unknown[] {
   return f.registry.list(f.info(plural), options).items.map(({ metadata }) => (metadata as JsonObject).name)
 }
 
-t.test('lists in pages that all show the state of the first', async (t) => {
+t.test('every page of a list has the revision of the first', async (t) => {
   const f = await withFoos('a', 'b', 'c', 'd')
   const first = f.registry.list(f.info('foos'), { namespace: 'default', limit: 2 })
   t.strictSame(first.items.length, 2)
@@ -36,10 +36,14 @@ t.test('lists in pages that all show the state of the first', async (t) => {
   f.store.compact()
   const gone = await refusal(() => f.registry.list(f.info('foos'), { namespace: 'default', limit: 2, continue: first.metadata.continue }))
   t.match(gone, { code: 410, reason: 'Expired', message: /The provided continue parameter is too old/ })
-  t.strictSame(names(f, { namespace: 'default', continue: gone.metadata.continue }), ['cc', 'd'], 'or goes on with what is there now')
+  t.strictSame(
+    names(f, { namespace: 'default', continue: gone.metadata.continue }),
+    ['cc', 'd'],
+    'the token of the error continues with the current state',
+  )
 })
 
-t.test('selects by labels and fields', async (t) => {
+t.test('a list is limited by label and field selectors', async (t) => {
   const f = await withFoos('a', 'b')
   await f.create('foos', foo('a', {}, { namespace: 'other' }))
   await f.create('pods', pod('p', { nodeName: 'n' }))
@@ -51,10 +55,15 @@ t.test('selects by labels and fields', async (t) => {
   t.strictSame(names(f, { fieldSelector: 'spec.nodeName=' }, 'pods'), ['q'])
   t.strictSame(names(f, { fieldSelector: 'status.phase=Pending,spec.nodeName!=' }, 'pods'), ['p'])
   const page = f.registry.list(f.info('foos'), { labelSelector: 'name=a', limit: 1 })
-  t.strictSame(page.metadata, { resourceVersion: String(f.store.revision) }, 'nothing is left that matches')
+  t.strictSame(page.metadata, { resourceVersion: String(f.store.revision) }, 'no further object matches')
+  await f.create('foos', foo('unlabelled'))
+  t.strictSame(names(f, { namespace: 'default', labelSelector: '!name' }), ['unlabelled'])
+  t.strictSame(names(f, { namespace: 'default', labelSelector: 'name!=a' }), ['b', 'unlabelled'])
+  t.strictSame(names(f, { namespace: 'default', labelSelector: 'name' }), ['a', 'b'])
+  t.strictSame(names(f, { labelSelector: 'name=a', fieldSelector: 'metadata.namespace=other' }), [], 'both selectors must match')
 })
 
-t.test('refuses what cannot be listed', async (t) => {
+t.test('an invalid selector or token is refused', async (t) => {
   const f = await withFoos('a')
   const refused = (options: ListOptions, plural = 'foos') => refusal(() => f.registry.list(f.info(plural), options))
   t.match(await refused({ fieldSelector: 'data.x=1' }, 'configmaps'), {
@@ -70,7 +79,7 @@ t.test('refuses what cannot be listed', async (t) => {
   })
 })
 
-t.test('options of lists that do not go together', async (t) => {
+t.test('conflicting list options are refused', async (t) => {
   const f = await withFoos('a', 'b')
   const token = f.registry.list(f.info('foos'), { limit: 1 }).metadata.continue!
   const field = 'resourceVersionMatch:'
@@ -106,7 +115,7 @@ t.test('options of lists that do not go together', async (t) => {
   })
 })
 
-t.test('the last page says no more, and one of version 0 is whole', async (t) => {
+t.test('the last page has no continue token, and a list at version 0 is complete', async (t) => {
   const f = await withFoos('a', 'b', 'c')
   const page = (options: ListOptions) => f.registry.list(f.info('foos'), options)
   const revision = String(f.store.revision)
@@ -115,7 +124,7 @@ t.test('the last page says no more, and one of version 0 is whole', async (t) =>
   const first = page({ limit: 2 })
   t.equal(first.metadata.remainingItemCount, 1)
   const selected = page({ limit: 1, labelSelector: 'name!=b' })
-  t.strictSame(Object.keys(selected.metadata), ['resourceVersion', 'continue'], 'what a selector hides is not counted')
+  t.strictSame(Object.keys(selected.metadata), ['resourceVersion', 'continue'], 'a list with a selector has no remainingItemCount')
   t.strictSame(
     page({ limit: 1, labelSelector: 'name!=b', continue: selected.metadata.continue }).items.map(
       ({ metadata }) => (metadata as JsonObject).name,
@@ -130,7 +139,7 @@ t.test('the last page says no more, and one of version 0 is whole', async (t) =>
   )
 })
 
-t.test('a limit with a version means exactly that version', async (t) => {
+t.test('a limit with a resourceVersion lists that exact revision', async (t) => {
   const f = await withFoos('a', 'b')
   const resourceVersion = String(f.store.revision)
   await f.create('foos', foo('c'))
@@ -146,7 +155,7 @@ t.test('a limit with a version means exactly that version', async (t) => {
   t.strictSame(names(f, { resourceVersion: String(f.store.compactedRevision), limit: 10 }), ['a', 'b', 'c'])
 })
 
-t.test('waits for a revision that is yet to come, but not for long', async (t) => {
+t.test('a list waits for a future revision for a limited time', async (t) => {
   const clock = manualClock()
   const f = await fixture({ clock })
   const { signal } = f.context
@@ -165,7 +174,7 @@ t.test('waits for a revision that is yet to come, but not for long', async (t) =
   t.match(await refusal(() => f.registry.waitFor('abc', signal)), { code: 500, message: /^resourceVersion: Invalid value: "abc": / })
 })
 
-t.test('lists at an exact revision', async (t) => {
+t.test('resourceVersionMatch=Exact lists at an exact revision', async (t) => {
   const f = await withFoos('a')
   const resourceVersion = String(f.store.revision)
   await f.create('foos', foo('b'))
@@ -179,7 +188,7 @@ t.test('lists at an exact revision', async (t) => {
   })
 })
 
-t.test('a watch with sendInitialEvents says where they end', async (t) => {
+t.test('a watch with sendInitialEvents sends a bookmark after them', async (t) => {
   const f = await withFoos('a')
   const events = f.registry.watch(f.info('foos'), { sendInitialEvents: true, allowWatchBookmarks: true }, signal)
   t.match((await events.next()).value, { type: 'ADDED', object: { metadata: { name: 'a' } } })
@@ -194,7 +203,26 @@ t.test('a watch with sendInitialEvents says where they end', async (t) => {
   await events.return?.()
 })
 
-t.test('watches one object, from now on or from a revision', async (t) => {
+t.test('only the bookmark after the initial events is annotated', async (t) => {
+  const clock = manualClock()
+  const f = await fixture({ clock })
+  const bookmark = (annotations?: object): object => ({
+    type: 'BOOKMARK',
+    object: {
+      kind: 'Foo',
+      apiVersion: 'ex.com/v1',
+      metadata: { resourceVersion: String(f.store.revision), ...(annotations && { annotations }) },
+    },
+  })
+  const events = f.registry.watch(f.info('foos'), { sendInitialEvents: true, allowWatchBookmarks: true }, signal)
+  t.strictSame((await events.next()).value, bookmark({ 'k8s.io/initial-events-end': 'true' }))
+  await f.create('configmaps', { metadata: { name: 'a' } })
+  clock.advance(60_000)
+  t.strictSame((await events.next()).value, bookmark())
+  await events.return?.()
+})
+
+t.test('a watch of one object begins now or at a revision', async (t) => {
   const f = await withFoos('a', 'b')
   const since = f.registry.list(f.info('foos'), {}).metadata.resourceVersion
   const events = f.registry.watch(f.info('foos'), { fieldSelector: 'metadata.name=b', resourceVersion: since }, signal)
@@ -203,7 +231,7 @@ t.test('watches one object, from now on or from a revision', async (t) => {
   await events.return?.()
 })
 
-t.test('shares what it shows: two watches of a stored object see the same one', async (t) => {
+t.test('two watches share the stored object', async (t) => {
   const f = await withFoos('a')
   const [one, two] = [f.registry.watch(f.info('foos'), {}, signal), f.registry.watch(f.info('foos'), {}, signal)]
   const objects = await Promise.all([one, two].map(async (events) => (await events.next()).value?.object as JsonObject))
@@ -211,7 +239,7 @@ t.test('shares what it shows: two watches of a stored object see the same one', 
   t.equal(objects[0], f.registry.get(f.info('foos'), { namespace: 'default', name: 'a' }))
 })
 
-t.test('where a watch begins', async (t) => {
+t.test('a watch begins with the initial events that its options require', async (t) => {
   const f = await withFoos('a', 'b')
   const first = f.registry.list(f.info('foos'), {}).metadata.resourceVersion
   await f.create('foos', foo('c'))
@@ -245,7 +273,7 @@ t.test('where a watch begins', async (t) => {
   t.match(await refusal(() => f.registry.watch(f.info('foos'), { labelSelector: 'a in' }, signal)), { code: 400 })
 })
 
-t.test('a watch ends after its time, and one without a time does not', async (t) => {
+t.test('a watch ends after its timeout, and never without one', async (t) => {
   const clock = manualClock()
   const f = await fixture({ clock })
   const ended = new Set<number>()
@@ -263,7 +291,7 @@ t.test('a watch ends after its time, and one without a time does not', async (t)
   for (const events of watches) await events.return?.()
 })
 
-t.test('a type that is served no more has no watches', async (t) => {
+t.test('watches of a type end when it is no longer served', async (t) => {
   const f = await withFoos()
   const events = f.registry.watch(f.info('foos'), {}, signal)
   const next = events.next()
@@ -271,7 +299,7 @@ t.test('a type that is served no more has no watches', async (t) => {
   t.equal((await next).done, true)
 })
 
-t.test('another version shows the same objects with its own apiVersion', async (t) => {
+t.test('every version of a type lists the same objects with its own apiVersion', async (t) => {
   const f = await withFoos('a')
   const v2 = { ...foos, version: 'v2' }
   f.catalog.add(v2)
@@ -281,7 +309,7 @@ t.test('another version shows the same objects with its own apiVersion', async (
   t.match(f.registry.list(foos, {}).items, [{ apiVersion: 'ex.com/v1' }, { apiVersion: 'ex.com/v1' }])
 })
 
-t.test('a watch that has ended is told of no more types', async (t) => {
+t.test('a finished watch unsubscribes from catalog changes', async (t) => {
   const f = await fixture()
   let listeners = 0
   const { onChange } = f.catalog
@@ -301,7 +329,7 @@ t.test('a watch that has ended is told of no more types', async (t) => {
   t.equal(listeners, 0)
 })
 
-t.test('a watch waits for a conversion that fails, and leaves nothing out', async (t) => {
+t.test('a watch retries a failed conversion and skips no event', async (t) => {
   const clock = new FakeClock()
   const f = await fixture({ clock })
   await f.create('foos', foo('a'))
@@ -325,12 +353,12 @@ t.test('a watch waits for a conversion that fails, and leaves nothing out', asyn
   await clock.advance(500)
   t.match((await first).value, { type: 'ADDED', object: { apiVersion: 'ex.com/v2', metadata: { name: 'a' } } })
   await f.registry.create(foos, 'default', { object: foo('b'), duplicates: [] }, f.context)
-  t.equal((await events.next()).done, true, 'what nobody expects ends it')
+  t.equal((await events.next()).done, true, 'an unexpected error ends the watch')
   t.equal(asked, 4)
   t.equal(clock.pending, 0)
 })
 
-t.test('a type that is converted in another way has its watches begin anew, and any other change leaves them', async (t) => {
+t.test('a changed conversion ends the watches of a type, and another change does not', async (t) => {
   const f = await withFoos()
   const converter = { convert: (object: JsonObject) => Promise.resolve(object) }
   const row = { ...foos, version: 'v2', converter } as unknown as typeof foos
@@ -346,7 +374,7 @@ t.test('a type that is converted in another way has its watches begin anew, and 
   t.equal((await next).done, true)
 })
 
-t.test('a converted list is one of the moment at which it was asked for', async (t) => {
+t.test('a converted list has the state at the time of the request', async (t) => {
   const f = await withFoos('a', 'b')
   const gate = Promise.withResolvers<void>()
   const converter = { convert: (object: JsonObject, apiVersion: string) => gate.promise.then(() => ({ ...object, apiVersion })) }

@@ -13,16 +13,15 @@ import {
   withFields,
   withMetadata,
 } from '../../../src/devcluster/registry/metadata.ts'
-import { trackUpdate, writerOf } from '../../../src/devcluster/registry/writer.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
-import { foos, refusal } from '../../support/devcluster-registry.ts'
+import { foos, refusal } from '../../support/devcluster/registry.ts'
 
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
 const now = Date.parse('2026-01-01T00:00:00Z')
 const object = (metadata: JsonObject, more: JsonObject = {}): JsonObject => ({ kind: 'Foo', metadata, ...more })
 
-t.test('metadata is read from whatever was sent', (t) => {
+t.test('metadata is read from any submitted value', (t) => {
   t.strictSame(metadataOf({ metadata: { a: 1 } }), { a: 1 })
   for (const metadata of [undefined, null, 'x', []]) t.strictSame(metadataOf({ metadata }), {})
   t.equal(metadataText(object({ name: 'a' }), 'name'), 'a')
@@ -32,7 +31,7 @@ t.test('metadata is read from whatever was sent', (t) => {
   t.end()
 })
 
-t.test('fields are changed in a copy, and removed where they are undefined', (t) => {
+t.test('fields are changed in a copy, and removed by undefined', (t) => {
   const before = { a: 1, b: 2, c: undefined }
   t.strictSame(Object.keys(withFields(before, { a: undefined, d: 4 })), ['b', 'c', 'd'])
   t.strictSame(before, { a: 1, b: 2, c: undefined })
@@ -40,7 +39,7 @@ t.test('fields are changed in a copy, and removed where they are undefined', (t)
   t.end()
 })
 
-t.test('a resourceVersion that was sent', async (t) => {
+t.test('a submitted resourceVersion is parsed, and refused when it is not a number', async (t) => {
   const given = (resourceVersion: unknown): string | undefined => givenRevision(object({ resourceVersion: resourceVersion as string }))
   t.strictSame([given(undefined), given(''), given('0'), given('00'), given('7')], [undefined, undefined, undefined, undefined, '7'])
   for (const text of ['x', '-1', '1x', ' 1'])
@@ -54,7 +53,7 @@ t.test('a resourceVersion that was sent', async (t) => {
     })
 })
 
-t.test('a new object has the metadata that the server gives, and nothing empty', (t) => {
+t.test('a new object has the metadata of the server and no empty fields', (t) => {
   const sent = object({
     name: 'a',
     namespace: 'x',
@@ -74,11 +73,7 @@ t.test('a new object has the metadata that the server gives, and nothing empty',
   const at = { namespace: 'ns', uid: 'new', now }
   const given = { name: 'a', uid: 'new', resourceVersion: '5', creationTimestamp: '2026-01-01T00:00:00Z', finalizers: ['f'] }
   t.strictSame(startMetadata(foos, sent, at), object({ ...given, namespace: 'ns', generation: 1 }))
-  t.strictSame(
-    startMetadata(builtin('nodes'), sent, at),
-    object({ ...given, generation: 7 }),
-    'of a type without generations or namespaces',
-  )
+  t.strictSame(startMetadata(builtin('nodes'), sent, at), object({ ...given, generation: 7 }), 'a cluster-scoped type without generation')
   t.strictSame(startMetadata(builtin('deployments'), object({}), at).metadata, {
     namespace: 'ns',
     uid: 'new',
@@ -88,7 +83,7 @@ t.test('a new object has the metadata that the server gives, and nothing empty',
   t.end()
 })
 
-t.test('an update carries over what the writer leaves out, and what is not the writer’s', (t) => {
+t.test('an update keeps omitted metadata and the fields that only the server sets', (t) => {
   const old = object({
     name: 'a',
     namespace: 'ns',
@@ -137,7 +132,7 @@ t.test('an update carries over what the writer leaves out, and what is not the w
   t.end()
 })
 
-t.test('what an update may not change', (t) => {
+t.test('an update of immutable metadata is refused', (t) => {
   const old = object({ name: 'a', namespace: 'ns', uid: 'u', finalizers: ['x/a'] })
   const wrong = (changes: JsonObject, before = old) =>
     validateMetadataUpdate(withMetadata(before, changes), before).map(({ path, reason, message }) => `${path} ${reason}: ${message}`)
@@ -159,7 +154,7 @@ t.test('what an update may not change', (t) => {
   t.end()
 })
 
-t.test('the generation counts the changes of the desired state', (t) => {
+t.test('the generation increases with changes of the desired state', (t) => {
   const counted = (info: ResourceInfo, changes: JsonObject, before: JsonObject): unknown =>
     metadataOf(countGeneration(info, { ...before, ...changes }, before)).generation
   const foo = object({ name: 'a', generation: 2 }, { spec: { size: 1 }, status: { phase: 'Up' }, data: 1 })
@@ -169,12 +164,12 @@ t.test('the generation counts the changes of the desired state', (t) => {
   t.equal(counted(foos, { spec: { size: 2 } }, foo), 3)
   t.equal(counted(foos, { data: 2 }, foo), 3)
   const withoutStatus = { ...foos, subresources: {} }
-  t.equal(counted(withoutStatus, { status: {} }, foo), 3, 'a status that is nobody else’s is desired, too')
+  t.equal(counted(withoutStatus, { status: {} }, foo), 3, 'without a status subresource the status is desired state')
   t.equal(counted(foos, { spec: {} }, object({ name: 'a' }, { spec: { size: 1 } })), 1)
   t.equal(counted(foos, {}, object({ name: 'a' })), undefined)
   const deployment = object({ name: 'a', generation: 2 }, { spec: { replicas: 1 } })
   const annotated = { metadata: { name: 'a', generation: 2, annotations: { a: 'b' } } }
-  t.equal(counted(builtin('deployments'), annotated, deployment), 3, 'of Deployments, annotations count')
+  t.equal(counted(builtin('deployments'), annotated, deployment), 3, 'annotations of Deployments count')
   t.equal(counted(builtin('deployments'), { metadata: { name: 'a', labels: { a: 'b' } } }, deployment), 2)
   t.equal(counted(builtin('replicasets'), annotated, deployment), 2)
   t.equal(counted(builtin('configmaps'), { data: { a: 'b' } }, object({ name: 'a' })), undefined)
@@ -189,18 +184,5 @@ t.test('finalizers of custom resources should have a domain and a path', (t) => 
     `metadata.finalizers: "x.io": prefer a domain-qualified finalizer name including a path (/) ${advice}`,
   ])
   t.equal(finalizerWarnings(named).length, 3)
-  t.end()
-})
-
-t.test('who writes', (t) => {
-  const context = { fieldManager: '', userAgent: `${'x'.repeat(130)}/1.0` } as Parameters<typeof writerOf>[1]
-  const writer = (changes: { fieldManager?: string; userAgent?: string }) =>
-    writerOf(foos, { ...context, ...changes }, 'Apply', 'status', now)
-  t.strictSame(writer({}), { manager: 'x'.repeat(128), operation: 'Apply', apiVersion: 'ex.com/v1', subresource: 'status', now })
-  t.equal(writer({ fieldManager: 'me' }).manager, 'me')
-  t.equal(writer({ userAgent: 'kubectl/1/2' }).manager, 'kubectl')
-  t.equal(writer({ userAgent: '' }).manager, 'unknown')
-  const update = writerOf(foos, context, 'Update', '', now)
-  t.strictSame(trackUpdate(foos, undefined, object({ name: 'a', managedFields: [] }), update), object({ name: 'a' }), 'nothing is owned')
   t.end()
 })

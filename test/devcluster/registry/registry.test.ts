@@ -1,17 +1,17 @@
-/** Operations on types and their subresources, and how a read waits. */
+/** Operations on types and their subresources, and waiting reads. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Admission } from '../../../src/devcluster/admission/admission.ts'
 import { Representation } from '../../../src/devcluster/registry/representation.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import type { Fixture } from '../../support/devcluster-registry.ts'
-import { fixture, foo, foos, pod, refusal } from '../../support/devcluster-registry.ts'
+import type { Fixture } from '../../support/devcluster/registry.ts'
+import { fixture, foo, foos, pod, refusal } from '../../support/devcluster/registry.ts'
 
 const key = { namespace: 'default', name: 'a' }
 const notAllowed = { code: 405, reason: 'MethodNotAllowed' }
 
-t.test('what a type or its subresource does not offer is refused', async (t) => {
+t.test('an operation that a type or a subresource does not support is refused', async (t) => {
   const f = await fixture()
   await f.create('foos', foo('a'))
   const reading: ResourceInfo = { ...foos, verbs: [], subresources: { status: { kind: 'Foo', verbs: [] } } }
@@ -42,10 +42,10 @@ t.test('what a type or its subresource does not offer is refused', async (t) => 
       name,
     )
   }
-  t.equal(f.store.revision, Number((registry.get(foos, key).metadata as JsonObject).resourceVersion), 'and nothing has happened')
+  t.equal(f.store.revision, Number((registry.get(foos, key).metadata as JsonObject).resourceVersion), 'the object is unchanged')
 })
 
-t.test('an error of the store is a rejection, whatever the operation', async (t) => {
+t.test('every operation rejects with the error of the store', async (t) => {
   const f = await fixture()
   for (const running of [
     f.registry.create({ ...foos, verbs: [] }, 'default', { object: {}, duplicates: [] }, f.context),
@@ -55,7 +55,7 @@ t.test('an error of the store is a rejection, whatever the operation', async (t)
     await t.rejects(running as Promise<unknown>, { name: 'StatusError' })
 })
 
-t.test('a POST to a subresource', async (t) => {
+t.test('a POST to a subresource passes admission and is stored unless it is a dry run', async (t) => {
   const seen: unknown[] = []
   const admission: Admission = {
     mutate: ({ object, oldObject, operation, subresource, name, namespace }) => {
@@ -96,7 +96,7 @@ t.test('a POST to a subresource', async (t) => {
   ])
 })
 
-t.test('a subresource that answers is asked about what is stored', async (t) => {
+t.test('a subresource that computes its response receives the stored object', async (t) => {
   const f = await fixture()
   await f.create('foos', foo('a', { size: 1 }))
   const token = {
@@ -125,7 +125,7 @@ async function waiting(): Promise<{ f: Fixture; clock: FakeClock; abort: AbortCo
   return { f, clock, abort, wait: (revision) => f.registry.waitFor(String(revision), abort.signal) }
 }
 
-t.test('a read that waits stops waiting when it is answered, given up or too late', async (t) => {
+t.test('a waiting read ends when its revision is reached, it is cancelled or it times out', async (t) => {
   const { f, clock, abort, wait } = await waiting()
   const next = f.store.revision + 1
   const reached = wait(next)
@@ -144,7 +144,7 @@ t.test('a read that waits stops waiting when it is answered, given up or too lat
   t.equal(clock.pending, 0)
 })
 
-t.test('watches can be ended as by a restart', async (t) => {
+t.test('all watches can be ended, as by a restart', async (t) => {
   const f = await fixture()
   const events = f.registry.watch(foos, {}, f.context.signal)
   f.registry.dropWatches()
@@ -152,7 +152,7 @@ t.test('watches can be ended as by a restart', async (t) => {
   t.equal(f.registry.store, f.store)
 })
 
-t.test('a name is tried eight times, each with another ending', async (t) => {
+t.test('generateName is retried with up to eight names', async (t) => {
   const suffixes: string[] = []
   let asked = 0
   const f = await fixture({ randomSuffix: () => suffixes[asked++] ?? 'aaaaa' })
@@ -166,7 +166,7 @@ t.test('a name is tried eight times, each with another ending', async (t) => {
   t.equal(asked, 108)
 })
 
-t.test('conversions of one request run sixteen at once', async (t) => {
+t.test('up to sixteen conversions of a request run in parallel', async (t) => {
   let [running, most] = [0, 0]
   const asked: string[] = []
   const converter = {
@@ -186,11 +186,11 @@ t.test('conversions of one request run sixteen at once', async (t) => {
   t.equal(most, 16)
   t.equal(asked.length, 40)
   const shown = representation.present(v2, stored[0]!)
-  t.strictSame(shown.spec, { size: 7 }, 'what the schema does not know is lost')
+  t.strictSame(shown.spec, { size: 7 }, 'an unknown field is pruned')
   t.equal(shown.apiVersion, 'ex.com/v2')
   t.ok(Object.isFrozen(shown.spec))
   await representation.prepare(v2, stored)
-  t.equal(asked.length, 40, 'what is known is not asked for again')
+  t.equal(asked.length, 40, 'a converted object is cached')
   t.equal(representation.present(v2, stored[0]!), shown)
   await representation.prepare(v2, stored.slice(0, 1), { refresh: true })
   t.equal(asked.length, 41)
@@ -199,10 +199,10 @@ t.test('conversions of one request run sixteen at once', async (t) => {
     message: 'Internal error occurred: the object has not been converted',
   })
   await representation.prepare(v2, [{ ...foo('x'), apiVersion: 'ex.com/v2' }])
-  t.equal(asked.length, 41, 'nor what is of the version already')
+  t.equal(asked.length, 41, 'an object in the requested version is not converted')
 })
 
-t.test('what is stored is of the version for that, without what its schema does not know', async (t) => {
+t.test('an object is stored in the storage version and pruned by its schema', async (t) => {
   const representation = new Representation()
   const asked: string[] = []
   const converter = {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
-import { fixture, refusal } from '../../support/devcluster-registry.ts'
+import { fixture, refusal } from '../../support/devcluster/registry.ts'
 
 const container = { name: 'c', image: 'nginx' }
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } }
@@ -12,7 +12,7 @@ const webhook = {
   rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
 }
 
-t.test('fills in the defaults of the common types', async (t) => {
+t.test('the common types get their defaults', async (t) => {
   const f = await fixture()
   const cases: readonly (readonly [string, JsonObject, JsonObject])[] = [
     [
@@ -81,7 +81,7 @@ t.test('fills in the defaults of the common types', async (t) => {
     t.match(await f.create(plural, { metadata: { name: `x${index}` }, ...object }), expected, plural)
 })
 
-t.test('refuses what the API server would refuse', async (t) => {
+t.test('invalid objects are refused as by kube-apiserver', async (t) => {
   const f = await fixture()
   const cases: readonly (readonly [string, JsonObject, string | RegExp])[] = [
     [
@@ -129,7 +129,7 @@ t.test('refuses what the API server would refuse', async (t) => {
   }
 })
 
-t.test('an autoscaler may have as many replicas at most as at least, and not fewer', async (t) => {
+t.test('maxReplicas of an autoscaler must not be less than minReplicas', async (t) => {
   const f = await fixture()
   const scaling = (name: string, minReplicas: number, maxReplicas: number): JsonObject => ({
     metadata: { name },
@@ -143,7 +143,7 @@ t.test('an autoscaler may have as many replicas at most as at least, and not few
   )
 })
 
-t.test('an autoscaler names the group of what it scales, but for ReplicationControllers', async (t) => {
+t.test('scaleTargetRef of an autoscaler needs an apiVersion with a group, except for ReplicationControllers', async (t) => {
   const f = await fixture()
   const scaling = (scaleTargetRef: JsonObject): JsonObject => ({ metadata: { name: 'x' }, spec: { maxReplicas: 3, scaleTargetRef } })
   const { message } = await refusal(() => f.create('horizontalpodautoscalers', scaling({ kind: 'Deployment', name: 'd' })))
@@ -152,7 +152,7 @@ t.test('an autoscaler names the group of what it scales, but for ReplicationCont
   t.match(await f.create('horizontalpodautoscalers', scaling(target)), { spec: { scaleTargetRef: target } })
 })
 
-t.test('keeps what is immutable', async (t) => {
+t.test('a change of an immutable field is refused', async (t) => {
   const f = await fixture()
   const put = async (plural: string, object: JsonObject, change: JsonObject) => {
     const created = await f.create(plural, { metadata: { name: plural }, ...object })
@@ -181,7 +181,7 @@ t.test('keeps what is immutable', async (t) => {
   })
 })
 
-t.test('shows tables as kubectl get does', async (t) => {
+t.test('common types have the table columns of kubectl get', async (t) => {
   const f = await fixture()
   const now = Date.parse('2026-01-01T00:10:00Z')
   const metadata = { name: 'x', creationTimestamp: '2026-01-01T00:05:27Z' }
@@ -226,7 +226,7 @@ t.test('shows tables as kubectl get does', async (t) => {
   ])
 })
 
-t.test('shows what limits, stores and routes as kubectl get does', async (t) => {
+t.test('limits, volumes and ingresses have the table columns of kubectl get', async (t) => {
   const f = await fixture()
   const cells = (plural: string, object: JsonObject): unknown[] =>
     f.info(plural).columns.map((column) => column.cell({ metadata: { name: 'x' }, ...object }, 0))
@@ -306,7 +306,7 @@ t.test('shows what limits, stores and routes as kubectl get does', async (t) => 
   for (const [plural, object, expected] of cases) t.strictSame(cells(plural, object), expected, plural)
 })
 
-t.test('who deletes a Job without a word about its Pods is told what becomes of them', async (t) => {
+t.test('the deletion of a Job without a propagation policy warns that its Pods are orphaned', async (t) => {
   const f = await fixture()
   const warning =
     'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or ' +
@@ -329,7 +329,7 @@ t.test('who deletes a Job without a word about its Pods is told what becomes of 
   }
 })
 
-t.test('a certificate and a key are not warned about, anything else is', async (t) => {
+t.test('a TLS Secret with an invalid certificate or key causes a warning', async (t) => {
   const f = await fixture()
   const pem = (what: string): string => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----\n`
   const warningsOf = async (certificate: string, key: string, type = 'kubernetes.io/tls'): Promise<string[]> => {

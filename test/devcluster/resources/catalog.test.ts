@@ -1,29 +1,29 @@
 import t from 'tap'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog, compareVersions } from '../../../src/devcluster/resources/catalog.ts'
-import { foos } from '../../support/devcluster-registry.ts'
+import { foos } from '../../support/devcluster/registry.ts'
 
-t.test('finds rows by plural and by kind, and tells of changes', async (t) => {
+t.test('the catalog finds resources by plural and by kind, and notifies of changes', async (t) => {
   const catalog = new Catalog(builtinResources)
   t.match(catalog.find('', 'v1', 'pods'), { kind: 'Pod' })
   t.match(catalog.byKind('apps', 'v1', 'Deployment'), { plural: 'deployments' })
   t.equal(catalog.find('apps', 'v1', 'pods'), undefined)
-  let told = 0
+  let notified = 0
   const before = catalog.generation
-  const leave = catalog.onChange(() => (told += 1))
+  const leave = catalog.onChange(() => (notified += 1))
   catalog.add(foos)
   catalog.add({ ...foos, version: 'v2' })
   catalog.remove('ex.com', 'foos')
   catalog.remove('ex.com', 'foos')
   t.equal(catalog.byKind('ex.com', 'v1', 'Foo'), undefined)
-  t.equal(catalog.generation - before, 3, 'removing nothing is no change')
-  t.equal(told, 3)
+  t.equal(catalog.generation - before, 3, 'the removal of an unknown resource is no change')
+  t.equal(notified, 3)
   leave()
   catalog.add(foos)
-  t.equal(told, 3)
+  t.equal(notified, 3)
 })
 
-t.test('puts the core group and the preferred versions first', async (t) => {
+t.test('the core group and the preferred versions come first', async (t) => {
   const catalog = new Catalog(['v1beta1', 'v1', 'v2alpha1'].map((version) => ({ ...foos, version })))
   catalog.add({ ...foos, group: '', version: 'v1', plural: 'bars' })
   t.strictSame(catalog.groups(), [
@@ -38,9 +38,9 @@ t.test('puts the core group and the preferred versions first', async (t) => {
   )
 })
 
-t.test('every built-in row is whole', async (t) => {
+t.test('every built-in resource is complete', async (t) => {
   const keys = new Set(builtinResources.map(({ group, plural }) => `${group}/${plural}`))
-  t.equal(keys.size, builtinResources.length, 'each once')
+  t.equal(keys.size, builtinResources.length, 'no resource is repeated')
   for (const row of builtinResources) {
     t.equal(row.storageKey, row.conversion === undefined ? `${row.group}/${row.plural}` : '/events')
     t.ok(
@@ -56,7 +56,7 @@ t.test('every built-in row is whole', async (t) => {
   }
 })
 
-t.test('removing a type, or a version of it, leaves all others', (t) => {
+t.test('the removal of a type, or of one version, keeps the others', (t) => {
   const [pods, secrets] = ['pods', 'secrets'].map((plural) => builtinResources.find((row) => row.plural === plural)!)
   const catalog = new Catalog([pods!, secrets!, { ...pods!, version: 'v2' }, { ...pods!, group: 'ex.com' }])
   const left = (): string[] => catalog.all().map(({ group, version, plural }) => `${group}/${version}/${plural}`)

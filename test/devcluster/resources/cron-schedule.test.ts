@@ -1,7 +1,7 @@
 import t from 'tap'
 import { scheduleProblem } from '../../../src/devcluster/resources/builtin/cron-schedule.ts'
 
-t.test('takes what cron takes', (t) => {
+t.test('a schedule of the Go library cron is accepted', (t) => {
   const schedules = [
     '* * * * *',
     '*/5 0-6,12 1 JAN-mar,12 sun',
@@ -15,7 +15,7 @@ t.test('takes what cron takes', (t) => {
   t.end()
 })
 
-t.test('says what is wrong with others', (t) => {
+t.test('an invalid schedule is refused with its error', (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'expected exactly 5 fields, found 0: []'],
     ['* * * *', 'expected exactly 5 fields, found 4: [* * * *]'],

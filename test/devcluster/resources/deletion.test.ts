@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
-import { fixture, pod, refusal } from '../../support/devcluster-registry.ts'
+import { fixture, pod, refusal } from '../../support/devcluster/registry.ts'
 
-t.test('an eviction is a dry run when the request or its body says so, and both may not say different things', async (t) => {
+t.test('an eviction is a dry run by its query or its body, and contradicting ones are refused', async (t) => {
   const f = await fixture()
   await f.registry.create(f.info('pods'), 'default', { object: pod('a'), duplicates: [] }, f.context)
   const evict = (request: readonly string[], deleteOptions?: JsonObject): Promise<JsonObject> =>
@@ -35,7 +35,7 @@ t.test('an eviction is a dry run when the request or its body says so, and both 
   t.equal(isThere(), false)
 })
 
-t.test('namespaces that a cluster cannot be without are not deleted', async (t) => {
+t.test('the deletion of a system namespace is refused', async (t) => {
   const f = await fixture({ namespaces: ['default', 'kube-system', 'kube-public', 'other'] })
   for (const name of ['default', 'kube-system', 'kube-public']) {
     const status = await refusal(() => f.registry.delete(f.info('namespaces'), { name }, {}, f.context))

@@ -40,6 +40,6 @@ const cases: readonly (readonly [number, string])[] = [
   [8 * year + 364 * day, '8y'],
 ]
 
-t.test('writes durations as kubectl does', async (t) => {
+t.test('durations are formatted as by kubectl', async (t) => {
   for (const [ms, text] of cases) t.equal(humanDuration(ms), text)
 })

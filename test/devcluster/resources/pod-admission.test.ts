@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
-import { fixture, manualClock, pod, refusal } from '../../support/devcluster-registry.ts'
+import { fixture, manualClock, pod, refusal } from '../../support/devcluster/registry.ts'
 
 const account = (name: string, more: JsonObject = {}): JsonObject => ({ metadata: { name }, ...more })
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-t.test('a Pod gets the token of its account', async (t) => {
+t.test('a Pod gets a volume with the token of its ServiceAccount', async (t) => {
   const f = await fixture({ hasServiceAccounts: true, randomSuffix: () => 'abcde' })
   await f.create('serviceaccounts', account('default', { imagePullSecrets: [{ name: 'registry' }] }))
   const created = await f.create('pods', pod('p', { initContainers: [{ name: 'init', image: 'x' }] }))
@@ -22,33 +22,29 @@ t.test('a Pod gets the token of its account', async (t) => {
   })
 })
 
-t.test(
-  'the volume of the token has all that a program asks the API server with, and the Pod keeps its own secrets for images',
-  async (t) => {
-    const f = await fixture({ hasServiceAccounts: true, randomSuffix: () => 'abcde' })
-    await f.create('serviceaccounts', account('default', { imagePullSecrets: [{ name: 'registry' }] }))
-    await f.create('serviceaccounts', account('plain'))
-    const specOf = async (name: string, spec: JsonObject): Promise<JsonObject> =>
-      (await f.create('pods', pod(name, spec))).spec as JsonObject
-    t.strictSame((await specOf('a', {})).volumes, [
-      {
-        name: 'kube-api-access-abcde',
-        projected: {
-          sources: [
-            { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
-            { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
-            { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
-          ],
-          defaultMode: 420,
-        },
+t.test('the token volume has token, CA and namespace, and the Pod keeps its own imagePullSecrets', async (t) => {
+  const f = await fixture({ hasServiceAccounts: true, randomSuffix: () => 'abcde' })
+  await f.create('serviceaccounts', account('default', { imagePullSecrets: [{ name: 'registry' }] }))
+  await f.create('serviceaccounts', account('plain'))
+  const specOf = async (name: string, spec: JsonObject): Promise<JsonObject> => (await f.create('pods', pod(name, spec))).spec as JsonObject
+  t.strictSame((await specOf('a', {})).volumes, [
+    {
+      name: 'kube-api-access-abcde',
+      projected: {
+        sources: [
+          { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+          { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+          { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
+        ],
+        defaultMode: 420,
       },
-    ])
-    t.strictSame((await specOf('b', { imagePullSecrets: [{ name: 'own' }] })).imagePullSecrets, [{ name: 'own' }])
-    t.notOk('imagePullSecrets' in (await specOf('c', { serviceAccountName: 'plain' })))
-  },
-)
+    },
+  ])
+  t.strictSame((await specOf('b', { imagePullSecrets: [{ name: 'own' }] })).imagePullSecrets, [{ name: 'own' }])
+  t.notOk('imagePullSecrets' in (await specOf('c', { serviceAccountName: 'plain' })))
+})
 
-t.test('unless it, or its account, or all of its containers do without', async (t) => {
+t.test('a Pod gets no token volume when it or its ServiceAccount disables it, or every container mounts its own', async (t) => {
   const f = await fixture({ hasServiceAccounts: true })
   await f.create('serviceaccounts', account('default'))
   await f.create('serviceaccounts', account('shy', { automountServiceAccountToken: false }))
@@ -62,7 +58,7 @@ t.test('unless it, or its account, or all of its containers do without', async (
   t.strictSame(await volumesOf('d', { volumes: own, containers }), own)
 })
 
-t.test('a Pod needs an account that exists; the one of a new namespace is waited for', async (t) => {
+t.test('a Pod with a missing ServiceAccount is refused, after a wait in a new namespace', async (t) => {
   const clock = manualClock()
   const f = await fixture({ hasServiceAccounts: true, clock })
   t.match(await refusal(() => f.create('pods', pod('p', { serviceAccountName: 'nobody' }))), {
@@ -71,6 +67,7 @@ t.test('a Pod needs an account that exists; the one of a new namespace is waited
   })
   const refused = refusal(() => f.create('pods', pod('p')))
   const tick = async (): Promise<void> => {
+    await new Promise(setImmediate)
     clock.advance(100)
     await new Promise(setImmediate)
   }
@@ -83,7 +80,7 @@ t.test('a Pod needs an account that exists; the one of a new namespace is waited
   t.match(await creating, { spec: { serviceAccountName: 'default' } })
 })
 
-t.test('limit ranges give requests and limits', async (t) => {
+t.test('a LimitRange sets default requests and limits', async (t) => {
   const f = await fixture()
   const limits = [{ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1', memory: '1Gi' } }, { type: 'Pod' }]
   await f.create('limitranges', { metadata: { name: 'l' }, spec: { limits } })
@@ -103,7 +100,7 @@ t.test('limit ranges give requests and limits', async (t) => {
   })
 })
 
-t.test('priority classes rank Pods', async (t) => {
+t.test('a PriorityClass sets the priority of a Pod', async (t) => {
   const f = await fixture()
   const priorityOf = async (name: string, spec: JsonObject = {}): Promise<unknown> => {
     const created = (await f.create('pods', pod(name, spec))).spec as JsonObject
@@ -122,7 +119,7 @@ t.test('priority classes rank Pods', async (t) => {
   t.match(await refusal(() => priorityOf('odd', { priority: 7 })), { code: 403, message: /integer value of priority \(7\)/ })
 })
 
-t.test('what a webhook adds is admitted, too', async (t) => {
+t.test('a container that a webhook adds mounts the token volume', async (t) => {
   const sidecar = { name: 'side', image: 'x' }
   const f = await fixture({
     hasServiceAccounts: true,

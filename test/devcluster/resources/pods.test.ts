@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
-import { fixture, pod, refusal } from '../../support/devcluster-registry.ts'
+import { fixture, pod, refusal } from '../../support/devcluster/registry.ts'
 
 const key = { namespace: 'default', name: 'p' }
 
-t.test('fills in what kubectl shows of a Pod', async (t) => {
+t.test('a Pod gets its defaults', async (t) => {
   const f = await fixture()
   const created = await f.create(
     'pods',
@@ -142,7 +142,7 @@ const invalidCases: readonly Case[] = [
 ]
 
 for (const [name, spec, code, message] of invalidCases) {
-  t.test(`refuses a Pod with ${name}`, async (t) => {
+  t.test(`a Pod with ${name} is refused`, async (t) => {
     const f = await fixture()
     const prefix = code === 400 ? 'Pod in version "v1" cannot be handled as a Pod: ' : 'Pod "p" is invalid: '
     const status = await refusal(() => f.create('pods', { ...pod('p'), spec }))
@@ -151,7 +151,7 @@ for (const [name, spec, code, message] of invalidCases) {
   })
 }
 
-t.test('reports unknown fields of Pods', async (t) => {
+t.test('unknown fields of a Pod are reported', async (t) => {
   const f = await fixture()
   await f.create('pods', pod('p', { replicas: 1, containers: [{ ...one, imgae: 'x' }] }))
   t.strictSame(f.warnings, ['unknown field "spec.containers[0].imgae"', 'unknown field "spec.replicas"'])
@@ -160,7 +160,7 @@ t.test('reports unknown fields of Pods', async (t) => {
   })
 })
 
-t.test('hardly anything of a Pod can be changed', async (t) => {
+t.test('an update of a Pod may change few fields only', async (t) => {
   const f = await fixture()
   const created = await f.create('pods', pod('p'))
   const spec = created.spec as { containers: JsonObject[]; tolerations: JsonObject[] } & JsonObject
@@ -193,7 +193,7 @@ t.test('hardly anything of a Pod can be changed', async (t) => {
   })
 })
 
-t.test('is bound to a node once', async (t) => {
+t.test('a Pod can be bound to a node once', async (t) => {
   const f = await fixture()
   await f.create('pods', pod('p'))
   const bind = (node: string) =>
@@ -216,7 +216,7 @@ t.test('is bound to a node once', async (t) => {
   })
 })
 
-t.test('shows Pods as kubectl get does', async (t) => {
+t.test('a Pod has the table columns of kubectl get', async (t) => {
   const { columns } = (await fixture()).info('pods')
   const now = Date.parse('2026-01-01T01:00:00Z')
   const cells = (object: JsonObject): unknown[] => columns.map((column) => column.cell(object, now))

@@ -1,4 +1,4 @@
-/** Built-in objects are accepted, changed, refused and shown as kube-apiserver 1.36.3 did when it was asked (`npm run record`). */
+/** Responses for built-in types, compared with the recorded responses of kube-apiserver 1.36.3 (`npm run record`). */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
@@ -13,7 +13,7 @@ import type { Group } from './recorded/group.ts'
 import { groups } from './recorded/groups.ts'
 import { play } from './recorded/play.ts'
 
-/** Cases that the embedded API server answers otherwise: the group, the reason, and the name. */
+/** Known differences from kube-apiserver: the group, the reason, and the name of the case. */
 const differences = linesOf('differences.jsonl') as [string, string, string][]
 
 for (const group of groups) t.test(group.name, (t) => compare(t, group))
@@ -21,7 +21,7 @@ for (const group of groups) t.test(group.name, (t) => compare(t, group))
 for (const [reason, { length }] of Map.groupBy(differences, ([, why]) => why))
   t.test(`${length} other cases`, { skip: reason }, (t) => t.end())
 
-t.test('the types are discovered by the names, verbs and subresources that they have there', (t) => {
+t.test('discovery lists the names, verbs and subresources of kube-apiserver', (t) => {
   const recorded = linesOf('discovery.jsonl') as [string, JsonObject][]
   const discovery = new Discovery(new Catalog(builtinResources))
   const rows = builtinResources.map(({ group, version }) => [group, version] as const)
@@ -36,17 +36,17 @@ t.test('the types are discovered by the names, verbs and subresources that they 
   t.end()
 })
 
-/** What may differ is listed with its reason; what agrees all the same has no place in that list. */
+/** Compares a group. A difference must be listed with its reason, and a listed case must differ. */
 async function compare(t: Test, group: Group): Promise<void> {
   const { time, answers: recorded } = recordedAnswers(group)
   const found = await play(group, embeddedServer(time))
   const listed = differences.filter(([name]) => name === group.name).map(([, , name]) => name)
   const unlisted = (answers: ReadonlyMap<string, Answer>): Record<string, Answer> =>
     Object.fromEntries([...answers].filter(([name]) => !listed.includes(name)))
-  t.strictSame([...found.keys()], [...recorded.keys()], 'what is asked has been recorded')
+  t.strictSame([...found.keys()], [...recorded.keys()], 'every request has been recorded')
   t.strictSame(unlisted(found), unlisted(recorded))
   const agreeing = listed.filter((name) => isDeepStrictEqual(found.get(name), recorded.get(name)))
-  t.strictSame(agreeing, [], 'what is listed differs, and is asked')
+  t.strictSame(agreeing, [], 'every listed difference exists')
 }
 
 function recordedAnswers({ name }: Group): { readonly time: number; readonly answers: ReadonlyMap<string, Answer> } {

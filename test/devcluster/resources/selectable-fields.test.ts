@@ -10,7 +10,7 @@ const reference = { kind: 'Pod', namespace: 'n', name: 'p', uid: 'u', apiVersion
 const involved = (name: string): Record<string, string> =>
   Object.fromEntries(Object.entries(reference).map(([field, value]) => [`${name}.${field}`, value]))
 
-t.test('objects can be selected by the fields that Kubernetes documents, and by nothing else', (t) => {
+t.test('the selectable fields of each type are those of the Kubernetes documentation', (t) => {
   const fieldsOf = (group: string, plural: string, object: JsonObject): Readonly<Record<string, string>> =>
     builtinResources.find((row) => row.group === group && row.plural === plural)!.selectableFields(object)
   const cases: readonly (readonly [string, string, JsonObject, Record<string, string>])[] = [

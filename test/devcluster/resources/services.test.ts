@@ -1,12 +1,12 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { services } from '../../../src/devcluster/resources/builtin/services.ts'
-import { at, listAt } from '../../../src/devcluster/resources/columns.ts'
-import { fixture } from '../../support/devcluster-registry.ts'
+import { at, listAt } from '../../../src/devcluster/apimachinery/unstructured.ts'
+import { fixture } from '../../support/devcluster/registry.ts'
 
 const portsOf = (service: JsonObject): unknown[] => listAt(service, 'spec', 'ports').map((port) => at(port, 'nodePort'))
 
-t.test('the ports of nodes are of the usual range, and each is given once in a Service', async (t) => {
+t.test('node ports are in the default range and unique in a Service', async (t) => {
   const f = await fixture()
   const allocate = (uid: string, ports: readonly JsonObject[], more: JsonObject = {}): JsonObject =>
     services.strategy.prepareForCreate!({ metadata: { uid }, spec: { type: 'NodePort', ports: [...ports], ...more } }, f.context)
@@ -26,15 +26,15 @@ t.test('the ports of nodes are of the usual range, and each is given once in a S
   }
   const [first] = portsOf(allocate('u', [{}])) as [number]
   const [other, asked] = portsOf(allocate('u', [{}, { nodePort: first }])) as [number, number]
-  t.equal(asked, first, 'who asks for a port gets it')
+  t.equal(asked, first, 'a requested port is kept')
   t.not(other, first)
   const checked = allocate('u', [{}], { type: 'LoadBalancer', externalTrafficPolicy: 'Local' })
-  t.not(at(checked, 'spec', 'healthCheckNodePort'), portsOf(checked)[0], 'the port of the health check is another')
+  t.not(at(checked, 'spec', 'healthCheckNodePort'), portsOf(checked)[0], 'healthCheckNodePort is a different port')
   const all = Array.from({ length: 2_768 }, () => ({}))
-  t.equal(new Set(portsOf(allocate('u', all))).size, 2_768, 'they are enough for every port that there is')
+  t.equal(new Set(portsOf(allocate('u', all))).size, 2_768, 'every port of the range can be allocated')
 })
 
-t.test('a Service has the same address whenever it is asked for, and others have others', async (t) => {
+t.test('the cluster IP of a Service is deterministic and differs from others', async (t) => {
   const f = await fixture()
   const addressOf = (uid: string): unknown =>
     at(services.strategy.prepareForCreate!({ metadata: { uid }, spec: { type: 'ClusterIP' } }, f.context), 'spec', 'clusterIP')

@@ -7,7 +7,7 @@ function object(name: string, value = 0) {
   return { metadata: { name }, value }
 }
 
-t.test('counts one revision for all types and gives it to what is written', async (t) => {
+t.test('a write gets the next revision, which all types share', async (t) => {
   const store = new ObjectStore()
   const first = store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined)
   const second = store.put('/pods', { namespace: 'a', name: 'x' }, object('x'), undefined)
@@ -16,25 +16,25 @@ t.test('counts one revision for all types and gives it to what is written', asyn
   t.equal(store.revision, 3)
 })
 
-t.test('writes only over the very object that was read', async (t) => {
+t.test('a write requires the current object', async (t) => {
   const store = new ObjectStore()
   const key = { name: 'x' }
   const first = store.put(type, key, object('x'), undefined)!
-  t.equal(store.put(type, key, object('x', 1), undefined), undefined, 'it exists already')
+  t.equal(store.put(type, key, object('x', 1), undefined), undefined, 'a create of an existing object fails')
   const second = store.put(type, key, object('x', 1), first)!
-  t.equal(store.put(type, key, object('x', 2), first), undefined, 'somebody was faster')
+  t.equal(store.put(type, key, object('x', 2), first), undefined, 'an update of a stale object fails')
   t.equal(store.delete(type, key, first), undefined)
-  t.match(store.delete(type, key, second), { metadata: { resourceVersion: '4' } }, 'the deletion has a revision of its own')
+  t.match(store.delete(type, key, second), { metadata: { resourceVersion: '4' } }, 'a deletion gets its own revision')
   t.equal(store.get(type, key), undefined)
 })
 
-t.test('freezes objects to the depth', async (t) => {
+t.test('stored objects are deeply frozen', async (t) => {
   const store = new ObjectStore()
   const stored = store.put(type, { name: 'x' }, { metadata: { name: 'x' }, spec: { list: [{}] } }, undefined)
   t.ok(Object.isFrozen((stored as unknown as { spec: { list: object[] } }).spec.list[0]))
 })
 
-t.test('orders by namespace and name, and finds one namespace', async (t) => {
+t.test('a list is ordered by namespace and name and can be limited to a namespace', async (t) => {
   const store = new ObjectStore()
   for (const [namespace, name] of [
     ['b', 'y'],
@@ -48,7 +48,7 @@ t.test('orders by namespace and name, and finds one namespace', async (t) => {
   t.strictSame(store.snapshot(type, 'a').keys, ['a/a', 'a/z'])
 })
 
-t.test('shows the state at an earlier revision until that is compacted', async (t) => {
+t.test('an earlier revision can be listed until it is compacted', async (t) => {
   const store = new ObjectStore()
   const x = store.put(type, { name: 'x' }, object('x', 1), undefined)!
   const revision = store.revision
@@ -64,7 +64,7 @@ t.test('shows the state at an earlier revision until that is compacted', async (
   t.strictSame(store.changesSince(store.revision), [])
 })
 
-t.test('keeps as many changes as it is told to', async (t) => {
+t.test('the history is limited by historyLimit', async (t) => {
   const store = new ObjectStore({ historyLimit: 10 })
   for (let index = 0; index < 100; index += 1) store.put(type, { name: `x${index}` }, object(`x${index}`), undefined)
   const kept = store.revision - store.compactedRevision
@@ -73,7 +73,7 @@ t.test('keeps as many changes as it is told to', async (t) => {
   t.equal(store.changesSince(store.compactedRevision)[0]?.revision, store.compactedRevision + 1)
 })
 
-t.test('tells subscribers of their type, in order, until they leave', async (t) => {
+t.test('a subscriber receives the changes of its type in order until it unsubscribes', async (t) => {
   const store = new ObjectStore()
   const seen: string[] = []
   const leave = store.subscribe(type, { change: ({ type: what, key }) => seen.push(`${what} ${key}`), end: () => undefined })
@@ -86,7 +86,7 @@ t.test('tells subscribers of their type, in order, until they leave', async (t) 
   t.strictSame(seen, ['ADDED x', 'MODIFIED x', 'DELETED x'])
 })
 
-t.test('tells once of a revision that is waited for, and not who waits no longer', async (t) => {
+t.test('a callback for a revision runs once, and not after its removal', async (t) => {
   const store = new ObjectStore()
   const seen: string[] = []
   store.whenReached(1, () => seen.push('there already'))
@@ -101,7 +101,7 @@ t.test('tells once of a revision that is waited for, and not who waits no longer
   t.strictSame(seen, ['there already', 'a', 'two on', 'b', 'c'])
 })
 
-t.test('begins with the revision that it is told', (t) => {
+t.test('the store begins at firstRevision', (t) => {
   const store = new ObjectStore({ firstRevision: 100 })
   t.equal(store.revision, 100)
   t.equal(store.compactedRevision, 100)
@@ -111,7 +111,7 @@ t.test('begins with the revision that it is told', (t) => {
   t.end()
 })
 
-t.test('a write tells what was there before', async (t) => {
+t.test('a change contains the previous object', async (t) => {
   const store = new ObjectStore()
   const x = store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined)!
   const y = store.put(type, { namespace: 'a', name: 'x' }, object('x', 1), x)!
@@ -128,10 +128,10 @@ t.test('a write tells what was there before', async (t) => {
   t.strictSame(gone, { metadata: { name: 'x', resourceVersion: '4' }, value: 1 })
   t.ok(Object.isFrozen(gone))
   t.equal(store.delete(type, { name: 'none' }, gone), undefined)
-  t.equal(store.revision, 4, 'what is refused has no revision')
+  t.equal(store.revision, 4, 'a refused write gets no revision')
 })
 
-t.test('an earlier state has what was deleted since, in its place, and nothing of other types or namespaces', async (t) => {
+t.test('a snapshot of an earlier revision contains objects that were deleted since, in their order', async (t) => {
   const store = new ObjectStore()
   const put = (namespace: string, name: string, of = type): void => void store.put(of, { namespace, name }, object(name), undefined)
   for (const name of ['a', 'c', 'e']) put('n', name)
@@ -145,15 +145,15 @@ t.test('an earlier state has what was deleted since, in its place, and nothing o
   t.equal(store.snapshot(type, 'n', revision).revision, revision)
   t.equal(store.snapshot(type, 'n', revision).get('n/b'), undefined)
   t.strictSame(store.snapshot(type, 'n', revision + 1).keys, ['n/a', 'n/b', 'n/c', 'n/e'])
-  t.strictSame(store.snapshot(type, '').keys, ['m/z', 'n/a', 'n/b', 'n/e'], 'no namespace: all of them')
+  t.strictSame(store.snapshot(type, '').keys, ['m/z', 'n/a', 'n/b', 'n/e'], 'an empty namespace lists all of them')
   const now = store.snapshot(type, 'n', store.revision + 5)
   t.strictSame([now.revision, now.keys], [store.revision, ['n/a', 'n/b', 'n/e']])
   put('n', 'd')
-  t.strictSame(now.keys, ['n/a', 'n/b', 'n/e'], 'a list stays what it was')
+  t.strictSame(now.keys, ['n/a', 'n/b', 'n/e'], 'an existing list does not change')
   t.strictSame(store.snapshot('/none').keys, [])
 })
 
-t.test('forgets states up to a revision, and none twice', async (t) => {
+t.test('a compaction removes the history up to a revision', async (t) => {
   const store = new ObjectStore()
   for (const name of ['a', 'b', 'c', 'd']) store.put(type, { name }, object(name), undefined)
   const revisions = (): number[] => store.changesSince(store.compactedRevision).map(({ revision }) => revision)
@@ -164,13 +164,13 @@ t.test('forgets states up to a revision, and none twice', async (t) => {
   t.strictSame(
     store.changesSince(1).map(({ revision }) => revision),
     [4, 5],
-    'what is left',
+    'the remaining changes',
   )
   store.compact(100)
   t.strictSame([store.compactedRevision, revisions()], [5, []])
 })
 
-t.test('the log is as long as it is told, and up to a tenth longer', async (t) => {
+t.test('the history exceeds historyLimit by at most a tenth', async (t) => {
   const store = new ObjectStore({ historyLimit: 20 })
   const lengths = Array.from({ length: 30 }, (_, index) => {
     store.put(type, { name: `x${index}` }, object('x'), undefined)
@@ -179,7 +179,7 @@ t.test('the log is as long as it is told, and up to a tenth longer', async (t) =
   t.strictSame(lengths.slice(18, 26), [19, 20, 21, 20, 21, 20, 21, 20])
 })
 
-t.test('a subscriber that leaves while others are told is told no more, nor is one that comes', async (t) => {
+t.test('a subscriber that unsubscribes while all watches are ended receives no further changes', async (t) => {
   const store = new ObjectStore()
   const seen: string[] = []
   const ends: string[] = []

@@ -1,12 +1,12 @@
-/** Following a type from inside the API server. */
+/** A watch of a type inside the API server. */
 import t from 'tap'
 import { watchType } from '../../../src/devcluster/storage/watch-type.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 
-t.test('each change is told once, however often watches were ended, until the following ends', (t) => {
+t.test('each change is delivered once until the watch is stopped, even after all watches were ended', (t) => {
   const store = new ObjectStore()
-  const told: string[] = []
-  const stop = watchType(store, '/configmaps', ({ key }) => told.push(key))
+  const keys: string[] = []
+  const stop = watchType(store, '/configmaps', ({ key }) => keys.push(key))
   const write = (name: string): void => void store.put('/configmaps', { name }, { metadata: { name } }, undefined)
   write('a')
   store.endSubscriptions()
@@ -14,6 +14,6 @@ t.test('each change is told once, however often watches were ended, until the fo
   write('b')
   stop()
   write('c')
-  t.strictSame(told, ['a', 'b'])
+  t.strictSame(keys, ['a', 'b'])
   t.end()
 })

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/api/json.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 import type { WatchEvent, WatcherOptions } from '../../../src/devcluster/storage/watcher.ts'
 import { Watcher } from '../../../src/devcluster/storage/watcher.ts'
-import { manualClock } from '../../support/devcluster-registry.ts'
+import { manualClock } from '../../support/devcluster/registry.ts'
 import { fc } from '../../support/property.ts'
 
 const type = 'ex.com/foos'
@@ -15,7 +15,7 @@ function watch(store: ObjectStore, options: Partial<WatcherOptions> = {}, signal
   )
 }
 
-/** The events that are there; the watch is ended to know that there are no more. */
+/** Returns the pending events; the watch is ended to detect further ones. */
 async function drain(watcher: Watcher, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = []
   for (let index = 0; index < count; index += 1) {
@@ -42,7 +42,7 @@ function remove(store: ObjectStore, name: string): void {
   if (stored !== undefined) store.delete(type, key, stored)
 }
 
-t.test('shows what is there, then what happens', async (t) => {
+t.test('a watch sends the existing objects, then changes', async (t) => {
   const store = new ObjectStore()
   put(store, 'b')
   put(store, 'a')
@@ -53,7 +53,7 @@ t.test('shows what is there, then what happens', async (t) => {
   t.strictSame((await drain(watcher, 5)).map(brief), ['ADDED a 3', 'ADDED b 2', 'ADDED c 4', 'MODIFIED a 5', 'DELETED b 6'])
 })
 
-t.test('replays what happened after a revision', async (t) => {
+t.test('a watch from a revision replays later changes', async (t) => {
   const store = new ObjectStore()
   put(store, 'a')
   const since = store.revision
@@ -64,7 +64,7 @@ t.test('replays what happened after a revision', async (t) => {
   t.strictSame((await drain(watcher, 3)).map(brief), ['ADDED b 3', 'DELETED a 4', 'ADDED c 5'])
 })
 
-t.test('shows one namespace, and none whose name begins alike', async (t) => {
+t.test('a watch of a namespace excludes namespaces with the same prefix', async (t) => {
   const store = new ObjectStore()
   const both = (name: string): void => {
     for (const namespace of ['nn', 'n-2', 'n']) put(store, `${namespace}-${name}`, {}, namespace)
@@ -78,7 +78,7 @@ t.test('shows one namespace, and none whose name begins alike', async (t) => {
   t.strictSame((await drain(later, 2)).map(brief), ['ADDED n-after 7', 'ADDED n-then 10'])
 })
 
-t.test('answers a compacted revision with one error', async (t) => {
+t.test('a watch from a compacted revision sends one ERROR event', async (t) => {
   const store = new ObjectStore()
   put(store, 'a')
   put(store, 'b')
@@ -89,14 +89,14 @@ t.test('answers a compacted revision with one error', async (t) => {
   t.match(events[0], { type: 'ERROR', object: { reason: 'Expired', code: 410, message: 'too old resource version: 1 (3)' } })
 })
 
-t.test('a watch from a revision that is yet to come tells what happens after it', async (t) => {
+t.test('a watch from a future revision sends the changes after it', async (t) => {
   const store = new ObjectStore()
   const watcher = watch(store, { since: 3 })
   for (const name of ['a', 'b', 'c', 'd']) put(store, name)
   t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED c 4', 'ADDED d 5'])
 })
 
-t.test('an object that comes into view is added, one that leaves is deleted with its last state in view', async (t) => {
+t.test('an object that starts to match is ADDED, and one that stops is DELETED in its last matching state', async (t) => {
   const store = new ObjectStore()
   const watcher = watch(store, { matches: (object) => object.color === 'red' })
   put(store, 'a', { color: 'blue' })
@@ -110,7 +110,7 @@ t.test('an object that comes into view is added, one that leaves is deleted with
   t.match(events[2]?.object, { color: 'red', size: 1 })
 })
 
-t.test('sends bookmarks each minute, at the end of the initial events, and before the timeout', async (t) => {
+t.test('bookmarks are sent each minute, after the initial events and before the timeout', async (t) => {
   const store = new ObjectStore()
   put(store, 'a')
   const clock = manualClock()
@@ -125,12 +125,12 @@ t.test('sends bookmarks each minute, at the end of the initial events, and befor
   clock.advance(28_000)
   t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED c 4', 'BOOKMARK 4'])
   clock.advance(2_000)
-  t.strictSame(await drain(watcher, 1), [], 'then it is over')
+  t.strictSame(await drain(watcher, 1), [], 'the watch has ended')
   clock.advance(120_000)
   t.strictSame(await watcher.next(), { done: true, value: undefined })
 })
 
-t.test('sends bookmarks where nothing is written, so that a reader can tell a quiet watch from a dead one', async (t) => {
+t.test('bookmarks are sent without writes, so that a client can distinguish a quiet watch from a dead one', async (t) => {
   const store = new ObjectStore()
   const clock = manualClock()
   const bookmark = (revision: number): JsonObject => ({ metadata: { resourceVersion: String(revision) } })
@@ -141,10 +141,10 @@ t.test('sends bookmarks where nothing is written, so that a reader can tell a qu
   clock.advance(60_000)
   t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED a 2', 'BOOKMARK 2'])
   clock.advance(20_000)
-  t.strictSame((await drain(watcher, 1)).map(brief), ['BOOKMARK 2'], 'the last one before the timeout')
+  t.strictSame((await drain(watcher, 1)).map(brief), ['BOOKMARK 2'], 'the last bookmark comes before the timeout')
 })
 
-t.test('ends with its signal, and for a reader that is too slow', async (t) => {
+t.test('a watch ends with its signal, and when its reader is too slow', async (t) => {
   const store = new ObjectStore()
   const abort = new AbortController()
   const watcher = watch(store, {}, abort.signal)
@@ -161,7 +161,7 @@ t.test('ends with its signal, and for a reader that is too slow', async (t) => {
   t.equal((await dropped.next()).done, true)
 })
 
-t.test('a list and the watch from its revision give the state of the store, whatever happens', async () => {
+t.test('a list and the watch from its revision reproduce the state of the store', async () => {
   const operation = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), color: fc.constantFrom('red', 'blue', undefined) })
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { maxLength: 40 }), fc.nat(40), fc.boolean(), async (operations, listAt, live) => {
@@ -199,7 +199,7 @@ t.test('a list and the watch from its revision give the state of the store, what
   )
 })
 
-t.test('events wait for what they need to be prepared, and keep their order', async (t) => {
+t.test('events wait for their preparation and keep their order', async (t) => {
   const store = new ObjectStore()
   put(store, 'a')
   const waiting: { readonly names: string; readonly go: () => void }[] = []
@@ -215,21 +215,21 @@ t.test('events wait for what they need to be prepared, and keep their order', as
   const events = drain(watcher, 4)
   for (const names of ['a', 'b', 'a,a', '']) {
     while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
-    t.strictSame([waiting.length, waiting[0]!.names], [1, names], 'one after the other')
+    t.strictSame([waiting.length, waiting[0]!.names], [1, names], 'preparations run one after the other')
     waiting.shift()!.go()
   }
   t.strictSame((await events).map(brief), ['ADDED a 2', 'ADDED b 3', 'MODIFIED a 4'])
   t.strictSame(prepared, ['a', 'b', 'a,a', ''])
 })
 
-t.test('a watch ends when what it shows cannot be prepared any more', async (t) => {
+t.test('a watch ends when a preparation fails', async (t) => {
   const store = new ObjectStore()
   const watcher = watch(store, { prepare: () => Promise.reject(new Error('over')) })
   put(store, 'a')
   t.strictSame(await watcher.next(), { done: true, value: undefined })
 })
 
-t.test('a watch that is over leaves nothing behind', async (t) => {
+t.test('a finished watch releases its timers and its subscription', async (t) => {
   const bookmark = (revision: number): JsonObject => ({ metadata: { resourceVersion: String(revision) } })
   const endings: readonly ((watcher: Watcher, abort: AbortController, store: ObjectStore) => unknown)[] = [
     (watcher) => watcher.return(),
@@ -251,7 +251,7 @@ t.test('a watch that is over leaves nothing behind', async (t) => {
       },
     }
     const watcher = watch(store, { clock, bookmark, timeoutMs: 60_000 }, abort.signal)
-    t.equal(timers.size, 3, 'its end, the next bookmark and the last one')
+    t.equal(timers.size, 3, 'timers for the timeout, the next bookmark and the last one')
     let ended = 0
     watcher.onEnd(() => (ended += 1))
     await watcher.next()
@@ -261,11 +261,11 @@ t.test('a watch that is over leaves nothing behind', async (t) => {
     t.strictSame([timers.size, ended], [0, 1])
     t.strictSame(await watcher.next(), { done: true, value: undefined })
     watcher.onEnd(() => (ended += 1))
-    t.equal(ended, 2, 'who asks later is told at once')
+    t.equal(ended, 2, 'a later end callback runs immediately')
   }
 })
 
-t.test('a watch that was given up before it began says nothing', async (t) => {
+t.test('a watch with an aborted signal sends no events', async (t) => {
   const store = new ObjectStore()
   put(store, 'a')
   const watcher = watch(store, {}, AbortSignal.abort())
@@ -273,7 +273,7 @@ t.test('a watch that was given up before it began says nothing', async (t) => {
   t.strictSame(await watcher.next(), { done: true, value: undefined })
 })
 
-t.test('a reader may be behind by as many events as the queue takes', async (t) => {
+t.test('a reader may be behind by the length of the queue', async (t) => {
   const store = new ObjectStore()
   const watcher = watch(store, { queueLimit: 2 })
   put(store, 'a')
@@ -285,7 +285,7 @@ t.test('a reader may be behind by as many events as the queue takes', async (t) 
   t.equal((await watcher.next()).done, true)
 })
 
-t.test('what happened until its timeout can still be read, and a short watch has no last bookmark', async (t) => {
+t.test('changes before the timeout can still be read after it, and a short watch has no last bookmark', async (t) => {
   const store = new ObjectStore()
   const clock = manualClock()
   const bookmark = (revision: number): JsonObject => ({ metadata: { resourceVersion: String(revision) } })
@@ -302,7 +302,7 @@ t.test('what happened until its timeout can still be read, and a short watch has
   t.strictSame((await drain(longer, 5)).map(brief), ['BOOKMARK 4'])
 })
 
-t.test('objects are shown as the version of the watch has them, and what left the view as it was last seen', async (t) => {
+t.test('events have the version of the watch, and a DELETED event the last matching state', async (t) => {
   const store = new ObjectStore()
   put(store, 'a', { color: 'red' })
   const present = (object: JsonObject): JsonObject => ({ ...object, shown: true })
@@ -321,11 +321,11 @@ t.test('objects are shown as the version of the watch has them, and what left th
   ])
 })
 
-t.test('the bookmark that ends the initial events says so, and has the revision of what was shown', async (t) => {
+t.test('the bookmark after the initial events has their revision and the annotation initial-events-end', async (t) => {
   const store = new ObjectStore()
   put(store, 'a')
-  const told: unknown[] = []
-  const bookmark = (revision: number, end: boolean): JsonObject => (told.push([revision, end]), {})
+  const seen: unknown[] = []
+  const bookmark = (revision: number, end: boolean): JsonObject => (seen.push([revision, end]), {})
   const clock = manualClock()
   const watcher = watch(store, { clock, bookmark })
   put(store, 'b')
@@ -334,7 +334,7 @@ t.test('the bookmark that ends the initial events says so, and has the revision 
     (await drain(watcher, 4)).map(({ type: what }) => what),
     ['ADDED', 'BOOKMARK', 'ADDED', 'BOOKMARK'],
   )
-  t.strictSame(told, [
+  t.strictSame(seen, [
     [2, true],
     [3, false],
   ])

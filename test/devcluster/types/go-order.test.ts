@@ -10,7 +10,7 @@ const typeOf = (group: string, kind: string) => kindType({ group, version: 'v1',
 const pod = typeOf('', 'Pod')
 const order = (object: JsonObject, type?: typeof pod): string => JSON.stringify(inGoOrder(deepFreeze(object), type))
 
-t.test('fields stand as they are declared, keys of maps sorted, and what the type does not have last', async (t) => {
+t.test('fields are in the order of the Go struct, map keys are sorted, and unknown fields come last', async (t) => {
   t.equal(
     order(
       {
@@ -39,11 +39,11 @@ t.test('fields stand as they are declared, keys of maps sorted, and what the typ
   t.equal(
     order({ spec: { versions } }, typeOf('apiextensions.k8s.io', 'CustomResourceDefinition')),
     '{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"description":"d","type":"object","default":{"b":1,"a":2},"items":{"description":"y","type":"x"}}}}]}}',
-    'what may be any value is left as it is',
+    'a value of arbitrary type is unchanged',
   )
 })
 
-t.test('what is in order already is the same object, and so is each part', async (t) => {
+t.test('an object or a part that is in order is returned itself', async (t) => {
   const object = deepFreeze({
     kind: 'Pod',
     metadata: { name: 'p', labels: { a: '1', b: '2' } },
@@ -56,14 +56,14 @@ t.test('what is in order already is the same object, and so is each part', async
   t.equal(result.metadata, object.metadata)
   t.equal(result.spec, object.spec)
   const withGap = inGoOrder({ spec: {}, kind: undefined, metadata: {} } as unknown as JsonObject, pod)
-  t.strictSame(Object.keys(withGap), ['metadata', 'spec'], 'undefined is nothing')
+  t.strictSame(Object.keys(withGap), ['metadata', 'spec'], 'an undefined field is dropped')
   t.equal(order(JSON.parse('{"b":1,"__proto__":2,"a":3}') as JsonObject), '{"__proto__":2,"a":3,"b":1}')
 })
 
-t.test('decoded and encoded again', async (t) => {
+t.test('decoding and encoding drop and add empty fields as in Go', async (t) => {
   const configMap = typeOf('', 'ConfigMap')
   const object = deepFreeze({ metadata: { name: 'a', labels: {}, finalizers: [] }, data: {}, immutable: false })
-  t.equal(asDecoded(configMap, object), object, 'what is empty is still there')
+  t.equal(asDecoded(configMap, object), object, 'decoding keeps empty fields')
   t.strictSame(asGo(configMap, object), { metadata: { name: 'a' }, immutable: false })
   const node = typeOf('', 'Node')
   t.strictSame(asDecoded(node, { metadata: {}, spec: { unschedulable: false, podCIDR: '', taints: null }, status: {} }), {
@@ -71,14 +71,14 @@ t.test('decoded and encoded again', async (t) => {
     spec: {},
     status: { daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, nodeInfo: (asGo(node, {}).status as JsonObject).nodeInfo },
   })
-  t.strictSame(asGo(configMap, { metadata: {}, data: 'x' }), { metadata: {}, data: 'x' }, 'what has another type stays')
+  t.strictSame(asGo(configMap, { metadata: {}, data: 'x' }), { metadata: {}, data: 'x' }, 'a value of another type is kept')
   t.strictSame(asGo(pod, { spec: { containers: [null] } }).spec, { containers: [{ name: '', resources: {} }] })
   t.strictSame(asGo(pod, { spec: { containers: [], tolerations: ['x'] } }).spec, { containers: [], tolerations: ['x'] })
   const quota = asGo(typeOf('', 'ResourceQuota'), { spec: { hard: { cpu: null } } } as JsonObject)
   t.strictSame(quota.spec, { hard: { cpu: '0' } })
 })
 
-t.test('the names of fields, through lists', async (t) => {
+t.test('field names of a nested type are found through lists', async (t) => {
   t.strictSame(fieldNames(typeOf('', 'ConfigMap')), ['kind', 'apiVersion', 'metadata', 'immutable', 'data', 'binaryData'])
   t.strictSame(fieldNames(typeOf('', 'Pod'), 'spec', 'containers', 'ports'), ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'])
   t.strictSame(fieldNames(typeOf('', 'Pod'), 'spec', 'bogus'), [])
@@ -89,7 +89,7 @@ t.test('the names of fields, through lists', async (t) => {
   t.equal(kindType({ group: 'ex.com', version: 'v1', kind: 'Foo' }), undefined)
 })
 
-t.test('how lists and maps of built-in types merge', async (t) => {
+t.test('lists and maps of built-in types have their merge strategies', async (t) => {
   const field = (type: typeof pod, name: string): unknown => {
     const { type: _type, ...rest } = type.fields.get(name)!
     return rest
@@ -119,7 +119,7 @@ t.test('how lists and maps of built-in types merge', async (t) => {
   t.equal((field(below(typeOf('apps', 'Deployment'), 'status'), 'replicas') as { keyDefault: unknown }).keyDefault, undefined)
 })
 
-t.test('the shapes by which objects are decoded', async (t) => {
+t.test('a Go type is converted to a shape for decoding', async (t) => {
   t.equal(shapeOf(pod), shapeOf(pod))
   t.equal(shapeOf(pod).type, 'Pod')
   const spec = shapeOf(pod.fields.get('spec')!.type as typeof pod).fields

@@ -5,7 +5,7 @@ import { goKindOf, notAnObject } from '../../../src/devcluster/types/go-json.ts'
 import { goKind, goSyntax, goText, goTypeName } from '../../../src/devcluster/types/go-text.ts'
 import { kindType } from '../../../src/devcluster/types/go-types.ts'
 
-t.test('values and their types as Go prints them', async (t) => {
+t.test('values and types are formatted as by Go', async (t) => {
   const cases: readonly (readonly [value: JsonValue, text: string, syntax: string, type: string, kind: string, json: string])[] = [
     [null, '<nil>', 'interface {}(nil)', '<nil>', '<nil>', 'null'],
     ['a b', 'a b', '"a b"', 'string', 'string', 'string'],
@@ -35,11 +35,11 @@ t.test('values and their types as Go prints them', async (t) => {
   )
 })
 
-t.test('what the converter of Go takes for a scalar, and what not', async (t) => {
-  const told = (group: string, kind: string, object: JsonObject): string | undefined =>
+t.test('the conversion errors of scalars are those of Go', async (t) => {
+  const errorOf = (group: string, kind: string, object: JsonObject): string | undefined =>
     conversionError(kindType({ group, version: 'v1', kind })!, object)
-  const deployment = (spec: JsonObject): string | undefined => told('apps', 'Deployment', { spec })
-  const pod = (spec: JsonObject): string | undefined => told('', 'Pod', { spec })
+  const deployment = (spec: JsonObject): string | undefined => errorOf('apps', 'Deployment', { spec })
+  const pod = (spec: JsonObject): string | undefined => errorOf('', 'Pod', { spec })
   t.equal(deployment({ replicas: null, paused: null, template: null }), undefined)
   t.equal(deployment({ replicas: true }), 'unrecognized type: int32')
   t.equal(deployment({ paused: 1 }), 'unrecognized type: bool')
@@ -53,9 +53,9 @@ t.test('what the converter of Go takes for a scalar, and what not', async (t) =>
   t.equal(pod({ containers: [{ name: 'a' }, { name: 5 }] }), 'cannot convert int64 to string')
   t.equal(pod({ containers: ['x'] }), 'cannot restore struct from: string')
   t.equal(pod({ nodeSelector: { a: 'x', b: [] } }), 'unrecognized type: string')
-  t.equal(pod({ bogus: 5 }), undefined, 'what the type does not have is not looked at')
+  t.equal(pod({ bogus: 5 }), undefined, 'an unknown field is ignored')
   const schema = (openAPIV3Schema: JsonObject): string | undefined =>
-    told('apiextensions.k8s.io', 'CustomResourceDefinition', { spec: { versions: [{ schema: { openAPIV3Schema } }] } })
+    errorOf('apiextensions.k8s.io', 'CustomResourceDefinition', { spec: { versions: [{ schema: { openAPIV3Schema } }] } })
   t.equal(schema({ additionalProperties: true, items: { type: 5 } }), 'cannot convert int64 to string')
   t.equal(schema({ maximum: 1, minimum: 1.5, default: { any: ['thing'] } }), undefined)
 })

@@ -4,7 +4,7 @@ import { deepFreeze } from '../../../src/api/json.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { conversionError } from '../../../src/devcluster/types/go-convert.ts'
 import { fieldNames, kindType } from '../../../src/devcluster/types/go-types.ts'
-import { asGo } from '../../../src/devcluster/types/go-value.ts'
+import { asDecoded, asGo } from '../../../src/devcluster/types/go-value.ts'
 import { fc } from '../../support/property.ts'
 
 const typeOf = (group: string, kind: string, version = 'v1') => kindType({ group, version, kind })!
@@ -20,6 +20,13 @@ const cases: readonly Case[] = [
     { metadata: { name: 'a' }, immutable: false },
   ],
   ['makes nulls the zero of their type', '', 'ConfigMap', { metadata: null, data: { a: null } }, { metadata: {}, data: { a: '' } }],
+  [
+    'makes nulls the zero of their type, beside other values',
+    '',
+    'ConfigMap',
+    { metadata: { finalizers: ['x', null] }, data: { a: null, b: 'c' } },
+    { metadata: { finalizers: ['x', ''] }, data: { a: '', b: 'c' } },
+  ],
   [
     'adds what Go always writes',
     'apps',
@@ -78,15 +85,33 @@ const cases: readonly Case[] = [
 ]
 
 for (const [name, group, kind, object, expected] of cases) {
-  t.test(`an object as Go has it: ${name}`, async (t) => {
+  t.test(`a decoded and encoded object: ${name}`, async (t) => {
     const given = deepFreeze(object)
     const known = asGo(typeOf(group, kind), given)
     t.strictSame(known, expected)
-    t.equal(asGo(typeOf(group, kind), known), known, 'once is enough')
+    t.equal(asGo(typeOf(group, kind), known), known, 'a second conversion changes nothing')
   })
 }
 
-t.test('an object as Go has it: any JSON at all becomes what stays as it is', async () => {
+t.test('a schema keeps lists of schemas and of names', async (t) => {
+  const openAPIV3Schema = { items: [{ type: 'string' }], dependencies: { a: ['b'], c: { type: 'object' } } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
+  t.match(asGo(typeOf('apiextensions.k8s.io', 'CustomResourceDefinition'), deepFreeze({ spec: { versions } })), { spec: { versions } })
+})
+
+t.test('a decoded object keeps empty lists and maps, and no other empty fields', async (t) => {
+  const configMap = typeOf('', 'ConfigMap')
+  const object = deepFreeze({
+    metadata: { name: '', generation: 0, labels: {}, finalizers: [], ownerReferences: null },
+    data: {},
+    binaryData: null,
+    immutable: false,
+  })
+  t.strictSame(asDecoded(configMap, object), { metadata: { labels: {}, finalizers: [] }, data: {}, immutable: false })
+  t.strictSame(asGo(configMap, object), { metadata: {}, immutable: false })
+})
+
+t.test('decoding and encoding arbitrary JSON is idempotent', async () => {
   const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>
   const field = fc.constantFrom(...fieldNames(typeOf('', 'Pod'), 'spec'), 'bogus')
   fc.assert(
@@ -97,11 +122,11 @@ t.test('an object as Go has it: any JSON at all becomes what stays as it is', as
   )
 })
 
-t.test('every built-in type has its Go type', async (t) => {
+t.test('every built-in type has a Go type', async (t) => {
   for (const { kind, goType } of builtinResources) t.equal(goType?.name, kind)
 })
 
-t.test('what a strategic merge patch makes is converted, in the words of Go', async (t) => {
+t.test('the result of a strategic merge patch is converted with the errors of Go', async (t) => {
   const errors: readonly (readonly [spec: JsonObject, error: string | undefined])[] = [
     [{ replicas: 1, paused: true }, undefined],
     [{ replicas: 'many' }, 'unrecognized type: int32'],
@@ -113,6 +138,15 @@ t.test('what a strategic merge patch makes is converted, in the words of Go', as
     [{ template: { metadata: { labels: { a: 1 } } } }, 'cannot convert int64 to string'],
     [{ template: { spec: { containers: { a: 'b' } } } }, 'cannot restore slice from map'],
     [{ strategy: { rollingUpdate: { maxSurge: '25%' } } }, undefined],
+    [{ replicas: true }, 'unrecognized type: int32'],
+    [{ paused: 1 }, 'unrecognized type: bool'],
+    [{ paused: 1.5 }, 'unrecognized type: bool'],
+    [{ strategy: { type: 1.5 } }, 'unrecognized type: string'],
+    [{ strategy: { type: true } }, 'unrecognized type: string'],
+    [{ strategy: { type: [] } }, 'unrecognized type: string'],
+    [{ replicas: null, template: { spec: { containers: null } } }, undefined],
+    [{ template: { spec: { containers: [{ name: 'a' }, { name: 1 }] } } }, 'cannot convert int64 to string'],
+    [{ template: { metadata: { labels: { a: 'b', c: 1 } } } }, 'cannot convert int64 to string'],
   ]
   for (const [spec, error] of errors) t.equal(conversionError(typeOf('apps', 'Deployment'), { spec }), error, JSON.stringify(spec))
 })

@@ -10,7 +10,7 @@ import { mypodOperator } from '../../../src/operators/mypod/index.ts'
 import { mypod } from '../../../src/operators/mypod/kind.ts'
 import { validateMyPod, validateMyPodInCluster } from '../../../src/operators/mypod/webhook.ts'
 import { schemaOf } from '../../../src/schema/kind-schema.ts'
-import { repository } from '../../support/process.ts'
+import { repository } from '../../support/process/process.ts'
 import { version as ownVersion } from '../../../src/api/version.ts'
 
 const container = { name: 'main', image: 'x:1' }
@@ -47,7 +47,7 @@ t.test('a MyPod has a Pod spec with containers, and up to a thousand labels and 
     )
 })
 
-t.test('the status of a MyPod is that of its Pod, and none of it need be there', async (t) => {
+t.test('all fields of the status are optional', async (t) => {
   const spec = { podSpec: { containers: [container] } }
   const status = { podPhase: 'Running', podIp: 'i', nodeIp: 'n', createdTimestamp: 1, observedGeneration: 2, conditions: [] }
   t.strictSame(errorsOf(spec, {}), [])
@@ -55,12 +55,12 @@ t.test('the status of a MyPod is that of its Pod, and none of it need be there',
   for (const field of Object.keys(status)) t.strictSame(errorsOf(spec, { [field]: {} }).length, 1, field)
 })
 
-t.test('the CRD that is applied is that of the kind', async (t) => {
+t.test('the generated CRD is up to date', async (t) => {
   const file = readFileSync(join(repository, 'config/crd/bases/harryyann.github.io_mypods.yaml'), 'utf8')
-  t.strictSame(parse(file), JSON.parse(JSON.stringify(crdOf(mypod))), 'else "npm run generate" has not been run')
+  t.strictSame(parse(file), JSON.parse(JSON.stringify(crdOf(mypod))), 'otherwise "npm run generate" was not run')
 })
 
-t.test('kubectl get shows where the Pod is', async (t) => {
+t.test('printer columns show the phase and addresses of the Pod', async (t) => {
   t.strictSame(mypod.versions[0]!.printerColumns, [
     { name: 'Phase', jsonPath: '.status.podPhase' },
     { name: 'PodIp', jsonPath: '.status.podIp' },
@@ -69,7 +69,7 @@ t.test('kubectl get shows where the Pod is', async (t) => {
   ])
 })
 
-t.test('the operator has its kind, a webhook and a controller, with the permissions that they use', async (t) => {
+t.test('the operator has a kind, a webhook and a controller, with their permissions', async (t) => {
   t.strictSame([...shippedOperators], [mypodOperator])
   const { name, version, kinds, webhooks, controllers } = mypodOperator
   t.strictSame([name, version], ['mypod', ownVersion])

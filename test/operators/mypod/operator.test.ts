@@ -2,10 +2,10 @@ import t from 'tap'
 import { version } from '../../../src/api/version.ts'
 import { mypodOperator } from '../../../src/operators/mypod/index.ts'
 import { mypod } from '../../../src/operators/mypod/kind.ts'
-import { controllerWorld } from '../../support/controller-fakes.ts'
-import { until } from '../../support/process.ts'
+import { controllerWorld } from '../../support/controller/fakes.ts'
+import { until } from '../../../src/testing/until.ts'
 
-t.test('the operator of MyPods has one webhook, and one controller of four workers that follows its Pods', async (t) => {
+t.test('the operator has one webhook, and one controller with four workers that watches its Pods', async (t) => {
   const { name, kinds, webhooks, conversions, controllers, rbac, ...rest } = mypodOperator
   t.strictSame([name, kinds, conversions, rbac, rest], ['mypod', [mypod], [], [], { version }]) // prettier-ignore
   t.equal(webhooks.length, 1)
@@ -23,7 +23,7 @@ t.test('the operator of MyPods has one webhook, and one controller of four worke
   await running
 })
 
-t.test('the CRD keeps what no schema has to name, and shows what people look for', (t) => {
+t.test('the CRD preserves the Pod spec, and has printer columns', (t) => {
   const [{ name, printerColumns, hasStatus, schema }, ...others] = mypod.versions as readonly [(typeof mypod.versions)[number]]
   t.strictSame([name, hasStatus, others], ['v1', true, []]) // prettier-ignore
   t.strictSame(printerColumns, [

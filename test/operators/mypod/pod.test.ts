@@ -1,8 +1,8 @@
 import t from 'tap'
 import { changeOf, podFor, podToCheck, specHashAnnotation } from '../../../src/operators/mypod/pod.ts'
-import { aMyPod, livePodOf } from '../../support/mypod.ts'
+import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
-t.test('the Pod carries what the MyPod asks for, the label of its creator and its owner', async (t) => {
+t.test('the Pod has the spec of the MyPod, the label of its creator and its owner', async (t) => {
   const owner = aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'y' } })
   const pod = podFor(owner)
   t.match(pod.metadata, {
@@ -12,11 +12,11 @@ t.test('the Pod carries what the MyPod asks for, the label of its creator and it
     annotations: { note: 'y', [specHashAnnotation]: /^[0-9a-f]{32}$/ },
     ownerReferences: [{ kind: 'MyPod', uid: 'owner', controller: true, blockOwnerDeletion: true }],
   })
-  t.strictSame(owner.spec.podLabels, { app: 'x' }, 'the MyPod is not touched')
+  t.strictSame(owner.spec.podLabels, { app: 'x' }, 'the MyPod is unchanged')
   t.strictSame(podFor(aMyPod()).metadata.labels, { creator: 'mypod-controller' })
 })
 
-t.test('what servers and others add to a Pod is no change', async (t) => {
+t.test('fields that servers add to a Pod are no change', async (t) => {
   const owner = aMyPod({ podLabels: { app: 'x' } })
   t.strictSame(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
   const decorated = livePodOf(owner)
@@ -25,7 +25,7 @@ t.test('what servers and others add to a Pod is no change', async (t) => {
   t.strictSame(changeOf(decorated, podFor(owner)), { action: 'none' })
 })
 
-t.test('what other webhooks and people change in the spec is not fought over', async (t) => {
+t.test('changes of others in the spec are not reverted', async (t) => {
   const owner = aMyPod()
   const mirrored = livePodOf(owner, {
     spec: { containers: [{ name: 'main', image: 'mirror.example.com/x@sha256:1' }], activeDeadlineSeconds: 60 },
@@ -36,11 +36,11 @@ t.test('what other webhooks and people change in the spec is not fought over', a
   t.match(
     changeOf(lost, podFor(owner)),
     { action: 'patch', patch: { metadata: { annotations: { [specHashAnnotation]: /./ } } } },
-    'a lost record is written again',
+    'a lost record is restored',
   )
 })
 
-t.test('labels and annotations change in place; only what was ours is removed', async (t) => {
+t.test('labels and annotations are patched, and only own ones are removed', async (t) => {
   const before = aMyPod({ podLabels: { app: 'x', old: 'o' }, podAnnotations: { gone: 'g' } })
   const live = livePodOf(before)
   live.metadata.labels!.foreign = 'z'
@@ -49,20 +49,20 @@ t.test('labels and annotations change in place; only what was ours is removed', 
   const { metadata, ...others } = (
     change as unknown as { patch: { metadata: { labels: object; annotations: { gone: unknown }; resourceVersion: string } } }
   ).patch
-  t.strictSame(metadata.labels, { app: 'y', added: 'n', old: null }, 'the foreign one is not touched')
+  t.strictSame(metadata.labels, { app: 'y', added: 'n', old: null }, 'foreign labels are kept')
   t.equal(metadata.annotations.gone, null)
   t.equal(metadata.resourceVersion, '5')
-  t.strictSame(others, {}, 'the spec is not touched')
+  t.strictSame(others, {}, 'the spec is unchanged')
 })
 
-t.test('a label that somebody changed by hand is put right', async (t) => {
+t.test('a label that was changed by hand is restored', async (t) => {
   const owner = aMyPod({ podLabels: { app: 'x' } })
   const live = livePodOf(owner)
   live.metadata.labels!.app = 'tampered'
   t.match(changeOf(live, podFor(owner)), { action: 'patch', patch: { metadata: { labels: { app: 'x' } } } })
 })
 
-t.test('an image changes in place and keeps what the server filled in', async (t) => {
+t.test('an image is patched, and defaulted fields are kept', async (t) => {
   const before = aMyPod()
   const live = livePodOf(before, {
     spec: {
@@ -86,7 +86,7 @@ t.test('an image changes in place and keeps what the server filled in', async (t
   })
 })
 
-t.test('a first deadline and the image of an init container change in place', async (t) => {
+t.test('a first deadline and the image of an init container are patched', async (t) => {
   const containers = [{ name: 'main', image: 'x:1' }]
   const before = aMyPod({ podSpec: { containers, initContainers: [{ name: 'init', image: 'i:1' }] } })
   const after = aMyPod({ podSpec: { containers, initContainers: [{ name: 'init', image: 'i:2' }], activeDeadlineSeconds: 20 } })
@@ -98,7 +98,7 @@ t.test('a first deadline and the image of an init container change in place', as
   })
 })
 
-t.test('a label of ours that somebody has removed already is not removed again', async (t) => {
+t.test('an own label that is already gone is not removed again', async (t) => {
   const before = aMyPod({ podLabels: { app: 'x', old: 'o' } })
   const live = livePodOf(before)
   delete live.metadata.labels!.old
@@ -106,7 +106,7 @@ t.test('a label of ours that somebody has removed already is not removed again',
   t.notOk('labels' in (change.patch?.metadata ?? {}))
 })
 
-t.test('what a running Pod cannot change is made anew', async (t) => {
+t.test('changes that a running Pod cannot have recreate it', async (t) => {
   const container = { name: 'main', image: 'x:1' }
   const cases: [string, object, object][] = [
     ['resources', {}, { containers: [{ ...container, resources: { limits: { cpu: '1' } } }] }],
@@ -122,7 +122,7 @@ t.test('what a running Pod cannot change is made anew', async (t) => {
   }
 })
 
-t.test('a shorter deadline and a further toleration change in place', async (t) => {
+t.test('a shorter deadline and an additional toleration are patched', async (t) => {
   const containers = [{ name: 'main', image: 'x:1' }]
   const old = aMyPod({ podSpec: { containers, activeDeadlineSeconds: 20, tolerations: [{ key: 'a', operator: 'Exists' }] } })
   const wanted = aMyPod({
@@ -141,7 +141,7 @@ t.test('a shorter deadline and a further toleration change in place', async (t) 
   })
 })
 
-t.test('integers beyond 2^53 are no change, read from a living Pod or from the record', async (t) => {
+t.test('integers beyond 2^53 are no change, from the live Pod or from the record', async (t) => {
   const seconds = 9007199254740993n as unknown as number
   const containers = [{ name: 'main', image: 'x:1' }]
   const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds }]
@@ -149,7 +149,7 @@ t.test('integers beyond 2^53 are no change, read from a living Pod or from the r
   t.strictSame(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
 })
 
-t.test('a damaged record of what was applied takes nothing away', async (t) => {
+t.test('a damaged record of applied values removes nothing', async (t) => {
   const owner = aMyPod({ podLabels: { app: 'x' } })
   const live = livePodOf(owner)
   live.metadata.annotations!['mypod.harryyann.github.io/applied'] = 'garbage'
@@ -162,7 +162,7 @@ const containers = [{ name: 'main', image: 'x:1' }]
 type Patch = { readonly metadata: Record<string, unknown>; readonly spec?: unknown }
 const patchOf = (...all: Parameters<typeof changeOf>): Patch => (changeOf(...all) as unknown as { readonly patch: Patch }).patch
 
-t.test('a Pod has the spec, and a record of what was asked for, sorted', async (t) => {
+t.test('a Pod has the spec, and a sorted record of the applied values', async (t) => {
   const podSpec = {
     containers: [{ name: 'z', image: 'x:1' }],
     initContainers: [{ name: 'init', image: 'i:1' }, { name: 'bare' } as never],
@@ -194,7 +194,7 @@ t.test('a Pod has the spec, and a record of what was asked for, sorted', async (
   })
 })
 
-t.test('a Pod to ask about has no record, no owner and no name', async (t) => {
+t.test('a Pod for a dry run has no record, no owner and no name', async (t) => {
   t.strictSame(podToCheck(aMyPod({ podLabels: { a: 'b' }, podAnnotations: { c: 'd' } }), 'check-'), {
     metadata: { generateName: 'check-', namespace: 'ns', labels: { a: 'b', creator: 'mypod-controller' }, annotations: { c: 'd' } },
     spec: { containers },
@@ -202,7 +202,7 @@ t.test('a Pod to ask about has no record, no owner and no name', async (t) => {
   t.strictSame(podToCheck(aMyPod(), 'check-').metadata.annotations, {})
 })
 
-t.test('the hash is of what a running Pod cannot change, whatever the order of its fields', async (t) => {
+t.test('the hash covers the immutable fields, regardless of field order', async (t) => {
   const hashOf = (podSpec: object): string | undefined =>
     podFor(aMyPod({ podSpec: { containers, ...podSpec } as never })).metadata.annotations![specHashAnnotation]
   const hash = hashOf({})
@@ -225,7 +225,7 @@ t.test('the hash is of what a running Pod cannot change, whatever the order of i
   t.equal(new Set(others).size, others.length)
 })
 
-t.test('why a Pod is made anew is said', async (t) => {
+t.test('the reason to recreate a Pod is reported', async (t) => {
   const live = livePodOf(aMyPod({ podSpec: { containers, activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }] } }))
   const changeTo = (podSpec: object): unknown => changeOf(live, podFor(aMyPod({ podSpec: { containers, ...podSpec } as never })))
   const tolerations = [{ key: 'a', operator: 'Exists' }]
@@ -244,7 +244,7 @@ t.test('why a Pod is made anew is said', async (t) => {
   t.strictSame(changeTo({ activeDeadlineSeconds: 10, tolerations }), { action: 'none' })
 })
 
-t.test('a patch has what has changed and the record of it, and nothing else', async (t) => {
+t.test('a patch has only the changes and their record', async (t) => {
   const before = aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'y' } })
   const live = livePodOf(before)
   const labelled = podFor(aMyPod({ podLabels: { app: 'x', more: 'z' }, podAnnotations: { note: 'y' } }))
@@ -262,12 +262,12 @@ t.test('a patch has what has changed and the record of it, and nothing else', as
   })
 })
 
-t.test('an image that somebody else has set to what is wanted needs no patch of the spec', async (t) => {
+t.test('an image that already has the wanted value needs no patch of the spec', async (t) => {
   const live = livePodOf(aMyPod(), { spec: { containers: [{ name: 'main', image: 'x:2' }] } })
   t.notOk('spec' in patchOf(live, podFor(aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } }))))
 })
 
-t.test('a deadline may be set, made shorter, and no other way', async (t) => {
+t.test('a deadline may be set or shortened only', async (t) => {
   const withDeadline = (seconds: number | undefined): ReturnType<typeof aMyPod> =>
     aMyPod({ podSpec: { containers, ...(seconds !== undefined && { activeDeadlineSeconds: seconds }) } })
   for (const [before, after, expected] of [
@@ -283,16 +283,24 @@ t.test('a deadline may be set, made shorter, and no other way', async (t) => {
   }
 })
 
-t.test('a toleration that is there already is not added, and others stay where they are', async (t) => {
+t.test('existing tolerations are not added again, and others keep their place', async (t) => {
   const notReady = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
   const [a, b] = ['a', 'b'].map((key) => ({ key, operator: 'Exists' }))
   const owner = (...tolerations: object[]): ReturnType<typeof aMyPod> => aMyPod({ podSpec: { containers, tolerations } as never })
   t.strictSame(patchOf(livePodOf(owner()), podFor(owner(a!, b!))).spec, { tolerations: [notReady, a, b] })
   t.notOk('spec' in patchOf(livePodOf(owner()), podFor(owner(notReady))))
-  t.strictSame(changeOf(livePodOf(owner(a!, b!)), podFor(owner(b!, a!))).action, 'patch', 'of the record alone')
+  t.strictSame(changeOf(livePodOf(owner(a!, b!)), podFor(owner(b!, a!))).action, 'patch', 'of the record only')
+  const live = (tolerations: object[] | undefined): ReturnType<typeof livePodOf> => {
+    const pod = livePodOf(owner(a!))
+    return { ...pod, spec: { ...pod.spec!, tolerations: tolerations as never } }
+  }
+  const metadata = { resourceVersion: '5' }
+  t.strictSame(patchOf(live([notReady]), podFor(owner(a!))), { metadata, spec: { tolerations: [notReady, a] } }, 'one is missing')
+  t.strictSame(patchOf(live(undefined), podFor(owner(a!))), { metadata, spec: { tolerations: [a] } }, 'all are missing')
+  t.strictSame(changeOf(live([a!]), podFor(owner(a!))), { action: 'none' })
 })
 
-t.test('a record that lacks a part is read as far as it goes, and one that is lost takes nothing back', async (t) => {
+t.test('a partial record is used as far as possible, and a lost one removes nothing', async (t) => {
   const owner = aMyPod({ podLabels: { old: 'o' }, podAnnotations: { gone: 'g' } })
   const desired = podFor(aMyPod())
   const patched = (record: string | undefined): Patch => {

@@ -9,21 +9,23 @@ import type { MyPod } from '../../../src/operators/mypod/kind.ts'
 import { podFor } from '../../../src/operators/mypod/pod.ts'
 import { reconcileMyPod } from '../../../src/operators/mypod/reconciler.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingLogger } from '../../support/certs-recording-logger.ts'
-import { aMyPod, livePodOf } from '../../support/mypod.ts'
+import { recordingLogger } from '../../support/recording-logger.ts'
+import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 interface Script {
   /** The Pod in the cache. */
   readonly cached?: Pod
-  /** The Pod at the API server, when the cache is behind. */
+  /** The Pod in the API server, when the cache is stale. */
   readonly live?: Pod
-  /** What a create or patch of the Pod is refused with. */
+  /** The error of a create or patch of the Pod. */
   readonly refuse?: Error
-  /** What deleting the Pod, or writing the status, is refused with. */
+  /** The error of a delete of the Pod, or of a write of the status. */
   readonly refuseLast?: ApiError
+  /** The error of a delete of the Pod alone. */
+  readonly refuseDelete?: ApiError
 }
 
-/** Runs one reconcile against a scripted API and gives the writes, the events and the result. */
+/** Runs one reconcile against a scripted API, and returns its writes, events and result. */
 async function reconcile(object: MyPod, script: Script = {}) {
   const writes: [string, ...unknown[]][] = []
   const reads: unknown[] = []
@@ -34,6 +36,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
       writes.push([verb, ...args])
       if (script.refuse !== undefined && (verb === 'create' || verb === 'patch')) throw script.refuse
       if (script.refuseLast !== undefined && (verb === 'delete' || verb === 'patchStatus')) throw script.refuseLast
+      if (script.refuseDelete !== undefined && verb === 'delete') throw script.refuseDelete
       return answer
     }
   const client = {
@@ -43,7 +46,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
     patchStatus: write('patchStatus', {}),
     get: async (...all: unknown[]) => (reads.push(all), script.live),
   } as unknown as Client
-  const told: string[] = []
+  const recorded: string[] = []
   const { logger, lines } = recordingLogger()
   const context = {
     client,
@@ -55,7 +58,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
     events: {
       event(about: unknown, type: string, reason: string, message: string) {
         events.push(reason)
-        told.push(`${about === object ? '' : 'of another object: '}${type} ${reason}: ${message}`)
+        recorded.push(`${about === object ? '' : 'of another object: '}${type} ${reason}: ${message}`)
       },
     },
   } as unknown as ReconcileContext
@@ -63,10 +66,10 @@ async function reconcile(object: MyPod, script: Script = {}) {
   const status = writes.find(([verb]) => verb === 'patchStatus')?.[2] as
     { status: Pick<NonNullable<MyPod['status']>, 'conditions'> } | undefined
   const conditions = status?.status.conditions?.map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`)
-  return { verbs: writes.map(([verb]) => verb), writes, reads, events, told, lines, conditions, result }
+  return { verbs: writes.map(([verb]) => verb), writes, reads, events, recorded, lines, conditions, result }
 }
 
-/** What a reconcile throws. */
+/** The error of a reconcile. */
 async function failureOf(...all: Parameters<typeof reconcile>): Promise<unknown> {
   try {
     return await reconcile(...all)
@@ -92,11 +95,11 @@ t.test('in steady state nothing is written', async (t) => {
   t.strictSame((await reconcile({ ...object, status }, { cached })).verbs, [])
 })
 
-t.test('a MyPod that goes away is left alone', async (t) => {
+t.test('a deleted MyPod is ignored', async (t) => {
   t.strictSame((await reconcile(aMyPod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).verbs, [])
 })
 
-t.test('a foreign Pod of that name is never touched', async (t) => {
+t.test('a Pod with the same name and another owner is never changed', async (t) => {
   const foreign = livePodOf(aMyPod({}, { uid: 'other' }))
   for (const script of [{ cached: foreign }, { live: foreign, refuse: apiError(409, 'AlreadyExists') }]) {
     const { verbs, writes, events, result } = await reconcile(aMyPod(), script)
@@ -112,7 +115,7 @@ t.test('a foreign Pod of that name is never touched', async (t) => {
   }
 })
 
-t.test('what is gone by the time it is deleted, or its status is written, is no failure', async (t) => {
+t.test('NotFound on the delete of the Pod or the write of the status is no failure', async (t) => {
   const notFound = apiError(404, 'NotFound')
   const evicted = livePodOf(aMyPod(), { status: { phase: 'Failed', reason: 'Evicted' } })
   const { verbs, events } = await reconcile(aMyPod(), { cached: evicted, refuseLast: notFound })
@@ -122,13 +125,22 @@ t.test('what is gone by the time it is deleted, or its status is written, is no 
   for (const script of [{ cached: evicted, refuseLast: broken }, { refuseLast: broken }]) t.equal(await failureOf(aMyPod(), script), broken)
 })
 
-t.test('a cache that is behind creates no second Pod', async (t) => {
+t.test('a Pod that cannot be deleted is an error of the reconcile', async (t) => {
+  const object = aMyPod()
+  const cached = livePodOf(object, { status: { phase: 'Failed', reason: 'Evicted' } })
+  for (const refuseDelete of [apiError(403, 'Forbidden'), apiError(409, 'Conflict'), apiError(500, 'InternalError')])
+    t.equal(await failureOf(object, { cached, refuseDelete }), refuseDelete)
+  const { verbs } = await reconcile(object, { cached, refuseDelete: apiError(404, 'NotFound') })
+  t.strictSame(verbs, ['delete', 'patchStatus'])
+})
+
+t.test('a stale cache creates no second Pod', async (t) => {
   const object = aMyPod()
   const { verbs } = await reconcile(object, { live: livePodOf(object), refuse: apiError(409, 'AlreadyExists') })
   t.strictSame(verbs, ['create', 'patchStatus'])
 })
 
-t.test('a Pod that the API server refuses is told in the status and tried again seldom', async (t) => {
+t.test('a Pod that the API server refuses is reported in the status and retried rarely', async (t) => {
   for (const [code, reason] of [
     [422, 'Invalid'],
     [403, 'Forbidden'],
@@ -150,12 +162,12 @@ t.test('a Pod that the API server refuses is told in the status and tried again 
   }
 })
 
-t.test('another failure goes to the queue', async (t) => {
+t.test('other errors are retried by the queue', async (t) => {
   for (const error of [apiError(500, 'InternalError'), apiError(409, 'Conflict'), new Error('not from the API server')])
     t.equal(await failureOf(aMyPod(), { refuse: error }), error)
 })
 
-t.test('a change that a running Pod cannot follow deletes this very Pod, and only once', async (t) => {
+t.test('a change that the running Pod cannot have deletes this Pod, once', async (t) => {
   const before = aMyPod()
   const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:1', command: ['true'] }] } })
   const { verbs, writes, events } = await reconcile(after, { cached: livePodOf(before) })
@@ -166,7 +178,7 @@ t.test('a change that a running Pod cannot follow deletes this very Pod, and onl
   t.strictSame((await reconcile(after, { cached: ending })).verbs, ['patchStatus'])
 })
 
-t.test('an in-place change that the API server refuses makes the Pod anew', async (t) => {
+t.test('an update that the API server refuses recreates the Pod', async (t) => {
   const cached = livePodOf(aMyPod())
   const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })
   t.strictSame((await reconcile(after, { cached, refuse: apiError(422, 'Invalid') })).verbs, ['patch', 'delete', 'patchStatus'])
@@ -187,20 +199,20 @@ const key = { namespace: 'ns', name: 'a' }
 const [fine, settled, ready] = ['Degraded False AsExpected: ', 'Progressing False AsExpected: ', 'Ready True PodReady: ']
 const starting = 'Progressing True Creating: The Pod is starting.'
 
-t.test('a Pod is created as the MyPod asks for it, and that is told', async (t) => {
+t.test('creating a Pod is reported by event and condition', async (t) => {
   const object = aMyPod()
-  const { writes, reads, told, lines, conditions, result } = await reconcile(object)
+  const { writes, reads, recorded, lines, conditions, result } = await reconcile(object)
   t.strictSame(reads, [[podType, key]])
   t.strictSame(writes[0], ['create', podFor(object)])
   t.strictSame(writes[1]![1], key)
-  t.strictSame(told, ['Normal Created: pod a created'])
+  t.strictSame(recorded, ['Normal Created: pod a created'])
   t.strictSame(lines, ['info: created the Pod'])
   t.strictSame(conditions, [fine, 'Progressing True Creating: The Pod was created.', 'Ready False PodPending: The Pod is not ready.'])
   t.equal(result, undefined)
   t.match(writes[1]![2], { status: { conditions: [{ lastTransitionTime: '2026-01-01T00:01:00Z' }] } })
 })
 
-t.test('a Pod is as far as its phase says', async (t) => {
+t.test('the conditions follow the phase of the Pod', async (t) => {
   const object = aMyPod()
   for (const [status, conditions] of [
     [undefined, [fine, settled, ready]],
@@ -212,65 +224,70 @@ t.test('a Pod is as far as its phase says', async (t) => {
     [{ phase: 'Failed', reason: 'Other' }, [fine, settled, 'Ready False PodFailed: The Pod is not ready.']],
     [{ phase: 'Running', reason: 'Evicted' }, [fine, settled, 'Ready False PodRunning: The Pod is not ready.']],
   ] as const) {
-    const { verbs, conditions: found, told, result } = await reconcile(object, { cached: livePodOf(object, { ...(status && { status }) }) })
-    t.strictSame([verbs, found, told, result], [['patchStatus'], conditions, [], undefined], JSON.stringify(status))
+    const {
+      verbs,
+      conditions: found,
+      recorded,
+      result,
+    } = await reconcile(object, { cached: livePodOf(object, { ...(status && { status }) }) })
+    t.strictSame([verbs, found, recorded, result], [['patchStatus'], conditions, [], undefined], JSON.stringify(status))
   }
 })
 
-t.test('a Pod that was taken away by its node is made anew, for whatever reason', async (t) => {
+t.test('a Pod that its node has terminated is recreated, for each of these reasons', async (t) => {
   const object = aMyPod()
   for (const reason of ['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated']) {
-    const { writes, told, lines, conditions, result } = await reconcile(object, {
+    const { writes, recorded, lines, conditions, result } = await reconcile(object, {
       cached: livePodOf(object, { status: { phase: 'Failed', reason } }),
     })
     t.strictSame(writes[0], ['delete', key, { preconditions: { uid: 'pod' } }])
-    t.strictSame(told, [`Normal Recreating: pod a is created anew: it failed with ${reason}`])
+    t.strictSame(recorded, [`Normal Recreating: pod a is created anew: it failed with ${reason}`])
     t.strictSame(lines, ['info: deleted the Pod to create it anew'])
     t.equal(conditions![1], `Progressing True Recreating: The Pod is created anew: it failed with ${reason}.`)
     t.equal(result, undefined)
   }
 })
 
-t.test('what a running Pod cannot follow is told with why', async (t) => {
+t.test('the reason to recreate a Pod is in the event', async (t) => {
   const cached = livePodOf(aMyPod())
   const other = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:1', command: ['true'] }] } })
-  t.strictSame((await reconcile(other, { cached })).told, [
+  t.strictSame((await reconcile(other, { cached })).recorded, [
     'Normal Recreating: pod a is created anew: the Pod spec changed in fields that a running Pod cannot change',
   ])
   const image = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })
-  t.strictSame((await reconcile(image, { cached, refuse: apiError(422, 'Invalid') })).told, [
+  t.strictSame((await reconcile(image, { cached, refuse: apiError(422, 'Invalid') })).recorded, [
     'Normal Recreating: pod a is created anew: the API server refused to change it in place',
   ])
   const ending = livePodOf(aMyPod(), { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
   const waiting = await reconcile(other, { cached: ending })
-  t.strictSame([waiting.told, waiting.result], [[], undefined])
+  t.strictSame([waiting.recorded, waiting.result], [[], undefined])
   t.equal(waiting.conditions![1], 'Progressing True Recreating: The old Pod is going away.')
 })
 
-t.test('a Pod that changes in place is patched, with what it then is in the status', async (t) => {
+t.test('a Pod that is updated in place is patched, and its status follows', async (t) => {
   const cached = livePodOf(aMyPod(), { status: { phase: 'Pending' } })
-  const { writes, told, lines, conditions } = await reconcile(aMyPod({ podLabels: { a: 'b' } }), { cached })
+  const { writes, recorded, lines, conditions } = await reconcile(aMyPod({ podLabels: { a: 'b' } }), { cached })
   const [verb, about, patch] = writes[0]!
   t.strictSame([verb, about], ['patch', key])
   t.match(patch, { metadata: { labels: { a: 'b' }, resourceVersion: '5' } })
-  t.strictSame([told, lines], [[], ['info: updated the Pod in place']])
+  t.strictSame([recorded, lines], [[], ['info: updated the Pod in place']])
   t.strictSame(conditions?.slice(0, 2), [fine, starting])
   for (const error of [apiError(409, 'Conflict'), apiError(403, 'Forbidden'), apiError(500, 'InternalError')])
     t.equal(await failureOf(aMyPod({ podLabels: { a: 'b' } }), { cached, refuse: error }), error)
 })
 
-t.test('what cannot be helped is told, and tried again', async (t) => {
+t.test('a name conflict and a refused Pod are reported, and retried', async (t) => {
   const foreign = livePodOf(aMyPod({}, { uid: 'other' }))
   const message = 'The Pod a exists and is not owned by this MyPod; it is not changed.'
   const conflict = await reconcile(aMyPod(), { live: foreign, refuse: apiError(409, 'AlreadyExists') })
-  t.strictSame(conflict.told, [`Warning NameConflict: ${message}`])
+  t.strictSame(conflict.recorded, [`Warning NameConflict: ${message}`])
   t.strictSame(conflict.conditions, [`Degraded True NameConflict: ${message}`, settled, `Ready False NameConflict: ${message}`])
   t.strictSame(conflict.reads, [
     [podType, key],
     [podType, key],
   ])
   const refused = await reconcile(aMyPod(), { refuse: apiError(403, 'Forbidden', 'exceeded quota') })
-  t.strictSame(refused.told, ['Warning PodCreateFailed: exceeded quota'])
+  t.strictSame(refused.recorded, ['Warning PodCreateFailed: exceeded quota'])
   t.strictSame(refused.lines, ['warn: the API server refused the Pod: exceeded quota'])
   t.strictSame(refused.conditions, [
     'Degraded True PodCreateFailed: exceeded quota',
@@ -279,7 +296,7 @@ t.test('what cannot be helped is told, and tried again', async (t) => {
   ])
 })
 
-t.test('a MyPod that has gone by the time its status is written is no failure', async (t) => {
+t.test('a MyPod that is gone when its status is written is no failure', async (t) => {
   const { verbs, writes } = await reconcile(aMyPod(), { refuseLast: apiError(404, 'NotFound') })
   t.strictSame(verbs, ['create', 'patchStatus'])
   t.strictSame(writes[1]![1], key)

@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { MyPod } from '../../../src/operators/mypod/kind.ts'
 import { statusPatch } from '../../../src/operators/mypod/status.ts'
-import { aMyPod, livePodOf } from '../../support/mypod.ts'
+import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 const now = Date.parse('2026-01-01T00:01:00Z')
 
-t.test('the status is that of the Pod', async (t) => {
+t.test('the status follows the Pod', async (t) => {
   const owner = aMyPod()
   t.match(statusPatch(owner, livePodOf(owner), {}, now), {
     status: {
@@ -23,13 +23,13 @@ t.test('the status is that of the Pod', async (t) => {
   })
 })
 
-t.test('a status that is right is not written again', async (t) => {
+t.test('an unchanged status is not written', async (t) => {
   const owner = aMyPod()
   const { status } = statusPatch(owner, livePodOf(owner), {}, now)!
   t.equal(statusPatch({ ...owner, status: status as NonNullable<MyPod['status']> }, livePodOf(owner), {}, now + 60_000), undefined)
 })
 
-t.test('without a Pod the fields about it are removed', async (t) => {
+t.test('without a Pod its fields are removed', async (t) => {
   const owner = { ...aMyPod(), status: { podPhase: 'Running', podIp: '10.0.0.1' } }
   const patch = statusPatch(owner, undefined, { degraded: { reason: 'PodCreateFailed', message: 'quota' } }, now)
   t.match(patch, {
@@ -43,10 +43,10 @@ t.test('without a Pod the fields about it are removed', async (t) => {
   })
   const { podPhase, podIp, ...others } = JSON.parse(JSON.stringify(patch)).status
   t.strictSame([podPhase, podIp], [null, null])
-  t.strictSame(Object.keys(others), ['observedGeneration', 'conditions'], 'what was not there is not removed')
+  t.strictSame(Object.keys(others), ['observedGeneration', 'conditions'], 'absent fields are not removed')
 })
 
-t.test('a Pod that is not ready says why', async (t) => {
+t.test('a Pod that is not ready has a reason', async (t) => {
   const owner = aMyPod()
   const pending = livePodOf(owner, { status: { phase: 'Pending' } })
   t.match(statusPatch(owner, pending, {}, now), {
@@ -61,7 +61,7 @@ t.test('a Pod that is not ready says why', async (t) => {
 type Patch = { status: Record<string, unknown> & { conditions: Record<string, string>[] } }
 const patchOf = (...all: Parameters<typeof statusPatch>): Patch['status'] => (statusPatch(...all) as unknown as Patch).status
 
-t.test('the whole status of a Pod that is ready', async (t) => {
+t.test('the complete status of a ready Pod', async (t) => {
   const owner = aMyPod({}, { generation: 7 })
   const condition = { lastTransitionTime: '2026-01-01T00:01:00Z', observedGeneration: 7, message: '' }
   t.strictSame(patchOf(owner, livePodOf(owner), {}, now), {
@@ -78,7 +78,7 @@ t.test('the whole status of a Pod that is ready', async (t) => {
   })
 })
 
-t.test('each part of the status that differs is written', async (t) => {
+t.test('each difference in the status is written', async (t) => {
   const owner = aMyPod()
   const { conditions, ...right } = patchOf(owner, livePodOf(owner), {}, now)
   const writes = (status: object, pod = livePodOf(owner)): boolean =>
@@ -94,7 +94,7 @@ t.test('each part of the status that differs is written', async (t) => {
   )
 })
 
-t.test('a Pod without an address has none, and one that has lost it no more', async (t) => {
+t.test('a Pod without an address has none in the status, and a lost address is removed', async (t) => {
   const owner = aMyPod()
   const pod = livePodOf(owner, { status: {} })
   const { podPhase, podIp, nodeIp, createdTimestamp } = patchOf(owner, pod, {}, now)
@@ -104,7 +104,7 @@ t.test('a Pod without an address has none, and one that has lost it no more', as
   t.strictSame([after['podPhase'], after['podIp'], after['nodeIp']], [null, null, null])
 })
 
-t.test('without a Pod the MyPod is not ready, for the reason that there is', async (t) => {
+t.test('without a Pod the MyPod is not ready, with the reason', async (t) => {
   const owner = aMyPod()
   const conditionsOf = (...[pod, outcome]: [Parameters<typeof statusPatch>[1], Parameters<typeof statusPatch>[2]]): string[] =>
     patchOf(owner, pod, outcome, now).conditions.map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`)
@@ -129,7 +129,7 @@ t.test('without a Pod the MyPod is not ready, for the reason that there is', asy
   )
 })
 
-t.test('a condition that has not changed keeps the time of its last change', async (t) => {
+t.test('an unchanged condition keeps its lastTransitionTime', async (t) => {
   const owner = aMyPod()
   const { conditions, ...status } = patchOf(owner, livePodOf(owner), {}, now)
   const later = patchOf(

@@ -6,8 +6,8 @@ import { pod } from '../../../src/api/builtin.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import type { MyPod } from '../../../src/operators/mypod/kind.ts'
 import { validateMyPod, validateMyPodInCluster } from '../../../src/operators/mypod/webhook.ts'
-import type { AdmissionContext } from '../../../src/webhook/context.ts'
-import { aMyPod } from '../../support/mypod.ts'
+import type { AdmissionContext } from '../../../src/webhook/definition/context.ts'
+import { aMyPod } from '../../support/mypod/objects.ts'
 
 const containers = [{ name: 'main', image: 'x:1' }]
 
@@ -17,7 +17,7 @@ function validate(object: MyPod): { errors: string[]; warnings: string[] } {
   return { errors: errors.map(({ path, message }) => `${path}: ${message}`), warnings }
 }
 
-t.test('labels and annotations are those of Kubernetes, and the label of the creator is not for users', async (t) => {
+t.test('labels and annotations are validated like in Kubernetes, and the creator label is reserved', async (t) => {
   t.strictSame(validate(aMyPod()), { errors: [], warnings: [] })
   t.strictSame(validate(aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'any text at all' } })), { errors: [], warnings: [] })
   t.strictSame(validate(aMyPod({ podLabels: { creator: 'me' } })).errors, [
@@ -35,7 +35,7 @@ t.test('labels and annotations are those of Kubernetes, and the label of the cre
   )
 })
 
-t.test('a name that is longer than a host name is warned about', async (t) => {
+t.test('a name longer than a host name is a warning', async (t) => {
   t.strictSame(validate(aMyPod({}, { name: 'a'.repeat(63) })).warnings, [])
   t.strictSame(validate(aMyPod({}, { name: 'a'.repeat(64) })).warnings, [
     "metadata.name: longer than 63 characters; the Pod's host name will be cut",
@@ -43,7 +43,7 @@ t.test('a name that is longer than a host name is warned about', async (t) => {
   t.strictSame(validate(aMyPod({}, { name: undefined as never, generateName: 'a'.repeat(64) })).warnings, [])
 })
 
-t.test('what gives a Pod power over its node is warned about, and nothing else', async (t) => {
+t.test('settings that give a Pod power over its node are warnings', async (t) => {
   const privileged = { securityContext: { privileged: true } }
   const powerful = aMyPod({
     podSpec: {
@@ -74,10 +74,10 @@ t.test('what gives a Pod power over its node is warned about, and nothing else',
   t.strictSame(validate(aMyPod({ podSpec: weak })).warnings, [])
 })
 
-interface Asked {
+interface Calls {
   readonly errors: readonly FieldError[]
   readonly warnings: readonly string[]
-  /** What the requester was asked about, and the Pods that were tried. */
+  /** The access reviews of the requester, and the dry-run Pods. */
   readonly questions: readonly unknown[]
   readonly tried: readonly (readonly unknown[])[]
 }
@@ -85,7 +85,7 @@ interface Asked {
 async function validateInCluster(
   object: MyPod,
   { old, may = true, refuse }: { old?: MyPod; may?: boolean; refuse?: Error } = {},
-): Promise<Asked> {
+): Promise<Calls> {
   const [warnings, questions, tried]: [string[], unknown[], unknown[][]] = [[], [], []]
   const context = {
     client: {
@@ -101,7 +101,7 @@ async function validateInCluster(
   return { errors: await validateMyPodInCluster(object, old, context), warnings, questions, tried }
 }
 
-t.test('the API server is asked whether the requester may create Pods, and what it says of this one', async (t) => {
+t.test('the requester must be allowed to create Pods, and the Pod is created as a dry run', async (t) => {
   const { errors, warnings, questions, tried } = await validateInCluster(aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'y' } }))
   t.strictSame([errors, warnings], [[], []])
   t.strictSame(questions, [{ verb: 'create', type: pod, namespace: 'ns' }])
@@ -122,7 +122,7 @@ t.test('the API server is asked whether the requester may create Pods, and what 
   ])
 })
 
-t.test('only a changed spec is asked about', async (t) => {
+t.test('only a changed spec is checked', async (t) => {
   const object = aMyPod()
   const same = await validateInCluster(aMyPod({}, { labels: { a: 'b' } }), { old: structuredClone(object), may: false })
   t.strictSame(same, { errors: [], warnings: [], questions: [], tried: [] })
@@ -133,7 +133,7 @@ t.test('only a changed spec is asked about', async (t) => {
 const of = (code: number, message: string, causes?: StatusCause[]): ApiError =>
   new ApiError(failure(code, 'Reason', message, causes === undefined ? undefined : { causes }))
 
-t.test('who may not create Pods may not have them created', async (t) => {
+t.test('a requester who may not create Pods is refused', async (t) => {
   const { errors, tried } = await validateInCluster(aMyPod(), { may: false, refuse: of(400, 'no such field') })
   t.strictSame(errors, [
     {
@@ -146,7 +146,7 @@ t.test('who may not create Pods may not have them created', async (t) => {
   t.equal(tried.length, 1)
 })
 
-t.test('what the API server has against the Pod is told about the fields of the MyPod', async (t) => {
+t.test('errors of the dry run are mapped to the fields of the MyPod', async (t) => {
   const causes = [
     { field: 'spec.containers[0].name', message: 'bad name', reason: 'FieldValueDuplicate' },
     { field: 'spec', message: 'bad spec', reason: 'FieldValueRequired' },
@@ -167,7 +167,7 @@ t.test('what the API server has against the Pod is told about the fields of the 
   ])
 })
 
-t.test('each refusal of the API server is what it means', async (t) => {
+t.test('each error of the dry run is an error, a warning or ignored', async (t) => {
   const wrong = (text: string): object[] => [
     { path: 'spec.podSpec', reason: 'FieldValueInvalid', message: `Invalid value: "object": ${text}` },
   ]
@@ -182,8 +182,8 @@ t.test('each refusal of the API server is what it means', async (t) => {
     ],
     [of(404, 'namespaces "ns" not found'), [], []],
   ] as const) {
-    const asked = await validateInCluster(aMyPod(), { refuse: error })
-    t.strictSame([asked.errors, asked.warnings], [errors, warnings], error.message)
+    const result = await validateInCluster(aMyPod(), { refuse: error })
+    t.strictSame([result.errors, result.warnings], [errors, warnings], error.message)
   }
   for (const error of [of(500, 'oops'), of(409, 'conflict'), new Error('not from the API server')])
     await t.rejects(validateInCluster(aMyPod(), { refuse: error }), error)

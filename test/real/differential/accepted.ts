@@ -1,35 +1,35 @@
-/** The reviewed list of what may differ: `accepted.yaml`. */
+/** The reviewed list of accepted differences, `accepted.yaml`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import type { Difference } from './compare.ts'
 import type { Comparison } from './player.ts'
 
-/** One thing that stays different. */
+/** An accepted difference. */
 export interface AcceptedDifference {
-  /** A `*` stands for anything, here and below. */
+  /** The name of the scenario; `*` matches any string, also in `requests` and `paths`. */
   readonly scenario: string
-  /** Ids of requests. */
+  /** The ids of the requests. */
   readonly requests: readonly string[]
-  /** Paths in the answer (`status`, `headers.x`, `body.x`). */
+  /** Paths in the response (`status`, `headers.x`, `body.x`). */
   readonly paths: readonly string[]
-  /** Why, as a user of the API reads it. */
+  /** The reason, for users of the API. */
   readonly reason: string
 }
 
 export interface Accepted {
-  /** What the embedded server does not have, or does in a simpler way, in words. */
+  /** Missing or simplified features of the embedded server. */
   readonly limits: readonly { readonly title: string; readonly text: string }[]
   readonly differences: readonly AcceptedDifference[]
 }
 
-export interface Judgement {
+export interface Review {
   readonly compared: number
   readonly equal: number
-  /** Requests that differ only in what is accepted. */
+  /** The number of requests that have only accepted differences. */
   readonly accepted: number
   readonly failed: readonly { readonly comparison: Comparison; readonly differences: readonly Difference[] }[]
-  /** Requests and paths of the list that do not differ any more. */
+  /** Messages about the request and path patterns in `accepted.yaml` that match no difference any more. */
   readonly stale: readonly string[]
 }
 
@@ -40,8 +40,8 @@ export function readAccepted(): Accepted {
   return { limits, differences }
 }
 
-/** Judges the comparisons of all scenarios: what is accepted and differs nowhere any more is stale. */
-export function judge(comparisons: readonly Comparison[], differences: readonly AcceptedDifference[]): Judgement {
+/** Checks the comparisons of all scenarios against the list. Entries of the list without a difference are stale. */
+export function review(comparisons: readonly Comparison[], differences: readonly AcceptedDifference[]): Review {
   const used = new Set<string>()
   const use = (index: number, kind: string, pattern: string): void => void used.add(`${index} ${kind} ${pattern}`)
   const isAccepted = ({ scenario, id }: Comparison, difference: Difference): boolean =>
@@ -53,11 +53,11 @@ export function judge(comparisons: readonly Comparison[], differences: readonly 
       use(index, 'path', found)
       return true
     }).length > 0
-  const judged = comparisons.map((comparison) => ({
+  const reviewed = comparisons.map((comparison) => ({
     comparison,
     differences: comparison.differences.filter((difference) => !isAccepted(comparison, difference)),
   }))
-  const failed = judged.filter((one) => one.differences.length > 0)
+  const failed = reviewed.filter((one) => one.differences.length > 0)
   const equal = comparisons.filter((comparison) => comparison.differences.length === 0).length
   const stale = differences.flatMap(({ scenario, requests, paths }, index) =>
     [...requests.map((one) => ['request', one] as const), ...paths.map((one) => ['path', one] as const)]
@@ -67,7 +67,7 @@ export function judge(comparisons: readonly Comparison[], differences: readonly 
   return { compared: comparisons.length, equal, accepted: comparisons.length - equal - failed.length, failed, stale }
 }
 
-/** Whether `text` is what the pattern says, in which `*` stands for anything. */
+/** Returns true when the whole string matches the pattern, in which `*` matches any string. */
 export function matches(pattern: string, text: string): boolean {
   const source = pattern
     .split('*')

@@ -1,16 +1,16 @@
-/** What differs between two values, each difference at the narrowest path that tells it. */
+/** Differences between two values, each at its deepest path. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../../src/api/json.ts'
 import { child, valueAt } from './path.ts'
 
 export interface Difference {
   readonly path: string
-  /** Undefined: not there. */
+  /** The real value; undefined when it is missing. */
   readonly real: JsonValue | undefined
   readonly embedded: JsonValue | undefined
 }
 
-/** What tells the items of a list apart, the first that all have and that is different for each. */
+/** Fields that identify list items. The first set that all items have, with unique values, is used. */
 const identities: readonly (readonly string[])[] = [
   ['metadata.namespace', 'metadata.name'],
   ['name'],
@@ -23,7 +23,7 @@ const identities: readonly (readonly string[])[] = [
 ]
 
 /**
- * The differences, in the order of the real value. Items of lists are matched by what identifies them where there is such a thing.
+ * Returns the differences in the order of the real value. List items are matched by their identity, or else by position.
  *
  * @example
  * differencesOf({ a: 1, b: [{ name: 'x' }] }, { a: 1, b: [] }) // [{ path: 'b[x]', real: { name: 'x' }, embedded: undefined }]
@@ -60,10 +60,10 @@ function ofLists(real: readonly JsonValue[], embedded: readonly JsonValue[], pat
 
 type KeyOf = (item: JsonValue) => string | undefined
 
-/** Events and cells are what they are by their place. */
+/** Lists that are compared by position: events and cells. */
 const byPlace = /(?:^|\.)(?:events|cells)$/
 
-/** What tells the items of both lists apart: the values themselves where they are texts. */
+/** Returns the function for the identity of the items in both lists; strings identify themselves. */
 function keyFunction(path: string, ...lists: [JsonValue[], JsonValue[]]): KeyOf | undefined {
   if (byPlace.test(path)) return undefined
   const text: KeyOf = (item) => (typeof item === 'string' ? item : undefined)

@@ -1,5 +1,5 @@
-/** A real and an embedded control plane that are otherwise the same. */
-import type { ControlPlane } from '../../../src/testing/control-plane.ts'
+/** A real and an embedded control plane with the same options. */
+import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
 import { startControlPlane } from '../../../src/testing/control-plane.ts'
 import type { Sides } from './player.ts'
 import type { Scenario } from './scenario.ts'
@@ -8,7 +8,7 @@ export interface BothControlPlanes extends Sides<ControlPlane> {
   stop(): Promise<void>
 }
 
-/** Starts both with what the scenarios need: all of them want controllers, or none does. */
+/** Starts both control planes for scenarios that either all need controllers or all need none. */
 export async function startControlPlanes(scenarios: readonly Scenario[]): Promise<BothControlPlanes> {
   const options = {
     controllers: scenarios.some(({ controllers }) => controllers),
@@ -19,7 +19,7 @@ export async function startControlPlanes(scenarios: readonly Scenario[]): Promis
     startControlPlane({ backend: 'embedded', ...options }),
   ])
   if (real.status === 'rejected' || embedded.status === 'rejected') {
-    // One without the other is of no use.
+    // When one control plane failed to start, the other one is stopped.
     for (const one of [real, embedded]) if (one.status === 'fulfilled') await one.value.stop()
     throw new Error('the control planes did not both start', { cause: [real, embedded].find(({ status }) => status === 'rejected') })
   }

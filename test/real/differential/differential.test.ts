@@ -1,7 +1,7 @@
-/** The scenarios, played against a real and the embedded control plane: answers are equal, but for what is accepted. */
+/** The scenarios on a real and the embedded control plane, whose responses must be equal except for accepted differences. */
 import t from 'tap'
-import { judge, readAccepted } from './accepted.ts'
-import type { Judgement } from './accepted.ts'
+import { review, readAccepted } from './accepted.ts'
+import type { Review } from './accepted.ts'
 import { startControlPlanes } from './control-planes.ts'
 import type { Comparison } from './player.ts'
 import { play } from './player.ts'
@@ -14,34 +14,34 @@ const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 
 const scenarios = readScenarios()
 const { differences: accepted } = readAccepted()
 
-// Some answers of the real server take seconds: it waits for resource versions that never come, and namespaces end slowly.
+// Some responses of the real server take seconds: it waits for future resource versions, and namespaces terminate slowly.
 t.setTimeout(600_000)
 
-t.test('the embedded API server answers as the real one does', needsBinaries, async (t) => {
+t.test('the embedded API server responds like the real one', needsBinaries, async (t) => {
   const comparisons: Comparison[] = []
-  // Scenarios with controllers have control planes of their own, and are played meanwhile.
+  // Scenarios with controllers run in parallel on control planes of their own.
   const groups = [false, true].map((controllers) => start(scenarios.filter((scenario) => scenario.controllers === controllers)))
   t.teardown(() => Promise.all(groups.map(({ stopped }) => stopped)))
   for (const [name, played] of groups.flatMap((group) => group.played)) {
     t.test(name, async (t) => {
-      const judgement = judge(await played, accepted)
+      const reviewed = review(await played, accepted)
       comparisons.push(...(await played))
-      for (const { comparison, differences } of judgement.failed)
+      for (const { comparison, differences } of reviewed.failed)
         t.fail(`${comparison.id}: ${comparison.request}`, { differences: JSON.stringify(differences, undefined, 1) })
-      t.comment(count(judgement))
-      t.ok(judgement.compared > 0)
+      t.comment(count(reviewed))
+      t.ok(reviewed.compared > 0)
     })
   }
-  t.test('every accepted difference is still one', async (t) => {
-    const judgement = judge(comparisons, accepted)
-    t.comment(`in all: ${count(judgement)}`)
-    t.strictSame(judgement.stale, [])
+  t.test('every accepted difference still exists', async (t) => {
+    const reviewed = review(comparisons, accepted)
+    t.comment(`in all: ${count(reviewed)}`)
+    t.strictSame(reviewed.stale, [])
   })
 })
 
 interface Group {
   readonly played: readonly [name: string, comparisons: Promise<Comparison[]>][]
-  /** Resolves when the control planes have gone. */
+  /** Resolves when the control planes have stopped. */
   readonly stopped: Promise<void>
 }
 
@@ -51,7 +51,7 @@ function start(scenarios: readonly Scenario[]): Group {
   let before: Promise<unknown> = controlPlanes
   const played = scenarios.map((scenario): [string, Promise<Comparison[]>] => {
     const own = before.then(async () => play(scenario, await controlPlanes))
-    // Whoever asks for it gets the failure.
+    // The failure is reported by the returned promise.
     before = own.catch(() => undefined)
     return [scenario.name, own]
   })
@@ -59,6 +59,6 @@ function start(scenarios: readonly Scenario[]): Group {
   return { played, stopped: before.then(stop, stop).catch(() => undefined) }
 }
 
-function count({ compared, equal, accepted, failed }: Judgement): string {
+function count({ compared, equal, accepted, failed }: Review): string {
   return `${compared} requests compared: ${equal} equal, ${accepted} differ as accepted, ${failed.length} differ`
 }

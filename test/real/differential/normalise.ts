@@ -1,20 +1,20 @@
 /**
- * Takes out of an answer what differs from run to run: uids, resource versions, times, generated names, tokens, ports, addresses.
- * What can be told apart stays so: `<uid of a>` is that of the first object of that name, the third version of an object is `<version 3>`.
+ * Replaces values of a response that differ between runs: uids, resource versions, times, generated names, tokens, ports, addresses.
+ * Different values stay different: `<uid of a>` is that of the first object with that name, `<version 3>` the third version of an object.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'
 import { valueAt } from './path.ts'
 
-/** An answer as it came. */
+/** A response as received. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** JSON or YAML that was read, else the text; a list of events of a watch. */
+  /** The parsed JSON or YAML, or the text; the list of events of a watch. */
   readonly body: JsonValue
 }
 
-/** What a client can act on. Who answered, when, and how long it took is not compared. */
+/** The compared headers, on which clients can depend. */
 const comparedHeaders: ReadonlySet<string> = new Set([
   'allow',
   'cache-control',
@@ -29,43 +29,43 @@ const comparedHeaders: ReadonlySet<string> = new Set([
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 const rfc3339 = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)/g
-/** Times that a request gave are compared; the server's own ones are of now. */
+/** Times that differ from now by less than this were set by the server, and are not compared. */
 const nowMs = 48 * 3_600_000
-/** What Kubernetes makes names of. */
+/** The characters of generated names. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const generated = new RegExp(`^[${alphabet}]{5}$`)
 const jwt = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g
 const age = /^(?:\d+[smhdy])+$/
 
 export interface NormaliserOptions {
-  /** False where others write too, so that versions cannot be counted. Default true. */
+  /** False when controllers write as well, so that versions cannot be counted. Defaults to true. */
   readonly countVersions?: boolean
 }
 
-/** What one side of a scenario has shown so far. */
+/** The names, uids and versions that one side has returned so far. */
 export class Normaliser {
   readonly #countVersions: boolean
-  /** What is written for a uid. */
+  /** Placeholders by uid. */
   readonly #uids = new Map<string, string>()
   readonly #uidsOfName = new Map<string, number>()
   readonly #versions = new Map<string, string[]>()
   readonly #names = new Map<string, string>()
-  /** The volume with the token of a Pod's ServiceAccount is generated everywhere. */
+  /** Prefixes of generated names; the token volume of every Pod has the prefix `kube-api-access-`. */
   readonly #prefixes = new Set<string>(['kube-api-access-'])
 
   constructor({ countVersions = true }: NormaliserOptions = {}) {
     this.#countVersions = countVersions
   }
 
-  /** Tells a prefix with which the server makes names, so that they are known where no object tells it. */
+  /** Adds a prefix of generated names, for responses without the object. */
   expectNamesFrom(prefix: string): void {
-    // So much of it fits into a name with five more characters.
+    // The server truncates the prefix to leave room for five more characters.
     this.#prefixes.add(prefix.slice(0, 58))
   }
 
-  /** Names and uids that the server has made are the same in all later answers, and in texts. */
+  /** Normalises a response; generated names and uids are replaced in all later responses, also within texts. */
   answer({ status, headers, body }: Answer, { dryRun = false } = {}): JsonObject {
-    // What a dry run makes is never seen again.
+    // Values of a dry run do not occur again.
     if (!dryRun) this.#learn(body)
     const compared = Object.entries(headers)
       .filter(([name]) => comparedHeaders.has(name))
@@ -103,7 +103,7 @@ export class Normaliser {
 
   #object(object: JsonObject): JsonObject {
     const result: JsonObject = {}
-    // In one order on both sides, so that uids get the same numbers.
+    // The sorted order gives uids the same numbers on both sides.
     for (const key of Object.keys(object).sort()) setOwn(result, this.#text(key), this.#field(object, key, getOwn(object, key) ?? null))
     return result
   }
@@ -119,19 +119,19 @@ export class Normaliser {
     return this.#text(value)
   }
 
-  /** Sorted: the API server sorts by time, and whether a second passes between two requests is chance. */
+  /** Sorts the entries: the API server sorts them by their time in seconds, and whether two times are equal is random. */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>
       isObject(entry) ? ['operation', 'manager', 'subresource', 'apiVersion'].map((key) => String(getOwn(entry, key))).join('/') : ''
     return entries.map((entry) => this.#value(entry)).sort((a, b) => (identity(a) < identity(b) ? -1 : 1))
   }
 
-  /** Sorted: a review of rules tells them in the order in which the API server happened to read roles and bindings. */
+  /** Sorts the rules, whose order depends on the order in the API server's cache. */
   #rules(rules: readonly JsonValue[]): JsonValue {
     return rules.map((rule) => this.#value(rule)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
   }
 
-  /** Versions of an object are counted: a write that changes nothing makes none. */
+  /** Counts the versions of an object, so that additional writes are detected. */
   #version(uid: JsonValue | undefined, version: string): string {
     if (typeof uid !== 'string' || !this.#countVersions) return '<version>'
     const known = this.#versions.get(uid) ?? []
@@ -163,7 +163,7 @@ export class Normaliser {
   }
 }
 
-/** Uids that a scenario makes up consist of one digit. */
+/** Returns true for uids from a scenario, which consist of one repeated digit. */
 function isGiven(uid: string): boolean {
   return new Set(uid.replaceAll('-', '')).size === 1
 }
@@ -172,15 +172,15 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** The API server finds what is wrong in the order of its maps, which is another one each time; the message tells it in the same order. */
+/** Sorts the causes and their list in the message, whose order is that of Go maps. */
 function withSortedCauses(status: JsonObject): JsonObject {
   const causes = valueAt(status, 'details.causes')
   if (!Array.isArray(causes) || !isObject(status.details)) return status
   const sorted = causes.toSorted((a, b) => (causeText(a) < causeText(b) ? -1 : 1))
   const [, head, list] = /^(.* is invalid: )\[(.*)\]$/s.exec(String(status.message)) ?? []
-  // Causes that are there twice are told once.
-  const told = (all: readonly JsonValue[]): string => [...new Set(all.map(causeText))].join(', ')
-  const message = head !== undefined && list === told(causes) ? `${head}[${told(sorted)}]` : (status.message ?? '')
+  // The message contains repeated causes once.
+  const listOf = (all: readonly JsonValue[]): string => [...new Set(all.map(causeText))].join(', ')
+  const message = head !== undefined && list === listOf(causes) ? `${head}[${listOf(sorted)}]` : (status.message ?? '')
   return { ...status, message, details: { ...status.details, causes: sorted } }
 }
 
@@ -188,7 +188,7 @@ function causeText(cause: JsonValue): string {
   return `${String(valueAt(cause, 'field'))}: ${String(valueAt(cause, 'message'))}`
 }
 
-/** A Table whose ages are no numbers. */
+/** Returns a Table with placeholders for ages. */
 function withoutAges(table: JsonObject): JsonObject {
   const rows = getOwn(table, 'rows')
   if (!Array.isArray(rows)) return table

@@ -1,11 +1,11 @@
-/** Paths into JSON: `metadata.labels["app.kubernetes.io/name"]`, `items[0].spec`; as scenarios capture values and differences are told. */
+/** Paths into JSON, such as `metadata.labels["app.kubernetes.io/name"]` or `items[0].spec`, for captured values and differences. */
 import type { JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject } from '../../../src/api/json.ts'
 
 const part = /\.?([^.[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/gy
 
 /**
- * The value at `path`; undefined where there is none.
+ * Returns the value at `path`, or undefined when it is missing.
  *
  * @example
  * valueAt({ items: [{ name: 'a' }] }, 'items[0].name') // 'a'
@@ -19,7 +19,7 @@ export function valueAt(value: JsonValue | undefined, path: string): JsonValue |
   return found
 }
 
-/** `path` and then `key`, which is quoted where it is not a plain word. */
+/** Returns `path` extended by `key`, which is quoted unless it is a plain word. */
 export function child(path: string, key: string): string {
   if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`

@@ -1,13 +1,13 @@
 /**
- * Plays scenarios, all or the named ones, and prints what differs as Markdown, with the request and both answers.
+ * Plays all or the named scenarios, and prints their differences as Markdown with the request and both responses.
  *
  *     node test/real/differential/play.ts [--all] [scenario…]
  *
- * `--all` prints accepted differences too.
+ * `--all` also prints accepted differences.
  */
 import { parseArgs } from 'node:util'
 import { startControlPlanes } from './control-planes.ts'
-import { judge, readAccepted } from './accepted.ts'
+import { review, readAccepted } from './accepted.ts'
 import { play } from './player.ts'
 import type { Comparison } from './player.ts'
 import { readScenarios } from './scenario.ts'
@@ -28,7 +28,7 @@ for (const controllers of [false, true]) {
   }
 }
 
-const { compared, equal, accepted: known, failed, stale } = judge(comparisons, accepted)
+const { compared, equal, accepted: known, failed, stale } = review(comparisons, accepted)
 const longest = 700
 const show = (value: unknown): string => {
   const text = value === undefined ? '(absent)' : JSON.stringify(value)
@@ -40,6 +40,6 @@ for (const { comparison, differences } of failed) {
     process.stdout.write(`- \`${difference.path}\`\n  - real: ${show(difference.real)}\n  - embedded: ${show(difference.embedded)}\n`)
   process.stdout.write('\n')
 }
-// Of some scenarios nothing can be said about the rest of the list.
+// Stale entries are known only when all scenarios were played.
 if (positionals.length === 0) for (const line of stale) process.stdout.write(`stale: ${line}\n`)
 process.stdout.write(`${compared} requests compared: ${equal} equal, ${known} differ as accepted, ${failed.length} differ\n`)

@@ -1,7 +1,7 @@
 /**
- * Plays a scenario against two control planes at once, and compares each answer with its counterpart.
+ * Plays a scenario on two control planes in parallel, and compares each response with its counterpart.
  *
- * A scenario is a YAML file in `scenarios/`: requests only. What is right is what the real control plane answers.
+ * A scenario is a YAML file in `scenarios/` with requests only. The expected responses are those of the real control plane.
  *
  *     about: What the file is about, one sentence.
  *     controllers: true          # default false: with garbage collection, namespaces, ServiceAccounts, Pods that run
@@ -33,7 +33,7 @@
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { jsonEqual } from '../../../src/api/json.ts'
-import type { ControlPlane } from '../../../src/testing/control-plane.ts'
+import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
 import type { Difference } from './compare.ts'
 import { differencesOf } from './compare.ts'
 import type { Answer } from './normalise.ts'
@@ -44,12 +44,12 @@ import { Requests, objectOf } from './requests.ts'
 import type { Scenario, Step } from './scenario.ts'
 import { substitute } from './variables.ts'
 
-/** One request and how its two answers differ. */
+/** One request and the differences of its two responses. */
 export interface Comparison {
   readonly scenario: string
   readonly id: string
   readonly request: string
-  /** Normalised. */
+  /** The normalised response of the real control plane. */
   readonly real: JsonObject
   readonly embedded: JsonObject
   readonly differences: readonly Difference[]
@@ -76,7 +76,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 const pollMs = 50
 const pollDeadlineMs = 30_000
 
-/** One control plane and what a scenario has learnt from it. */
+/** One control plane, and the values that a scenario has captured from it. */
 class Side {
   readonly requests: Requests
   readonly normaliser: Normaliser
@@ -88,7 +88,7 @@ class Side {
     this.values = { ...scenario.values, ns: scenario.namespaces[0] ?? '' }
   }
 
-  /** What is sent for the step. */
+  /** Returns the request of a step. */
   request(step: Step): Request {
     const { method, path, body, base64, contentType, accept = 'json', headers, values } = step
     const all = { ...this.values, ...values }
@@ -114,13 +114,13 @@ class Side {
     for (;;) {
       const answer = await this.requests.send(this.request(step), step.user)
       if (step.until === undefined || holds(substitute(step.until, { ...this.values, ...step.values }) as JsonObject, answer)) return answer
-      // What never becomes so is compared as it is: a difference like any other.
+      // After the deadline the last response is compared, which shows as a difference.
       if (Date.now() > deadline) return answer
       await new Promise((resolve) => setTimeout(resolve, pollMs))
     }
   }
 
-  /** Keeps what the step captures, and gives the answer without what differs from run to run. */
+  /** Stores the values that the step captures and returns the normalised response. */
   take(step: Step, answer: Answer): JsonObject {
     for (const [name, path] of Object.entries(step.capture)) {
       const header = /^header:(.*)$/.exec(path)?.[1]
@@ -131,7 +131,7 @@ class Side {
   }
 }
 
-/** Plays the scenario; the control planes are left with what it made. */
+/** Plays the scenario without deleting its objects afterwards. */
 export async function play(scenario: Scenario, controlPlanes: Sides<ControlPlane>): Promise<Comparison[]> {
   const sides = { real: new Side(controlPlanes.real, scenario), embedded: new Side(controlPlanes.embedded, scenario) }
   const comparisons: Comparison[] = []
@@ -150,8 +150,8 @@ export async function play(scenario: Scenario, controlPlanes: Sides<ControlPlane
     compare(step, { real: await watches.real.answer(), embedded: await watches.embedded.answer() })
   }
 
-  async function both<T>(ask: (side: Side) => Promise<T>): Promise<Sides<T>> {
-    const [real, embedded] = await Promise.all([ask(sides.real), ask(sides.embedded)])
+  async function both<T>(send: (side: Side) => Promise<T>): Promise<Sides<T>> {
+    const [real, embedded] = await Promise.all([send(sides.real), send(sides.embedded)])
     return { real, embedded }
   }
 
@@ -169,7 +169,7 @@ async function createNamespaces({ namespaces, controllers }: Scenario, sides: Si
       const headers = { 'content-type': 'application/json' }
       const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
       await side.requests.send({ method: 'POST', path: '/api/v1/namespaces', headers, body })
-      // Pods can be created where there is a ServiceAccount for them.
+      // The creation of Pods requires the default ServiceAccount.
       const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
       while (controllers && (await side.requests.send({ method: 'GET', path, headers: {} })).status !== 200)
         await new Promise((resolve) => setTimeout(resolve, pollMs))
@@ -185,7 +185,7 @@ function holds(until: JsonObject, answer: Answer): boolean {
   })
 }
 
-/** The request in one line, for people. */
+/** Returns a description of the request in one line. */
 function describe(step: Step, side: Side): string {
   const { method, path, headers, body } = side.request(step)
   const notable = Object.entries(headers).filter(([, value]) => value !== mediaTypes.json)

@@ -1,4 +1,4 @@
-/** Requests to one side, as they are: any method, any body; and watches, as the events that came. */
+/** Sends raw requests with any method and body to one control plane, and returns watches as lists of events. */
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { parse } from 'yaml'
@@ -15,11 +15,11 @@ export interface Request {
   readonly body?: string | Buffer
 }
 
-/** How long a watch that has its events is listened to for more. */
+/** The time to wait for surplus events of a watch. */
 const surplusMs = 200
 const requestTimeoutMs = 15_000
 
-/** What a side answers; its sockets are those of one agent, which the owner ends. */
+/** Requests over one agent, which the owner closes. */
 export class Requests {
   readonly #connectionOf: (user: string | undefined) => Connection
   readonly #agent: Agent
@@ -34,7 +34,7 @@ export class Requests {
     return this.#agent.destroy()
   }
 
-  /** What breaks the connection, or comes too late, is the status 0. */
+  /** Sends a request; a broken connection or a timeout has the status 0. */
   async send(asked: Request, user?: string): Promise<Answer> {
     try {
       return await wholeAnswer(await this.#request(asked, user, AbortSignal.timeout(requestTimeoutMs)))
@@ -43,7 +43,7 @@ export class Requests {
     }
   }
 
-  /** Opens a watch; what is not a stream is an answer like any other. */
+  /** Opens a watch; a response that is not a stream is returned as it is. */
   async watch(
     asked: Request,
     { events: wanted, seconds }: { events?: number | undefined; seconds: number },
@@ -126,12 +126,12 @@ function bodyOf(bytes: Buffer, contentType: string): JsonValue {
     if (contentType.includes('json') || text.startsWith('{"')) return JSON.parse(text) as JsonValue
     if (contentType.includes('yaml')) return { yaml: parse(text) as JsonValue }
   } catch {
-    // Compared as the text that it is.
+    // An unparsable body is compared as text.
   }
   return text
 }
 
-/** The object of a body, for conditions and captures. */
+/** Returns the object of a body, for conditions and captures. */
 export function objectOf({ body }: Answer): JsonObject {
   return isObject(body) ? body : {}
 }

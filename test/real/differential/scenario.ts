@@ -1,4 +1,4 @@
-/** A scenario file, read and checked. The format is told at the head of player.ts. */
+/** Parsing and validation of scenario files, whose format is documented in player.ts. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
@@ -9,20 +9,20 @@ import type { ControlPlaneUser } from '../../../src/testing/users.ts'
 export interface Scenario {
   readonly name: string
   readonly about: string
-  /** Default false: garbage collection, namespaces, ServiceAccounts and Pods need them. */
+  /** Defaults to false; garbage collection, namespaces, ServiceAccounts and Pods need controllers. */
   readonly controllers: boolean
-  /** Created before; the first one is `${ns}`. Default: one, named after the scenario. */
+  /** The namespaces to create; the first one is `${ns}`. Defaults to one with the name of the scenario. */
   readonly namespaces: readonly string[]
   readonly users: readonly ControlPlaneUser[]
-  /** For use in the steps: `${name}`. */
+  /** Values for `${name}` in the steps. */
   readonly values: JsonObject
   readonly steps: readonly Step[]
 }
 
 export interface Step {
-  /** Unique in its scenario. */
+  /** An id that is unique in its scenario. */
   readonly id: string
-  /** `WATCH` is a GET whose answer does not end. */
+  /** The HTTP method, or `WATCH` for a GET with a streamed response. */
   readonly method: string
   readonly path: JsonValue
   readonly body?: JsonValue
@@ -32,17 +32,17 @@ export interface Step {
   readonly accept?: string
   readonly headers: JsonObject
   readonly user?: string
-  /** Names of values, and the paths in the answer's body where they are. */
+  /** Paths in the response body by the names of the captured values. */
   readonly capture: Readonly<Record<string, string>>
-  /** Paths and the values to wait for; `status` is that of the answer, null is absent. */
+  /** Expected values by path; `status` is the HTTP status, null means absent. */
   readonly until?: JsonObject
-  /** What `each` gives to this one. */
+  /** The values of this entry of `each`. */
   readonly values: JsonObject
-  /** Of a watch: ends after so many events. */
+  /** The number of events after which a watch is ended. */
   readonly events?: number
-  /** Of a watch: ends after so many seconds, if not before. */
+  /** The number of seconds after which a watch is ended at the latest. */
   readonly seconds: number
-  /** Of a watch: what is requested once it is open. */
+  /** The steps that are played while a watch is open. */
   readonly while: readonly Step[]
 }
 
@@ -65,13 +65,13 @@ const stepKeys = [
 ]
 const defaultWatchSeconds = 10
 
-/** All scenarios, by name. */
+/** Returns all scenarios, sorted by name. */
 export function readScenarios(): Scenario[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
   return files.sort().map((name) => parseScenario(basename(name, '.yaml'), readFileSync(join(folder, name), 'utf8')))
 }
 
-/** Reads a scenario; an error names it and the step. */
+/** Parses a scenario; errors name the scenario and the step. */
 export function parseScenario(name: string, text: string): Scenario {
   const document: unknown = parse(text, { merge: true })
   const at = `scenario ${name}`
@@ -97,7 +97,7 @@ export function parseScenario(name: string, text: string): Scenario {
   return scenario
 }
 
-/** The steps and those within watches. */
+/** Returns the steps, including those within watches. */
 export function allSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => [step, ...allSteps(step.while)])
 }

@@ -3,10 +3,10 @@ import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../src/api/json.ts'
 
 /**
- * `value` with each `${name}` in its texts replaced. A text that is nothing but `${name}` becomes the value, whatever its type;
+ * Returns `value` with each `${name}` in its strings replaced. A string that is only `${name}` becomes the value itself, of any type;
  * `${x*N}` is N times the letter x.
  *
- * @throws {Error} when there is no such value.
+ * @throws {Error} when a value is missing.
  */
 export function substitute(value: JsonValue, values: JsonObject): JsonValue {
   if (typeof value === 'string') return inText(value, values)

@@ -5,7 +5,7 @@ import { Answers } from '../../../src/testing/faults/answers.ts'
 
 const request = (path: string): ProxiedRequest => ({ method: 'GET', path, query: new URLSearchParams(), userAgent: 'a' })
 
-t.test('each code has the words of the API server, unless others are given', async (t) => {
+t.test('each code has the message of the API server by default', async (t) => {
   for (const [code, reason, message] of [
     [429, 'TooManyRequests', 'Too many requests, please try again later.'],
     [500, 'InternalError', 'Internal error occurred: the fault proxy answers'],
@@ -20,7 +20,7 @@ t.test('each code has the words of the API server, unless others are given', asy
   }
 })
 
-t.test('of several answers that match, the first that was asked for is given, as often as it was', async (t) => {
+t.test('the first matching answer is used, as often as configured', async (t) => {
   const answers = new Answers()
   const [twice, never, always] = [
     answers.add(429, { count: 2, match: ({ path }) => path === '/a' }),
@@ -35,7 +35,7 @@ t.test('of several answers that match, the first that was asked for is given, as
   t.equal(always.answered, 3)
 })
 
-t.test('what is healed answers nothing any more', async (t) => {
+t.test('a healed answer is not used', async (t) => {
   const answers = new Answers()
   for (const code of [429, 503] as const) answers.add(code, {})
   answers.heal()

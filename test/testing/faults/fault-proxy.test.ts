@@ -1,4 +1,4 @@
-/** What a fault proxy makes of single requests, before a server that keeps what it gets. `test/conformance/fault-proxy.test.ts` has the rest. */
+/** Single requests through a fault proxy, with a server that records them; `test/conformance/fault-proxy.test.ts` has the rest. */
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
@@ -10,9 +10,9 @@ import type { Connection } from '../../../src/client/connection.ts'
 import { loadConnection } from '../../../src/client/kubeconfig.ts'
 import type { FaultProxy } from '../../../src/testing/faults/fault-proxy.ts'
 import { startFaultProxy } from '../../../src/testing/faults/fault-proxy.ts'
-import type { Handler, TestServer } from '../../support/client-server.ts'
-import { startTestServer } from '../../support/client-server.ts'
-import { until } from '../../support/process.ts'
+import type { Handler, TestServer } from '../../support/client/server.ts'
+import { startTestServer } from '../../support/client/server.ts'
+import { until } from '../../../src/testing/until.ts'
 
 interface Fixture {
   readonly server: TestServer
@@ -38,7 +38,7 @@ interface Answered {
   readonly body: string
 }
 
-/** Sends a request through the proxy as it is. */
+/** Sends a request through the proxy unchanged. */
 async function send(
   { server, ca, authorization }: Connection,
   path: string,
@@ -63,7 +63,7 @@ async function send(
   return { status: response.statusCode!, headers: response.headers, body: text }
 }
 
-t.test('a request goes on as it is, as whom the connection is', async (t) => {
+t.test('a request is passed on unchanged, with the credentials of the connection', async (t) => {
   const { server, proxy } = await fixture(
     t,
     { path: '/prefix/', authorization: () => Promise.resolve('Bearer own'), headers: { 'impersonate-user': 'jane' } },
@@ -95,7 +95,7 @@ t.test('a request goes on as it is, as whom the connection is', async (t) => {
   t.strictSame([others['content-type'], others['content-length']], ['application/merge-patch+json', '7'])
 })
 
-t.test('who has another token, or none, is passed on as that, and as nobody else', async (t) => {
+t.test('another token, or none, is passed on without other credentials', async (t) => {
   const { server, proxy } = await fixture(t, {
     authorization: () => Promise.resolve('Bearer own'),
     headers: { 'impersonate-user': 'jane' },
@@ -114,7 +114,7 @@ t.test('who has another token, or none, is passed on as that, and as nobody else
   )
 })
 
-t.test('without credentials of its own, a connection lends the token that it is not known by', async (t) => {
+t.test('a connection without credentials is identified by the token of the proxy', async (t) => {
   const { server, proxy } = await fixture(t, { headers: { 'x-forwarded': 'yes' } })
   await send(proxy.connection, '/a')
   const other = proxy.through({ ...server.connection, authorization: () => Promise.resolve('Bearer joe') })
@@ -130,7 +130,7 @@ t.test('without credentials of its own, a connection lends the token that it is 
   )
 })
 
-t.test('what comes of a watch comes at once, and ends with its client', async (t) => {
+t.test('watch events are passed on at once, and the watch ends with its client', async (t) => {
   let response: ServerResponse | undefined
   const { proxy } = await fixture(t, {}, (_request, answering) => {
     response = answering
@@ -144,9 +144,9 @@ t.test('what comes of a watch comes at once, and ends with its client', async (t
   incoming.on('error', () => undefined)
   t.equal(incoming.statusCode, 200)
   for (const event of ['one', 'two']) {
-    const told = once(incoming, 'data')
+    const received = once(incoming, 'data')
     response!.write(event)
-    t.equal(String((await told)[0]), event)
+    t.equal(String((await received)[0]), event)
   }
   const closed = once(response!, 'close')
   sent.destroy()
@@ -154,7 +154,7 @@ t.test('what comes of a watch comes at once, and ends with its client', async (t
   await until('it has gone', () => proxy.connections.length === 0)
 })
 
-t.test('a server that does not answer, or not to the end, is a broken connection', async (t) => {
+t.test('a server that breaks off is a broken connection', async (t) => {
   const { proxy } = await fixture(t, {}, ({ url }, response) => {
     if (url === '/half') response.writeHead(200, { 'content-length': '10' }).write('12345', () => response.destroy())
     else response.destroy()
@@ -164,13 +164,13 @@ t.test('a server that does not answer, or not to the end, is a broken connection
   await t.rejects(send(proxy.connection, '/half'), { code: 'ECONNRESET' })
 })
 
-t.test('an answer of the proxy does not reach the server, whatever the request has', async (t) => {
+t.test('an answer of the proxy does not reach the server, for any request', async (t) => {
   const { server, proxy } = await fixture(t)
-  const asked: unknown[] = []
+  const matched: unknown[] = []
   proxy.answer(503, {
     retryAfterSeconds: 3,
     match: ({ method, path, query, userAgent }) => {
-      asked.push([method, path, query.toString(), userAgent])
+      matched.push([method, path, query.toString(), userAgent])
       return path !== '/other'
     },
   })
@@ -184,7 +184,7 @@ t.test('an answer of the proxy does not reach the server, whatever the request h
   t.match(JSON.parse(body), { kind: 'Status', code: 503, details: { retryAfterSeconds: 3 } })
   t.match(body, /\n$/)
   await send(proxy.connection, '/other')
-  t.strictSame(asked, [
+  t.strictSame(matched, [
     ['POST', '/a/b', 'c=d', 'me'],
     ['GET', '/other', '', ''],
   ])
@@ -197,7 +197,7 @@ t.test('an answer of the proxy does not reach the server, whatever the request h
   t.equal((await send(proxy.connection, '/a')).status, 200)
 })
 
-t.test('its connection and its kubeconfig say the same, and go with it', async (t) => {
+t.test('connection and kubeconfig agree, and end with the proxy', async (t) => {
   const { server, proxy } = await fixture(t, { namespace: 'ns', path: '/prefix' })
   const { connection, kubeconfig } = proxy
   t.strictSame([connection.namespace, connection.describe], ['ns', 'a test, through a fault proxy'])
@@ -226,7 +226,7 @@ t.test('its connection and its kubeconfig say the same, and go with it', async (
   await t.rejects(send(connection, '/a'), { code: 'ECONNREFUSED' })
 })
 
-t.test('a delay is in the directions that are named, or in both', async (t) => {
+t.test('a delay applies to the given directions, or to both', async (t) => {
   const { proxy } = await fixture(t)
   for (const [delay, least] of [
     [{ toServerMs: 40 }, 40],
@@ -237,13 +237,13 @@ t.test('a delay is in the directions that are named, or in both', async (t) => {
     const began = performance.now()
     await send(proxy.connection, '/a')
     const ms = performance.now() - began
-    // A handshake and a request: each takes a way there and back.
+    // Handshake and request each take a round trip.
     t.ok(ms >= 2 * least - 5, `${JSON.stringify(delay)}: ${ms}`)
     fault.end()
   }
 })
 
-t.test('what stands still in one direction goes on in the other', async (t) => {
+t.test('a direction that is not held keeps flowing', async (t) => {
   const { server, proxy } = await fixture(t)
   for (const [direction, arrives] of [
     ['toClient', true],

@@ -4,18 +4,18 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { MemoryBudget, smallCost } from '../../../src/webhook/body/budget.ts'
+import { MemoryBudget, smallCost } from '../../../src/webhook/body/memory-budget.ts'
 import { limitAdvice, receiveBodies, receivedOf } from '../../../src/webhook/body/receive.ts'
-import { BodyRefused } from '../../../src/webhook/body/refused.ts'
-import { until } from '../../support/process.ts'
+import { BodyRefused } from '../../../src/webhook/body/body-refused.ts'
+import { until } from '../../../src/testing/until.ts'
 
 interface Fixture {
   readonly app: FastifyInstance
   readonly clock: FakeClock
   readonly budget: MemoryBudget
-  /** What was known when the route was asked. */
+  /** Memory use and start of the requests that reached the route. */
   readonly handled: { used: number; bytes: number | undefined; began: number | undefined }[]
-  /** Begins a request; what it is answered with is there in the end. */
+  /** Begins a request; `answer` returns its status and body once it is answered, status 0 before. */
   begin(headers?: Record<string, string>): { readonly payload: PassThrough; answer(): { readonly status: number; readonly body: string } }
 }
 
@@ -29,8 +29,8 @@ function fixture(
   const handled: Fixture['handled'] = []
   const app = fastify()
   t.after(() => app.close())
-  const given = { what: 'AdmissionReview', maxBytes: 100_000, advice: 'send less', budget, clock, costOf, ...options } as const
-  receiveBodies(app, given as Parameters<typeof receiveBodies>[1])
+  const settings = { what: 'AdmissionReview', maxBytes: 100_000, advice: 'send less', budget, clock, costOf, ...options } as const
+  receiveBodies(app, settings as Parameters<typeof receiveBodies>[1])
   app.setErrorHandler((error: Error, _request, reply) => reply.code(error instanceof BodyRefused ? error.code : 500).send(error.message))
   app.post('/', (request) => {
     const received = receivedOf(request)
@@ -59,7 +59,7 @@ async function answered({ answer }: ReturnType<Fixture['begin']>): Promise<reado
   return [status, body]
 }
 
-t.test('a body is read when all of it is there, and costs what it is said to until it is answered', async (t) => {
+t.test('a body reaches the route when it is complete, and its cost is released with the answer', async (t) => {
   const { budget, begin } = fixture(t)
   for (const [length, parts] of [
     ['4', ['[1,2', ']']],
@@ -74,7 +74,7 @@ t.test('a body is read when all of it is there, and costs what it is said to unt
   }
 })
 
-t.test('what is announced, or sent, beyond the limit is refused, with what to do', async (t) => {
+t.test('a body beyond the limit, announced or received, is refused with advice', async (t) => {
   const { budget, begin } = fixture(t)
   const refusal = [413, 'The AdmissionReview is larger than 100000 bytes: send less.']
   t.strictSame(await answered(begin({ 'content-length': '100001' })), refusal)
@@ -87,7 +87,7 @@ t.test('what is announced, or sent, beyond the limit is refused, with what to do
   t.equal(budget.used, 0)
 })
 
-t.test('a body of tiny chunks is refused', async (t) => {
+t.test('a body of many tiny chunks is refused', async (t) => {
   const { budget, begin } = fixture(t)
   const refused = begin()
   const read = begin()
@@ -97,12 +97,12 @@ t.test('a body of tiny chunks is refused', async (t) => {
     await new Promise(setImmediate)
   }
   read.payload.end()
-  t.equal((await answered(read))[0], 200, 'as long as there are few')
+  t.equal((await answered(read))[0], 200, 'few tiny chunks are accepted')
   t.strictSame(await answered(refused), [400, 'The body comes in chunks of less than 64 bytes.'])
   t.equal(budget.used, 0)
 })
 
-t.test('what can never be read in the memory that there is, is refused at once', async (t) => {
+t.test('a body that can never fit into the memory is refused at once', async (t) => {
   const { budget, begin } = fixture(t, () => smallCost)
   const request = begin()
   request.payload.end('[]')
@@ -115,13 +115,13 @@ t.test('what can never be read in the memory that there is, is refused at once',
   t.equal(budget.used, 0)
 })
 
-t.test('a body that comes slowly has to go while others wait for memory, and no sooner', async (t) => {
+t.test('a slow body is refused only while other requests wait for memory', async (t) => {
   const { clock, budget, begin } = fixture(t)
   const slow = begin({ 'content-length': '1000' })
   slow.payload.write('[')
   await until('it has begun', () => budget.used > 16 * 1024)
   await clock.advance(20_000)
-  t.equal(slow.answer().status, 0, 'nobody waits')
+  t.equal(slow.answer().status, 0, 'no other request waits')
   const other = budget.open()
   other.force(budget.total)
   budget.open().growLater(smallCost, () => undefined)
@@ -130,7 +130,7 @@ t.test('a body that comes slowly has to go while others wait for memory, and no 
   t.strictSame(await answered(slow), [408, 'The body came too slowly while others waited for memory.'])
 })
 
-t.test('a sender that goes gives back what its body has taken', async (t) => {
+t.test('a client that disconnects releases the memory of its body', async (t) => {
   const { budget, begin } = fixture(t)
   const request = begin({ 'content-length': '1000' })
   request.payload.write('[')
@@ -138,9 +138,10 @@ t.test('a sender that goes gives back what its body has taken', async (t) => {
   request.payload.destroy(new Error('gone'))
   await until('all is given back', () => budget.used === 0)
   t.equal(budget.used, 0)
+  t.strictSame(await answered(request), [400, 'The body could not be received: gone'])
 })
 
-t.test('a body that finds no memory is refused when its sender stops waiting, counted from its headers', async (t) => {
+t.test('a body that finds no memory is refused at its timeout, counted from its headers', async (t) => {
   const { clock, budget, begin } = fixture(t)
   const { payload, answer } = begin({ 'content-length': '4' })
   await until('the headers have come', () => budget.used > 0)
@@ -150,14 +151,14 @@ t.test('a body that finds no memory is refused when its sender stops waiting, co
   budget.open().growLater(smallCost, () => undefined)
   payload.end(',]')
   await until('the body waits for memory', () => budget.waiting === 1)
-  // 10 s, less those for the way back.
+  // The request waits until its timeout of 10 s, minus 100 ms for the response.
   await clock.advance(3899)
   t.equal(answer().status, 0)
   await clock.advance(1)
   t.equal(await until('it is refused', () => answer().status > 0 && answer().status), 429)
 })
 
-t.test('while it is handled, a request takes 16 KiB and what its body costs, and is known to have begun with its headers', async (t) => {
+t.test('a request takes 16 KiB and the cost of its body while it is handled, and its start is that of its headers', async (t) => {
   const { clock, budget, begin, handled } = fixture(t)
   const request = begin({ 'content-length': '4' })
   await until('the headers have come', () => budget.used > 0)
@@ -170,25 +171,25 @@ t.test('while it is handled, a request takes 16 KiB and what its body costs, and
   t.strictSame([budget.used, clock.pending], [0, 0])
 })
 
-t.test('a request without a body has received none', async (t) => {
+t.test('a request without a body reaches the route without a charge', async (t) => {
   const { app, handled } = fixture(t)
   t.equal((await app.inject({ method: 'POST', url: '/' })).body, 'read undefined')
   t.strictSame(handled, [{ used: 0, bytes: undefined, began: undefined }])
 })
 
-t.test('only JSON is received', async (t) => {
+t.test('only JSON is accepted', async (t) => {
   const { app, budget } = fixture(t)
   const answer = await app.inject({ method: 'POST', url: '/', payload: 'a', headers: { 'content-type': 'text/plain' } })
   t.strictSame([answer.statusCode, budget.used], [500, 0])
   t.match(answer.body, /Unsupported Media Type/)
 })
 
-t.test('what is received under another name, and without advice, is refused under that name', async (t) => {
+t.test('refusals name the kind of review', async (t) => {
   const { begin } = fixture(t, undefined, { what: 'ConversionReview', advice: undefined })
   t.strictSame(await answered(begin({ 'content-length': '100001' })), [413, 'The ConversionReview is larger than 100000 bytes.'])
 })
 
-t.test('a body may cost all of the reserve, and a small one more than that', async (t) => {
+t.test('a body may cost the whole reserve, and a small one more than that', async (t) => {
   for (const [cost, reserve, status] of [
     [smallCost - 16 * 1024, smallCost, 200],
     [smallCost - 16 * 1024 + 1, smallCost, 413],
@@ -203,7 +204,7 @@ t.test('a body may cost all of the reserve, and a small one more than that', asy
   }
 })
 
-t.test('a body that finds no memory is read when there is some, and is not refused any more', async (t) => {
+t.test('a body that waits for memory is read once there is some, and does not time out afterwards', async (t) => {
   const { clock, budget, begin } = fixture(t)
   const other = budget.open()
   const early = budget.open()
@@ -217,12 +218,12 @@ t.test('a body that finds no memory is read when there is some, and is not refus
   other.release()
   request.payload.end('2]')
   t.strictSame(await answered(request), [200, 'read [1,2]'])
-  t.equal(clock.pending, 0, 'it has no patience to lose any more')
+  t.equal(clock.pending, 0, 'its timeout has ended')
   early.release()
   t.equal(budget.used, 0)
 })
 
-t.test('why there is no memory is said with what there is', async (t) => {
+t.test('the refusal for lack of memory states the memory in use', async (t) => {
   const { clock, budget, begin } = fixture(t)
   const other = budget.open()
   other.force(2 * smallCost)
@@ -238,7 +239,7 @@ t.test('why there is no memory is said with what there is', async (t) => {
   t.strictSame([budget.waiting, budget.used, clock.pending], [0, 3 * smallCost, 0])
 })
 
-t.test('the chunks of a body are put together as they come, in memory for no more than is announced', async (t) => {
+t.test('chunks are collected in a buffer no larger than the announced length', async (t) => {
   const { budget, begin } = fixture(t)
   const request = begin({ 'content-length': '9' })
   for (const chunk of ['[1,', '2,', '3,']) {
@@ -251,7 +252,7 @@ t.test('the chunks of a body are put together as they come, in memory for no mor
   t.strictSame(await answered(request), [200, 'read [1,2,3,4'])
 })
 
-t.test('a body that has got its memory has to come on while others wait for theirs', async (t) => {
+t.test('a body that has got its memory must make progress while others wait for theirs', async (t) => {
   const { clock, budget, begin } = fixture(t)
   const slow = begin({ 'content-length': '50000' })
   slow.payload.write('[')
@@ -264,7 +265,7 @@ t.test('a body that has got its memory has to come on while others wait for thei
   other.release()
   await until('it has got it', () => budget.waiting === 0)
   await clock.advance(5_000)
-  t.equal(slow.answer().status, 0, 'nobody waits')
+  t.equal(slow.answer().status, 0, 'no other request waits')
   budget.open().force(2 * smallCost)
   budget.open().growLater(smallCost, () => undefined)
   budget.open().growLater(smallCost, () => undefined)

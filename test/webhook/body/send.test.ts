@@ -12,7 +12,7 @@ const answers: [string, string | Buffer, number][] = [
   ['long bytes', Buffer.from(JSON.stringify('x'.repeat(1_000_000))), 4],
 ]
 
-t.test('a long answer goes out in pieces, each in a turn of its own', async (t) => {
+t.test('a long answer is written in pieces, one per turn of the event loop', async (t) => {
   for (const [name, answer, pieces] of answers) {
     const app = fastify()
     const turnsOfPieces: number[] = []
@@ -38,7 +38,7 @@ t.test('a long answer goes out in pieces, each in a turn of its own', async (t) 
   }
 })
 
-t.test('an answer of 256 KiB is one piece, and of a byte more two', async (t) => {
+t.test('an answer of 256 KiB is one piece, one byte more makes two', async (t) => {
   for (const [length, pieces] of [
     [256 * 1024, [256 * 1024]],
     [256 * 1024 + 1, [256 * 1024, 1]],
@@ -65,7 +65,7 @@ t.test('an answer of 256 KiB is one piece, and of a byte more two', async (t) =>
   }
 })
 
-t.test('a connection with a long answer expects the next request before that has been fetched', (t) => {
+t.test('a connection with a long answer reads the next request before the answer is fetched', (t) => {
   const listeners = (answer: string): number => {
     const socket = new Socket()
     const reply = { raw: { socket }, type: () => reply, header: () => reply, send: () => reply } as unknown as FastifyReply

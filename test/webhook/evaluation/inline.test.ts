@@ -8,9 +8,9 @@ import { Type } from '../../../src/api/type.ts'
 import { failure } from '../../../src/api/status.ts'
 import type { Verb } from '../../../src/webhook/evaluation/evaluation.ts'
 import { InlineEvaluation, rulesOf } from '../../../src/webhook/evaluation/inline.ts'
-import { encodeReview, readReview } from '../../../src/webhook/review.ts'
-import { review, widget, widgetObject } from '../../support/webhook-fixture.ts'
-import type { ReviewedRequest } from '../../support/webhook-fixture.ts'
+import { encodeReview, readReview } from '../../../src/webhook/review/admission-review.ts'
+import { review, widget, widgetObject } from '../../support/webhook/fixture.ts'
+import type { ReviewedRequest } from '../../support/webhook/fixture.ts'
 
 const object = widgetObject({ image: 'i' })
 
@@ -19,7 +19,7 @@ function evaluationOf(verb: Verb, request: ReviewedRequest, kind: Kind | null = 
   return new InlineEvaluation(rules, readReview(Buffer.from(JSON.stringify(review(request)))))
 }
 
-t.test('a review applies where there is an object for the webhook', async (t) => {
+t.test('a review applies if it has an object for the webhook', async (t) => {
   const cases: readonly (readonly [ReviewedRequest, mutate: boolean, validate: boolean])[] = [
     [{ object }, true, true],
     [{ operation: 'UPDATE', object, oldObject: object }, true, true],
@@ -33,9 +33,9 @@ t.test('a review applies where there is an object for the webhook', async (t) =>
       t.equal(evaluationOf(verb, request).begin().applies, expected[index], `${verb} ${JSON.stringify(request)}`)
 })
 
-t.test('a review of a subresource applies, too, and a connection may have no options', async (t) => {
+t.test('a review of a subresource applies, and CONNECT may have no options', async (t) => {
   const connect = { operation: 'CONNECT', subResource: 'exec' }
-  for (const [verb, request, applies, given] of [
+  for (const [verb, request, applies, expected] of [
     ['mutate', { ...connect, object }, true, object],
     ['mutate', connect, false, undefined],
     ['validate', { ...connect, object }, true, object],
@@ -43,14 +43,14 @@ t.test('a review of a subresource applies, too, and a connection may have no opt
     ['validate', { operation: 'UPDATE', subResource: 'status', object, oldObject: object }, true, object],
   ] as const) {
     const evaluation = evaluationOf(verb, request as ReviewedRequest, null, request.subResource)
-    const { request: asked } = evaluation
-    t.strictSame(evaluation.begin(), { request: asked, applies, errors: noErrors, warnings: [] })
-    t.strictSame(evaluation.objects().object, given)
-    t.equal(evaluation.change(object), noErrors, 'what has no schema has no errors')
+    const { request: decoded } = evaluation
+    t.strictSame(evaluation.begin(), { request: decoded, applies, errors: noErrors, warnings: [] })
+    t.strictSame(evaluation.objects().object, expected)
+    t.equal(evaluation.change(object), noErrors, 'without a schema there are no errors')
   }
 })
 
-t.test('a mutating webhook fills in what the schema has, and a validating one takes the object as it is', async (t) => {
+t.test('a mutating webhook applies the defaults of the schema, a validating one leaves the object as it is', async (t) => {
   const mutating = evaluationOf('mutate', { object })
   t.strictSame(mutating.begin().errors, noErrors)
   t.strictSame(mutating.objects(), { object: widgetObject({ image: 'i', size: 3 }), oldObject: undefined })
@@ -59,7 +59,7 @@ t.test('a mutating webhook fills in what the schema has, and a validating one ta
   t.strictSame(validating.objects(), { object, oldObject: object })
 })
 
-t.test('an object is validated beside the one before: what was wrong there may stay', async (t) => {
+t.test('an update is validated against the old object: unchanged errors are tolerated', async (t) => {
   const lacking = widgetObject({})
   for (const verb of ['mutate', 'validate'] as const) {
     const created = evaluationOf(verb, { object: lacking })
@@ -76,7 +76,7 @@ t.test('an object is validated beside the one before: what was wrong there may s
   }
 })
 
-t.test('what a handler has made of the object is validated, and is what the patch leads to', async (t) => {
+t.test('the object that a handler returns is validated and becomes the patch', async (t) => {
   const evaluation = evaluationOf('mutate', { object })
   evaluation.begin()
   const errors = evaluation.change(widgetObject({ image: 'i', size: 10 }))
@@ -94,7 +94,7 @@ t.test('what a handler has made of the object is validated, and is what the patc
   t.strictSame(evaluation.answer(denied), encodeReview('uid-1', denied))
 })
 
-t.test('there is a patch only in an answer that may have one', async (t) => {
+t.test('only answers of applying mutating reviews have a patch', async (t) => {
   const none = encodeReview('uid-1', { allowed: true })
   for (const [verb, request] of [
     ['validate', { object }],
@@ -107,7 +107,7 @@ t.test('there is a patch only in an answer that may have one', async (t) => {
   }
 })
 
-t.test('a mutating webhook warns of fields that an embedded type does not have, of 32 of them', async (t) => {
+t.test('a mutating webhook warns of at most 32 unknown fields of an embedded type', async (t) => {
   const kind = defineKind({
     group: 'example.com',
     kind: 'Holder',

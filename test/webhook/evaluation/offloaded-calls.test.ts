@@ -1,12 +1,12 @@
-/** What an offloaded evaluation asks its thread for, with a thread that keeps what it is asked. */
+/** The calls of an offloaded evaluation to its thread, with a thread that records them. */
 import t from 'tap'
 import { noErrors } from '../../../src/api/error-list.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { OffloadedEvaluation } from '../../../src/webhook/evaluation/offloaded.ts'
 import type { ReviewThreads } from '../../../src/webhook/evaluation/review-threads.ts'
-import type { Call } from '../../../src/webhook/handler.ts'
-import { encodeReview, readReview } from '../../../src/webhook/review.ts'
-import { review, widgetObject } from '../../support/webhook-fixture.ts'
+import type { Call } from '../../../src/webhook/handlers/call.ts'
+import { encodeReview, readReview } from '../../../src/webhook/review/admission-review.ts'
+import { review, widgetObject } from '../../support/webhook/fixture.ts'
 
 const object = widgetObject({ size: 1 })
 const body = JSON.stringify(review({ object, dryRun: true }))
@@ -17,18 +17,18 @@ interface Fixture {
   readonly evaluation: OffloadedEvaluation
   readonly controller: AbortController
   readonly calls: { readonly method: string; readonly argument: unknown; readonly moved: readonly ArrayBuffer[] }[]
-  /** How often the thread was released. */
+  /** The number of times the thread was released. */
   readonly released: () => number
   begin(): Promise<unknown>
 }
 
-function fixture(bytes = Buffer.from(body), { verb = 'mutate' as 'mutate' | 'validate', applies = true, given = object } = {}): Fixture {
+function fixture(bytes = Buffer.from(body), { verb = 'mutate' as 'mutate' | 'validate', applies = true, input = object } = {}): Fixture {
   const controller = new AbortController()
   const calls: Fixture['calls'] = []
   let released = 0
   const answers: Readonly<Record<string, unknown>> = {
     begin: { request, applies, errors: noErrors, warnings: [] },
-    objects: { object: bufferOf(given), oldObject: undefined },
+    objects: { object: bufferOf(input), oldObject: undefined },
     change: noErrors,
     answer: { text: bufferOf('written'), patch: { operations: 1, bytes: 2 } },
   }
@@ -52,7 +52,7 @@ function fixture(bytes = Buffer.from(body), { verb = 'mutate' as 'mutate' | 'val
   }
 }
 
-t.test('the body goes to the thread as it is, and the request is known before, but for what stands behind its objects', async (t) => {
+t.test('the body is moved to the thread, and the request is known before, except for the fields behind its objects', async (t) => {
   const own = Buffer.from(new TextEncoder().encode(body).buffer)
   const { evaluation, calls, begin } = fixture(own)
   t.strictSame(evaluation.request, { ...request, dryRun: false, options: undefined })
@@ -66,21 +66,21 @@ t.test('the body goes to the thread as it is, and the request is known before, b
   t.equal(moved[0], bytes)
 })
 
-t.test('a body in the memory of others is copied', async (t) => {
+t.test('a body that is part of a shared buffer is copied', async (t) => {
   const { calls, begin } = fixture(Buffer.from(`${body}${body}`).subarray(0, Buffer.byteLength(body)))
   await begin()
   const { bytes } = calls[0]!.argument as { bytes: ArrayBuffer }
   t.equal(Buffer.from(bytes).toString(), body)
 })
 
-t.test('objects are read and frozen, and what handlers make of them is sent as what differs', async (t) => {
+t.test('objects are parsed and frozen, and changed objects are sent as deltas', async (t) => {
   const { evaluation, calls, begin } = fixture()
   await begin()
   const objects = await evaluation.objects()
   t.strictSame(objects, { object, oldObject: undefined })
-  const given = objects.object as JsonObject & { spec: JsonObject }
-  t.ok(Object.isFrozen(given) && Object.isFrozen(given.spec))
-  const changed = { ...given, spec: { ...given.spec, size: 2 } }
+  const input = objects.object as JsonObject & { spec: JsonObject }
+  t.ok(Object.isFrozen(input) && Object.isFrozen(input.spec))
+  const changed = { ...input, spec: { ...input.spec, size: 2 } }
   t.equal(await evaluation.change(changed), noErrors)
   await evaluation.change({ ...changed, kind: 'Other' })
   t.strictSame(
@@ -93,7 +93,7 @@ t.test('objects are read and frozen, and what handlers make of them is sent as w
   )
 })
 
-t.test('the thread writes the answers that may have a patch', async (t) => {
+t.test('the thread writes answers that may have a patch', async (t) => {
   const { evaluation, calls, begin } = fixture()
   await begin()
   const { text, patch } = await evaluation.answer({ allowed: true })
@@ -109,14 +109,14 @@ t.test('the thread writes the answers that may have a patch', async (t) => {
     t.strictSame(await other.evaluation.answer(response), encodeReview('uid-1', response), JSON.stringify(options))
     t.equal(other.calls.length, 1)
     other.evaluation.close()
-    t.strictSame(await other.evaluation.answer(response), encodeReview('uid-1', response), 'also once it is closed')
+    t.strictSame(await other.evaluation.answer(response), encodeReview('uid-1', response), 'also when it is closed')
   }
 })
 
-t.test('the thread is released once, and is asked for nothing any more', async (t) => {
+t.test('closing an evaluation releases the thread once, and later calls are refused', async (t) => {
   const { evaluation, calls, released, begin } = fixture()
   evaluation.close()
-  t.equal(released(), 0, 'there is none yet')
+  t.equal(released(), 0, 'no thread has been acquired yet')
   await begin()
   for (const _ of [1, 2]) evaluation.close()
   t.equal(released(), 1)
@@ -124,33 +124,33 @@ t.test('the thread is released once, and is asked for nothing any more', async (
   t.equal(calls.length, 1)
 })
 
-t.test('a review that is given up releases its thread, and throws why', async (t) => {
+t.test('an aborted review releases its thread, and throws the reason', async (t) => {
   const { evaluation, controller, calls, released, begin } = fixture()
   await begin()
-  const { object: given } = await evaluation.objects()
+  const { object: read } = await evaluation.objects()
   const reason = new Error('too late')
   controller.abort(reason)
   t.equal(released(), 1)
   await t.rejects(evaluation.objects(), reason)
-  await t.rejects(evaluation.change({ ...given }), reason)
+  await t.rejects(evaluation.change({ ...read }), reason)
   t.equal(calls.length, 2)
 
   const late = fixture()
   const beginning = late.begin()
   late.controller.abort(reason)
   await t.rejects(beginning, reason)
-  t.strictSame([late.released(), late.calls.length], [1, 0], 'also one that has just got its thread')
+  t.strictSame([late.released(), late.calls.length], [1, 0], 'also one that has just acquired its thread')
 })
 
-t.test('large objects are read and written while the event loop is free in between, until the review is given up', async (t) => {
-  const given = widgetObject({ parts: Array.from({ length: 10_000 }, (_, index) => ({ name: `n${index}` })) })
+t.test('large objects are parsed and written while the event loop stays free, until the review is aborted', async (t) => {
+  const large = widgetObject({ parts: Array.from({ length: 10_000 }, (_, index) => ({ name: `n${index}` })) })
   let turns = 0
   let counting = setImmediate(function count() {
     turns += 1
     counting = setImmediate(count)
   })
   t.teardown(() => clearImmediate(counting))
-  const { evaluation, begin } = fixture(undefined, { given })
+  const { evaluation, begin } = fixture(undefined, { input: large })
   await begin()
   turns = 0
   const { object: read } = await evaluation.objects()
@@ -162,13 +162,13 @@ t.test('large objects are read and written while the event loop is free in betwe
 
   const reason = new Error('too late')
   for (const step of ['objects', 'change'] as const) {
-    const late = fixture(undefined, { given })
+    const late = fixture(undefined, { input: large })
     await late.begin()
     if (step === 'change') await late.evaluation.objects()
-    const asked = late.calls.length
+    const before = late.calls.length
     const working = step === 'change' ? late.evaluation.change(structuredClone(read!)) : late.evaluation.objects()
     setImmediate(() => late.controller.abort(reason))
     await t.rejects(Promise.resolve<unknown>(working), reason)
-    t.equal(late.calls.length, asked + (step === 'objects' ? 1 : 0))
+    t.equal(late.calls.length, before + (step === 'objects' ? 1 : 0))
   }
 })

@@ -4,19 +4,19 @@ import type { Test } from 'tap'
 import { deepFreeze } from '../../../src/api/json.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import type { CombinedWebhook } from '../../../src/webhook/combine.ts'
-import { combineWebhooks } from '../../../src/webhook/combine.ts'
-import { defineWebhook } from '../../../src/webhook/definition.ts'
+import type { CombinedWebhook } from '../../../src/webhook/definition/combine.ts'
+import { combineWebhooks } from '../../../src/webhook/definition/combine.ts'
+import { defineWebhook } from '../../../src/webhook/definition/definition.ts'
 import { OffloadedEvaluation } from '../../../src/webhook/evaluation/offloaded.ts'
 import { ReviewThreads } from '../../../src/webhook/evaluation/review-threads.ts'
-import type { Call } from '../../../src/webhook/handler.ts'
-import { hostileReviews, rulesReview, target } from '../../support/hostile-reviews.ts'
+import type { Call } from '../../../src/webhook/handlers/call.ts'
+import { hostileReviews, rulesReview, target } from '../../support/hostile/reviews.ts'
 import { Turns } from '../../support/turns.ts'
 
 t.setTimeout(300_000)
 
 const [webhook] = combineWebhooks([defineWebhook(target)]) as [CombinedWebhook]
-// A thread does not keep the process running; a server does.
+// A worker thread does not keep the process running; a server does.
 const running = setInterval(() => undefined, 1000)
 t.teardown(() => clearInterval(running))
 
@@ -25,7 +25,7 @@ interface Target extends JsonObject {
   readonly spec: Record<'rules' | 'items' | 'labels' | 'open', never> & JsonObject
 }
 
-/** What a handler makes of the object of a review, and the processor time of the longest turn until the thread has it, in milliseconds. */
+/** The processor time of the longest turn, in milliseconds, from the handler's return until the thread has the changed object. */
 async function longestTurn(t: Test, text: string, handler: (object: Target) => JsonObject): Promise<number> {
   const threads = new ReviewThreads({ webhooks: [webhook], clock: new FakeClock(), threads: 1 })
   t.teardown(() => threads.stop())
@@ -37,7 +37,7 @@ async function longestTurn(t: Test, text: string, handler: (object: Target) => J
   const turns = new Turns()
   await turn()
   await evaluation.change(changed)
-  // As before the next handler.
+  // The route freezes the object before it calls the next handler.
   deepFreeze(changed)
   await turn()
   const longest = turns.stop()
@@ -75,8 +75,9 @@ const spreadItems = (object: Target): JsonObject => ({
 })
 
 for (const [name, text] of Object.entries(reviews)) {
-  t.test(`what a handler has changed in an object of ${name} goes to the thread in short turns`, async (t) => {
-    // In milliseconds of the processor: the goal is 50, and 100 for what shares nothing with the object. On a busy machine, all takes longer.
+  t.test(`changes of a handler to an object of ${name} reach the thread in short turns`, async (t) => {
+    // Limits in milliseconds of processor time: the goal is 50, and 100 for copies that share nothing with the object. A busy machine takes
+    // longer.
     const handlers = [
       ['one field', spread, 150],
       ['one item', spreadItems, 150],
@@ -84,10 +85,10 @@ for (const [name, text] of Object.entries(reviews)) {
       ['everything copied', (object: Target) => structuredClone(object), 300],
       ['everything copied and more items in front', (object: Target) => spreadItems(structuredClone(object)), 300],
     ] as const
-    for (const [what, handler, limit] of handlers) {
+    for (const [change, handler, limit] of handlers) {
       const longest = await longestTurn(t, text, handler)
-      t.ok(longest < limit, `${what}: the longest turn takes ${longest.toFixed(0)} ms of the processor`)
-      t.comment(`${what}: ${longest.toFixed(1)} ms`)
+      t.ok(longest < limit, `${change}: the longest turn takes ${longest.toFixed(0)} ms of processor time`)
+      t.comment(`${change}: ${longest.toFixed(1)} ms`)
     }
   })
 }

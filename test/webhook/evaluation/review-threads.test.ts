@@ -6,16 +6,16 @@ import type { JsonObject } from '../../../src/api/json.ts'
 import { defineKind } from '../../../src/api/kind.ts'
 import { Type } from '../../../src/api/type.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import type { CombinedWebhook } from '../../../src/webhook/combine.ts'
-import { combineWebhooks } from '../../../src/webhook/combine.ts'
-import { defineWebhook } from '../../../src/webhook/definition.ts'
-import { writeDelta } from '../../../src/webhook/evaluation/delta.ts'
+import type { CombinedWebhook } from '../../../src/webhook/definition/combine.ts'
+import { combineWebhooks } from '../../../src/webhook/definition/combine.ts'
+import { defineWebhook } from '../../../src/webhook/definition/definition.ts'
+import { writeDelta } from '../../../src/webhook/evaluation/thread-delta.ts'
 import type { Found } from '../../../src/webhook/evaluation/evaluation.ts'
 import { InlineEvaluation, rulesOf } from '../../../src/webhook/evaluation/inline.ts'
 import type { ReviewThread, ReviewThreadOptions } from '../../../src/webhook/evaluation/review-threads.ts'
 import { ReviewThreads } from '../../../src/webhook/evaluation/review-threads.ts'
-import { readReview } from '../../../src/webhook/review.ts'
-import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
+import { readReview } from '../../../src/webhook/review/admission-review.ts'
+import { reviewOfSpec, target } from '../../support/hostile/reviews.ts'
 
 t.setTimeout(300_000)
 
@@ -44,7 +44,7 @@ async function evaluate(threads: ReviewThreads, spec: string, webhook?: number):
   }
 }
 
-t.test('threads start with the first review and end when there are no more', async (t) => {
+t.test('threads start with the first review, and stop after ten idle seconds', async (t) => {
   const { threads, clock } = threadsOf(t)
   t.equal(threads.size, 0)
   const found = await Promise.all(Array.from({ length: 5 }, () => evaluate(threads, '{}')))
@@ -62,7 +62,7 @@ t.test('threads start with the first review and end when there are no more', asy
   t.equal((await evaluate(threads, '{"labels":{"a":1}}')).errors.listed.length, 1)
 })
 
-t.test('there are as many threads as it is told, and a review waits for the one before', async (t) => {
+t.test('the number of threads is limited, and a review waits for one', async (t) => {
   const { threads } = threadsOf(t, { threads: 1 })
   const first = await threads.acquire(forever)
   let acquired = false
@@ -73,13 +73,13 @@ t.test('there are as many threads as it is told, and a review waits for the one 
   threads.release(first)
   const second = await waiting
   t.equal(second, first)
-  await t.rejects(second.call('objects', undefined), { message: 'no review has begun' }, 'the review before is forgotten')
+  await t.rejects(second.call('objects', undefined), { message: 'no review has begun' }, 'the previous review is discarded')
   threads.release(second)
 })
 
-t.test('a review that takes more memory than a thread may have fails, and the next one finds another thread', async (t) => {
+t.test('a review that exceeds the memory limit of its thread fails, and the next one gets another thread', async (t) => {
   const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 48 })
-  // A thread does not keep the process running; its server does.
+  // A worker thread does not keep the process running; its server does.
   const running = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(running))
   const fields = Array.from({ length: 480_000 }, (_, index) => `"key-${index}":"v"`).join()
@@ -87,26 +87,26 @@ t.test('a review that takes more memory than a thread may have fails, and the ne
   t.equal((await evaluate(threads, '{}')).applies, true)
 })
 
-t.test('a thread reads a review, takes what is changed, and answers', async (t) => {
+t.test('a thread parses a review, applies the changes, and answers like an inline evaluation', async (t) => {
   const { threads } = threadsOf(t, { threads: 1 })
   const thread = await threads.acquire(forever)
-  const sent = JSON.parse(reviewOfSpec('{"plain":[{"name":"a"}]}')) as {
+  const payload = JSON.parse(reviewOfSpec('{"plain":[{"name":"a"}]}')) as {
     request: { object: JsonObject; operation: string; oldObject: unknown }
   }
-  sent.request.operation = 'UPDATE'
-  sent.request.oldObject = { ...sent.request.object, spec: { labels: { old: 'yes' } } }
-  const bytes = new TextEncoder().encode(JSON.stringify(sent)).buffer
+  payload.request.operation = 'UPDATE'
+  payload.request.oldObject = { ...payload.request.object, spec: { labels: { old: 'yes' } } }
+  const bytes = new TextEncoder().encode(JSON.stringify(payload)).buffer
   const inline = new InlineEvaluation(rulesOf(targets, 'mutate'), readReview(Buffer.from(bytes.slice())))
   t.strictSame(await thread.call('begin', { webhook: 0, verb: 'mutate', bytes }, [bytes]), inline.begin())
-  t.equal(bytes.byteLength, 0, "the bytes are the thread's now")
+  t.equal(bytes.byteLength, 0, 'the bytes have been transferred to the thread')
   const { object, oldObject } = await thread.call('objects', undefined)
-  const given = inline.objects()
+  const objects = inline.objects()
   t.strictSame(
     [Buffer.from(object!), Buffer.from(oldObject!)].map((json) => JSON.parse(String(json)) as unknown),
-    [given.object, given.oldObject],
+    [objects.object, objects.oldObject],
   )
-  const changed = { ...given.object, spec: { plain: [{ name: 'a', weight: 11 }] } }
-  const delta = writeDelta(structuredClone(changed), given.object!, 1000).next().value as string
+  const changed = { ...objects.object, spec: { plain: [{ name: 'a', weight: 11 }] } }
+  const delta = writeDelta(structuredClone(changed), objects.object!, 1000).next().value as string
   t.strictSame(await thread.call('change', delta), inline.change(changed))
   const { text, patch } = await thread.call('answer', { allowed: true, warnings: ['w'] })
   const own = inline.answer({ allowed: true, warnings: ['w'] })
@@ -114,7 +114,7 @@ t.test('a thread reads a review, takes what is changed, and answers', async (t) 
   threads.release(thread)
 })
 
-t.test('what is too much is refused unread, and the thread goes on', async (t) => {
+t.test('a review with too many values, levels or bytes is refused unread, and the thread keeps working', async (t) => {
   const { threads } = threadsOf(t, { threads: 1 })
   const refused = (what: string): { name: string; code: number; message: string } => ({
     name: 'BodyRefused',
@@ -141,7 +141,7 @@ t.test('what is too much is refused unread, and the thread goes on', async (t) =
   t.equal(threads.size, 1)
 })
 
-t.test('reviews get their threads in the order in which they came', async (t) => {
+t.test('reviews get their threads in order of arrival', async (t) => {
   const { threads, clock } = threadsOf(t, { threads: 1 })
   const first = await threads.acquire(forever)
   const order: number[] = []
@@ -153,27 +153,27 @@ t.test('reviews get their threads in the order in which they came', async (t) =>
   threads.release(first)
   await Promise.all(waiting)
   t.strictSame(order, [1, 2, 3])
-  t.equal(clock.pending, 1, 'one timer for its idleness')
+  t.equal(clock.pending, 1, 'one timer for the idle thread')
   const again = await threads.acquire(forever)
   t.equal(clock.pending, 0)
   threads.release(again)
 })
 
-t.test('who waits when the server ends is told so', async (t) => {
+t.test('a waiting review is rejected when the server stops', async (t) => {
   const { threads, clock } = threadsOf(t, { threads: 1 })
   const thread = await threads.acquire(forever)
   const waiting = threads.acquire(forever)
-  const ended = { message: 'the server ends' }
-  const rejected = t.rejects(waiting, ended)
-  const busy = t.rejects(thread.call('objects', undefined), ended)
+  const stopped = { message: 'the server ends' }
+  const rejected = t.rejects(waiting, stopped)
+  const busy = t.rejects(thread.call('objects', undefined), stopped)
   await threads.stop()
   await Promise.all([rejected, busy])
   t.equal(clock.pending, 0)
   threads.release(thread)
-  t.equal(clock.pending, 0, 'what has ended is not ready for others')
+  t.equal(clock.pending, 0, 'a released thread that has stopped is not kept')
 })
 
-t.test('whatever is large is moved between threads, and not copied', async (t) => {
+t.test('large values are transferred between threads', async (t) => {
   const item = Type.Object({ name: Type.String(), weight: Type.Integer({ default: 1 }) })
   const spec = Type.Object({ items: Type.Array(item), pod: Type.Builtin('PodSpec') })
   const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
@@ -183,7 +183,7 @@ t.test('whatever is large is moved between threads, and not copied', async (t) =
   const begun = await begin(thread, `{"items":[${items}],"pod":{"containers":[{"name":"a"}],"unknown":1}}`)
   const { request: _, ...found } = begun
   t.strictSame(found, { applies: true, errors: { listed: [], omitted: 0 }, warnings: ['unknown field "spec.pod.unknown"'] })
-  t.ok(JSON.stringify(begun).length < 1000, 'the rest is short')
+  t.ok(JSON.stringify(begun).length < 1000, 'the structured-cloned part is short')
   const { object, oldObject } = await thread.call('objects', undefined)
   t.ok(object!.byteLength > 50_000)
   t.equal(oldObject, undefined)
@@ -193,23 +193,23 @@ t.test('whatever is large is moved between threads, and not copied', async (t) =
   threads.release(thread)
 })
 
-t.test('a review that is given up ends its thread, or leaves the queue', async (t) => {
+t.test('an aborted review stops its thread, or leaves the queue', async (t) => {
   const { threads } = threadsOf(t)
   const controller = new AbortController()
   const [first, second] = [await threads.acquire(forever), await threads.acquire(forever)]
-  const given = [first, second].map((thread) => begin(thread, '{}'))
+  const begun = [first, second].map((thread) => begin(thread, '{}'))
   const queued = threads.acquire(controller.signal)
   controller.abort(new Error('too late'))
   await t.rejects(queued, { message: 'too late' })
   for (const thread of [first, second]) threads.release(thread)
-  for (const one of given) await t.rejects(one, { message: 'the review was aborted' })
+  for (const one of begun) await t.rejects(one, { message: 'the review was aborted' })
   t.equal(threads.size, 0)
   t.equal((await evaluate(threads, '{}')).applies, true)
   await t.rejects(begin(first, '{}'), { message: 'the review was aborted' })
   await t.rejects(threads.acquire(controller.signal), { message: 'too late' })
 })
 
-t.test('a review that fails in its thread fails alone', async (t) => {
+t.test('a failing review does not affect others in its thread', async (t) => {
   const broken = { ...targets, schemaKind: { versions: 7 } } as unknown as CombinedWebhook
   const { threads } = threadsOf(t, { webhooks: [broken, targets], threads: 1 })
   await t.rejects(evaluate(threads, '{}', 0), { message: /is not a function/ })
@@ -218,7 +218,7 @@ t.test('a review that fails in its thread fails alone', async (t) => {
   t.equal(threads.size, 1)
 })
 
-t.test('a thread knows the built-in types that a kind embeds', async (t) => {
+t.test('a thread validates the built-in types that a kind embeds', async (t) => {
   const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }] })
   const { threads } = threadsOf(t, { webhooks: combineWebhooks([defineWebhook(kind)]) })
   t.strictSame((await evaluate(threads, '{"pod":{"containers":[{"name":"a"}]}}')).errors.listed, [])
@@ -229,24 +229,24 @@ t.test('a thread knows the built-in types that a kind embeds', async (t) => {
   )
 })
 
-t.test('a thread that starts is not ended with the review that it is for', async (t) => {
+t.test('a starting thread is kept when its review is aborted', async (t) => {
   const { threads } = threadsOf(t, { threads: 1 })
   const controller = new AbortController()
-  const given = threads.acquire(controller.signal)
+  const acquired = threads.acquire(controller.signal)
   controller.abort(new Error('too late'))
-  await t.rejects(given, { message: 'too late' })
+  await t.rejects(acquired, { message: 'too late' })
   t.equal(threads.size, 1)
   t.equal((await evaluate(threads, '{}')).applies, true)
   t.equal(threads.size, 1)
 })
 
 t.test(
-  'a thread gives way to the main thread',
+  'worker threads have a lower priority than the main thread',
   { skip: process.platform !== 'linux' && 'only Linux has a priority for each thread' },
   async (t) => {
     const { threads } = threadsOf(t, { threads: 1 })
     await evaluate(threads, '{}')
-    // As proc(5) has it: the nice value is the 19th field, the 17th behind the name.
+    // Field 19 of proc(5)'s stat is the nice value, the 17th after the name.
     const nice = readdirSync('/proc/self/task').map((task) => {
       const fields = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
         .replace(/^.*\) /, '')
@@ -257,7 +257,7 @@ t.test(
   },
 )
 
-t.test('ends with the server', async (t) => {
+t.test('reviews are rejected and threads stop with the server', async (t) => {
   const { threads } = threadsOf(t)
   const open = Array.from({ length: 4 }, () => evaluate(threads, '{}'))
   const settled = Promise.allSettled(open)

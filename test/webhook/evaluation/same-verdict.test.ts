@@ -1,27 +1,27 @@
-/** Reviews get the same answer from the main thread and from a worker thread. `SEED=…` chooses another run. */
+/** Reviews get the same response from the main thread and from a worker thread. `SEED=…` chooses another run. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { invalid } from '../../../src/api/field-error.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
-import type { WebhookDefinition } from '../../../src/webhook/definition.ts'
-import { defineWebhook } from '../../../src/webhook/definition.ts'
-import { excessOf } from '../../../src/webhook/evaluation/excess.ts'
+import type { WebhookDefinition } from '../../../src/webhook/definition/definition.ts'
+import { defineWebhook } from '../../../src/webhook/definition/definition.ts'
+import { excessOf } from '../../../src/webhook/evaluation/text-limits.ts'
 import type { WebhookServer } from '../../../src/webhook/server.ts'
 import { createWebhookServer } from '../../../src/webhook/server.ts'
 import { Dice } from '../../support/dice.ts'
-import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
-import type { Handlers } from '../../support/hostile-server.ts'
+import { reviewOfSpec, target } from '../../support/hostile/reviews.ts'
+import type { Handlers } from '../../support/hostile/server.ts'
 import { seed } from '../../support/seed.ts'
-import type { ReviewAnswer } from '../../support/webhook-fixture.ts'
-import { changeableSource, patchOf } from '../../support/webhook-fixture.ts'
-import { gadget, gadgetHandlers } from '../../support/webhook-gadget.ts'
-import { reviewText } from '../../support/webhook-reviews.ts'
+import type { ReviewAnswer } from '../../support/webhook/fixture.ts'
+import { changeableSource, patchOf } from '../../support/webhook/fixture.ts'
+import { gadget, gadgetHandlers } from '../../support/webhook/gadget.ts'
+import { reviewText } from '../../support/webhook/reviews.ts'
 
 t.setTimeout(600_000)
 
-/** A server that evaluates all reviews inline, and one that offloads all of them. */
+/** Starts a server that evaluates all reviews on the main thread, and one that offloads all of them. */
 async function bothServers(t: Test, ...webhooks: readonly WebhookDefinition[]): Promise<WebhookServer[]> {
   const certificates = await changeableSource()
   return [true, false].map((inline) => {
@@ -38,7 +38,7 @@ async function bothServers(t: Test, ...webhooks: readonly WebhookDefinition[]): 
   })
 }
 
-/** Sends a review to both; gives the answer of the first. */
+/** Sends a review to both servers, and returns the response of the first. */
 async function same(t: Test, servers: readonly WebhookServer[], url: string, payload: string | Buffer, name: string): Promise<string> {
   const headers = { 'content-type': 'application/json' }
   const answers = await Promise.all(
@@ -89,7 +89,7 @@ const specs: Readonly<Record<string, string>> = {
 }
 
 for (const [name, handlers] of Object.entries(targetHandlers)) {
-  t.test(`the answers are the same with ${name}`, async (t) => {
+  t.test(`inline and offloaded reviews get the same response with ${name}`, async (t) => {
     const servers = await bothServers(t, defineWebhook(target, handlers))
     const answers = new Set<string>()
     for (const verb of ['mutate', 'validate']) {
@@ -110,7 +110,7 @@ for (const [name, handlers] of Object.entries(targetHandlers)) {
       for (const odd of ['', '{', '[]', 'x'.repeat(200_000), reviewOfSpec('[]').replaceAll('Target', 'Other'), reviewOfSpec('{},')])
         answers.add(await same(t, servers, url, odd, `${verb} ${JSON.stringify(odd.slice(0, 20))}`))
     }
-    t.ok(answers.size > 2, 'odd bodies are refused for what is odd about them')
+    t.ok(answers.size > 2, 'odd bodies are refused for different reasons')
   })
 }
 
@@ -118,7 +118,7 @@ function updated(created: string, oldObject: string): string {
   return created.replace('"CREATE"', '"UPDATE"').replace('"oldObject":null', () => `"oldObject":${oldObject}`)
 }
 
-t.test('each of several defaults changes what the ones before made of the object', async (t) => {
+t.test('each of several defaulters changes the object that the previous one returned', async (t) => {
   const prepending = (name: string): WebhookDefinition =>
     defineWebhook(target, {
       default: (object) => ({ ...object, spec: { ...object.spec, plain: [{ name, weight: 2 }, ...(object.spec.plain ?? [])] } }),
@@ -139,7 +139,7 @@ t.test('each of several defaults changes what the ones before made of the object
   )
 })
 
-t.test('the answers to odd reviews are the same', async (t) => {
+t.test('inline and offloaded evaluation agree on malformed reviews', async (t) => {
   const seen = new Set<string>()
   for (const definition of [defineWebhook(gadget, gadgetHandlers), defineWebhook(gadget)]) {
     const servers = await bothServers(t, definition)
@@ -152,5 +152,5 @@ t.test('the answers to odd reviews are the same', async (t) => {
       seen.add(/"allowed":(true|false)/.exec(body)?.[1] ?? 'no review')
     }
   }
-  t.strictSame([...seen].sort(), ['false', 'no review', 'true'], 'there is something of everything')
+  t.strictSame([...seen].sort(), ['false', 'no review', 'true'], 'all outcomes occur')
 })

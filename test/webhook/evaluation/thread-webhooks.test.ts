@@ -12,7 +12,7 @@ const kind = defineKind({
   ],
 })
 
-t.test('webhooks come out in their order, with the schemas of their kinds and without their functions', async (t) => {
+t.test('webhooks are passed to threads in order, with the schemas of their kinds and without handlers', async (t) => {
   const webhooks = [
     { schemaKind: kind, version: 'v1', subresource: '', handlers: { validate: () => [] } },
     { schemaKind: undefined, version: 'v2', subresource: 'exec' },

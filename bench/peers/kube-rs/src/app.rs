@@ -1,4 +1,4 @@
-//! The kind App: what serde fills in is what its schema fills in.
+//! The kind App: serde applies the same defaults as the schema.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! One of the programs under comparison: PROGRAM PORT CERT KEY.
+//! One of the compared programs: PROGRAM PORT CERT KEY.
 
 mod app;
 mod validate;
@@ -11,7 +11,7 @@ use kube::core::admission::{AdmissionResponse, AdmissionReview};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The part of a review that is needed: the object stays as raw JSON until it becomes an App.
+/// The fields of a review that are needed: the object stays raw JSON until it is deserialized as an App.
 #[derive(Deserialize)]
 struct Review {
     request: Request,

@@ -3,18 +3,19 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { jsonEqual } from '../../../api/json.ts'
-import { dns1123Subdomain } from '../../../api/names.ts'
+import { dns1123Subdomain } from '../../../api/name-syntax.ts'
 import type { BuiltinDefinition } from '../builtin-resource.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, createdAtColumn, listAt, nameColumn, textAt, textColumn } from '../columns.ts'
-import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
+import { ageColumn, createdAtColumn, nameColumn, textColumn } from '../columns.ts'
+import { listAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { invalidStruct, objects } from './container-validation.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
-/** Validates the name of a role, which can be any path segment: `system:node`. */
+/** Validates the name of a role, which can be any path segment, e.g. `system:node`. */
 function pathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)

@@ -4,8 +4,9 @@ import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, at, humanAge, integerColumn, listAt, nameColumn, numberAt, sizeAt, textAt, textColumn } from '../columns.ts'
-import { changeObjectField, withDefaults } from '../defaults.ts'
+import { ageColumn, humanAge, integerColumn, nameColumn, textColumn } from '../columns.ts'
+import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeObjectField, withDefaults } from '../defaulting.ts'
 import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, nonNegative, validateEnum, validateOptionalEnum } from './container-validation.ts'
@@ -26,7 +27,7 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
-  // Without both fields the Job has one Pod. With parallelism alone it is a work queue, which completes when any Pod succeeds.
+  // Without both fields, the Job has one Pod. With only `parallelism`, the Job is a work queue, which completes when any Pod succeeds.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(sized, 'template', defaultPodTemplate)
 }
@@ -107,7 +108,7 @@ function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[]
   const before = isObject(old.spec) ? old.spec : {}
   const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
   if (spec.completionMode !== 'Indexed') fixed.push('completions')
-  // The scheduling directives in the template of a suspended Job are mutable.
+  // The template of a suspended Job is mutable, because controllers set scheduling directives in it.
   if (before.suspend !== true) fixed.push('template')
   return [...errors, ...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`))]
 }
@@ -133,7 +134,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // The names of its Jobs have a suffix of 11 characters.
+  // The names of a CronJob's Jobs have a suffix of 11 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }

@@ -3,15 +3,15 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { qualifiedName, shortName } from '../../../api/names.ts'
-import { at, listAt, textAt } from '../columns.ts'
+import { qualifiedName, shortName } from '../../../api/name-syntax.ts'
+import { at, listAt, textAt } from '../../apimachinery/unstructured.ts'
 import { parseQuantity } from '../../apimachinery/quantity.ts'
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
 const terminationMessagePolicies = ['File', 'FallbackToLogsOnError']
 const protocols = ['SCTP', 'TCP', 'UDP']
 
-/** @param taken names of other containers of the Pod, to which the name is added */
+/** @param taken names of the Pod's other containers; the container's name is added */
 export function validateContainer(container: JsonObject, path: string, volumes: ReadonlySet<string>, taken: Set<string>): FieldError[] {
   const image = textAt(container, 'image')
   return [
@@ -70,7 +70,7 @@ function validateHandler(handler: JsonObject, path: string): FieldError[] {
   return [...errors, ...others.map((other) => forbidden(`${path}.${other}`, 'may not specify more than 1 handler type'))]
 }
 
-/** The fields in the order of the API server's internal type, which it prints in errors. */
+/** The fields in the order of kube-apiserver's internal type, which errors quote. */
 const securityContextFields = [
   'capabilities',
   'privileged',
@@ -106,22 +106,22 @@ function validateSecurityContext(context: JsonValue | undefined, path: string): 
 
 const maxId = 2 ** 31 - 1
 
-/** Go names of fields with other capitalization. */
+/** Go names of fields that are not just the capitalized JSON names. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
-/** Returns a value in the form in which the API server prints its internal types: all fields, with capitalized names. */
+/** Returns a value as kube-apiserver prints its internal types in errors: with all fields and capitalized names. */
 export function goStruct(value: JsonValue | undefined, fields: readonly string[]): JsonObject {
   const goName = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
   return Object.fromEntries(fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null]))
 }
 
-/** Returns `invalid` for a value that the API server prints as its internal type. */
+/** Returns the error `invalid` for a value that kube-apiserver prints as its internal type. */
 export function invalidStruct(path: string, value: JsonValue | undefined, fields: readonly string[], detail: string): FieldError {
   const printed = JSON.stringify(goStruct(value, fields))
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${printed}: ${detail}` }
 }
 
-/** Returns `notSupported` for such a value. */
+/** Returns the error `notSupported` for a value that kube-apiserver prints as its internal type. */
 export function notSupportedStruct(
   path: string,
   value: JsonValue | undefined,
@@ -150,7 +150,7 @@ function validateName(container: JsonObject, path: string, taken: Set<string>): 
   return errors
 }
 
-/** Validates a field that has a default, so that it is never missing. */
+/** Validates a field that is never missing, because it has a default. */
 export function validateEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
   const value = textAt(object, field)
   if (value === '') return [required(below(path, field))]
@@ -185,12 +185,11 @@ function validatePorts(ports: readonly JsonValue[], path: string): FieldError[] 
   })
 }
 
-/** Validates a port number. */
 export function validatePort(port: JsonValue, path: string): FieldError[] {
   return typeof port === 'number' && port >= 1 && port <= 65_535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
 }
 
-/** Validates a port by number or name. */
+/** Validates a port number or the name of a port. */
 export function validatePortOrName(port: JsonValue | undefined, path: string): FieldError[] {
   return typeof port === 'string' ? portNameErrors(port).map((detail) => invalid(path, port, detail)) : validatePort(port ?? 0, path)
 }
@@ -277,7 +276,7 @@ function validateResources(resources: JsonValue | undefined, path: string): Fiel
   return errors
 }
 
-/** Returns the objects of a list with their indices. Other items were rejected by decoding. */
+/** Returns the objects of a list with their indices. Decoding has rejected items that are not objects. */
 export function objects(list: readonly JsonValue[]): (readonly [JsonObject, number])[] {
   return list.flatMap((item, index) => (isObject(item) ? [[item, index] as const] : []))
 }

@@ -3,7 +3,7 @@
 interface Field {
   readonly min: number
   readonly max: number
-  /** Names of the numbers from `min` on. */
+  /** Names for the numbers from `min` on, e.g. of weekdays. */
   readonly names?: readonly string[]
 }
 

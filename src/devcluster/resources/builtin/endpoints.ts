@@ -4,12 +4,13 @@ import { notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, at, listAt, nameColumn, numberAt, textAt, textColumn } from '../columns.ts'
-import { changeItems, withDefaults } from '../defaults.ts'
+import { ageColumn, nameColumn, textColumn } from '../columns.ts'
+import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeItems, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, validateEnum } from './container-validation.ts'
 
-/** Maximum number of listed addresses. */
+/** Maximum number of addresses in a column. */
 const shown = 3
 
 function some(list: readonly string[], none: string): string {

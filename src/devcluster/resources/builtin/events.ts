@@ -5,11 +5,12 @@ import { asGo } from '../../types/go-value.ts'
 import { kindType } from '../../types/go-types.ts'
 import type { BuiltinDefinition } from '../builtin-resource.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { humanAge, integerColumn, nameColumn, numberAsText, numberAt, textAt, textColumn } from '../columns.ts'
+import { humanAge, integerColumn, nameColumn, numberAsText, textColumn } from '../columns.ts'
+import { numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { validateEvent, validateNewEvent } from './event-validation.ts'
 
-/** Fields of core events with another name in `events.k8s.io`. */
+/** Fields of core events that have another name in `events.k8s.io`. */
 const renamed: readonly (readonly [string, string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -20,7 +21,7 @@ const renamed: readonly (readonly [string, string])[] = [
   ['count', 'deprecatedCount'],
 ]
 
-/** Converts an event to the other group. */
+/** Converts an event to the given group. */
 function convert(event: JsonObject, group: string, pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = new Map(pairs)
   const target = { group, version: 'v1', kind: 'Event' }
@@ -37,7 +38,7 @@ const toCore = (event: JsonObject): JsonObject =>
     renamed.map(([core, other]) => [other, core]),
   )
 
-/** The columns, for core events. */
+/** The columns, computed from core events. */
 const columns = [
   textColumn('Last Seen', lastSeen),
   textColumn('Type', (event) => textAt(event, 'type')),

@@ -1,12 +1,12 @@
-/** The rows of the built-in types, except CustomResourceDefinition and the reviews, which have dependencies. */
+/** The rows of the built-in types, except CustomResourceDefinition and the reviews, whose rows depend on other parts of the server. */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
 import { batchResources } from './batch.ts'
-import { clusterResources } from './cluster.ts'
-import { configResources } from './config.ts'
+import { clusterResources } from './nodes-and-leases.ts'
+import { configResources } from './config-and-service-accounts.ts'
 import { endpointResources } from './endpoints.ts'
 import { eventResources } from './events.ts'
-import { limitResources } from './limits.ts'
+import { limitResources } from './quotas-and-priorities.ts'
 import { namespaces } from './namespaces.ts'
 import { networkResources } from './networking.ts'
 import { pods } from './pods.ts'

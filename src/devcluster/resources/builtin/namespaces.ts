@@ -1,12 +1,13 @@
 /** Namespaces, with `spec.finalizers` that block deletion until their content is deleted. */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { shortName } from '../../../api/names.ts'
+import { shortName } from '../../../api/name-syntax.ts'
 import { unqualifiedFinalizers } from '../../../api/object-meta.ts'
 import { failure } from '../../../api/status.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, listAt, nameColumn, textAt, textColumn } from '../columns.ts'
-import { changeObjectField, withDefaults } from '../defaults.ts'
+import { ageColumn, nameColumn, textColumn } from '../columns.ts'
+import { listAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 
 /** Namespaces that cannot be deleted (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle). */
@@ -23,7 +24,7 @@ export const namespaces: ResourceInfo = builtinResource({
     finalize: {
       kind: 'Namespace',
       verbs: ['update'],
-      // Updates the finalizers of the spec, and metadata as in an ordinary update.
+      // A PUT to `namespaces/finalize` replaces `spec.finalizers`, and changes metadata like an ordinary update.
       write: (namespace, written) =>
         labelled({ ...withFinalizers(namespace, listAt(written, 'spec', 'finalizers')), metadata: written.metadata ?? {} }),
     },
@@ -55,7 +56,7 @@ export const namespaces: ResourceInfo = builtinResource({
   },
 })
 
-/** Adds the label with the name, which every namespace has. */
+/** Adds the label `kubernetes.io/metadata.name`, which every namespace has. */
 function labelled(namespace: JsonObject): JsonObject {
   const name = textAt(namespace, 'metadata', 'name')
   if (name === '' || textAt(namespace, 'metadata', 'labels', 'kubernetes.io/metadata.name') === name) return namespace

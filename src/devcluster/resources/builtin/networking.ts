@@ -4,10 +4,11 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { dns1123Label, dns1123Subdomain } from '../../../api/names.ts'
+import { dns1123Label, dns1123Subdomain } from '../../../api/name-syntax.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, at, listAt, nameColumn, numberAt, orNone, textAt, textColumn } from '../columns.ts'
-import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
+import { ageColumn, nameColumn, orNone, textColumn } from '../columns.ts'
+import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { objects, portNameErrors, validatePort, validatePortOrName } from './container-validation.ts'
 import { validateSelector } from './webhook-validation.ts'
@@ -15,7 +16,7 @@ import { formatSelector } from './workloads.ts'
 
 const group = 'networking.k8s.io'
 
-/** Maximum number of listed hosts. */
+/** Maximum number of hosts in a column. */
 const shownHosts = 3
 
 function hosts(ingress: JsonObject): string {

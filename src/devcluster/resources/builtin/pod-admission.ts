@@ -1,10 +1,10 @@
 /** The admission plugins ServiceAccount, LimitRanger, Priority and DefaultTolerationSeconds for new Pods. */
-import { sleep } from '../../../api/clock.ts'
+import { sleep } from '../../../runtime/waiting.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../api/json.ts'
 import { forbidden } from '../../apimachinery/status-error.ts'
-import { at, listAt, numberAt, textAt } from '../columns.ts'
-import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
+import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ClusterView } from '../../rest/strategy.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
@@ -18,7 +18,7 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
 
 const defaultAccount = 'default'
 /**
- * Waits up to a second for the ServiceAccount of a new namespace, as kube-apiserver does
+ * Maximum number of lookups of the default ServiceAccount, which take up to a second: in a new namespace, it may not exist yet
  * (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
  */
 const accountAttempts = 10
@@ -52,7 +52,7 @@ const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
  */
 const tokenSeconds = 3607
 
-/** Mounts a token, the CA and the namespace at the path that client libraries use. */
+/** Mounts a token, the CA and the name of the namespace at the path that client libraries use. */
 function withTokenVolume(spec: JsonObject, randomSuffix: () => string): JsonObject {
   const known = listAt(spec, 'volumes').map((volume) => textAt(volume, 'name'))
   const existing = known.find((name) => name.startsWith(volumePrefix))
@@ -118,7 +118,7 @@ function limitContainer(
   return resources === container.resources ? container : { ...container, resources }
 }
 
-/** PriorityClasses of every cluster. */
+/** The PriorityClasses that every cluster has, and their values. */
 export const systemPriorities: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
@@ -157,7 +157,7 @@ function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
   return defaults.sort((a, b) => numberAt(a, 'value') - numberAt(b, 'value'))[0]
 }
 
-/** Time until a Pod is evicted from a node that is not ready. */
+/** Time in seconds until a Pod is evicted from a node that is not ready. */
 const nodeFailureTolerationSeconds = 300
 
 export function withTolerations(spec: JsonObject): JsonObject {

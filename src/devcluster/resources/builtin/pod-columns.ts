@@ -1,6 +1,7 @@
 /** The columns of Pods (k8s.io/kubernetes/pkg/printers/internalversion: printPod). */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
-import { ageColumn, at, humanAge, listAt, nameColumn, numberAt, orNone, textAt, textColumn } from '../columns.ts'
+import { ageColumn, humanAge, nameColumn, orNone, textColumn } from '../columns.ts'
+import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { Column } from '../../rest/column.ts'
 
 export const podColumns: readonly Column[] = [
@@ -90,7 +91,7 @@ function conditions(pod: JsonObject): readonly JsonValue[] {
   return listAt(pod, 'status', 'conditions')
 }
 
-/** Returns the restarts of the containers that are currently relevant: the init containers, or the regular ones with the sidecars. */
+/** Returns the number of restarts: of the init containers while they run, later of the regular containers and sidecars. */
 function restarts(pod: JsonObject, now: number): string {
   const sidecars = sidecarsOf(pod)
   const inits = statusesOf(pod, 'initContainerStatuses')
@@ -107,7 +108,7 @@ function restarts(pod: JsonObject, now: number): string {
   return count === 0 || last === '' ? String(count) : `${count} (${humanAge(last, now)} ago)`
 }
 
-/** Names of the containers that start before the others, and go on. */
+/** Returns the names of the sidecars: init containers that keep running beside the regular containers. */
 function sidecarsOf(pod: JsonObject): ReadonlySet<string> {
   const names = listAt(pod, 'spec', 'initContainers').filter((container) => textAt(container, 'restartPolicy') === 'Always')
   return new Set(names.map((container) => textAt(container, 'name')))

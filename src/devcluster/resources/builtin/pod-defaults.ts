@@ -1,15 +1,15 @@
 /** Defaults of Pods and Pod templates (k8s.io/kubernetes/pkg/apis/core/v1: defaults.go). */
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { at, listAt, numberAt, textAt } from '../columns.ts'
-import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
+import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import { parseQuantity } from '../../apimachinery/quantity.ts'
 
 export const defaultGracePeriodSeconds = 30
 
 /** Applies the defaults to the spec of a Pod: those of templates, and further ones. */
 export function defaultPod(given: JsonObject): JsonObject {
-  // The API server replaces a negative grace period by 1 s.
+  // kube-apiserver replaces a negative grace period by 1 s.
   const spec = numberAt(given, 'terminationGracePeriodSeconds') < 0 ? { ...given, terminationGracePeriodSeconds: 1 } : given
   const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true })
   return ['containers', 'initContainers'].reduce(
@@ -117,7 +117,7 @@ function isLatest(image: string): boolean {
   return tag === undefined || tag === 'latest'
 }
 
-/** Returns the QoS class, by the containers' requests and limits of CPU and memory. */
+/** Returns the QoS class, which depends on the containers' requests and limits of CPU and memory. */
 export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')].filter(isObject)
   const amounts = containers.map((container) =>

@@ -3,11 +3,11 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { dns1123Label, dns1123Subdomain, shortName } from '../../../api/names.ts'
+import { dns1123Label, dns1123Subdomain, shortName } from '../../../api/name-syntax.ts'
 import { validateLabels } from '../../../api/object-meta.ts'
 import { fieldNames, kindType } from '../../types/go-types.ts'
-import { listAt, numberAt, textAt } from '../columns.ts'
-import { equalExcept } from '../defaults.ts'
+import { listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
+import { equalExcept } from '../defaulting.ts'
 import { objects, validateContainer, validateEnum } from './container-validation.ts'
 
 const restartPolicies = ['Always', 'OnFailure', 'Never']
@@ -40,7 +40,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
   ]
 }
 
-/** With `hostNetwork`, a host port must be the container port. */
+/** Checks that each host port equals its container port, as is required with `hostNetwork`. */
 function validateHostPorts(containers: readonly JsonValue[], path: string): FieldError[] {
   return objects(containers).flatMap(([container, index]) =>
     objects(listAt(container, 'ports')).flatMap(([{ containerPort, hostPort }, place]) =>
@@ -91,12 +91,12 @@ function validateDeadline(spec: JsonObject, path: string): FieldError[] {
 const pod = kindType({ group: '', version: 'v1', kind: 'Pod' })
 const volumeSources = fieldNames(pod, 'spec', 'volumes').filter((field) => field !== 'name')
 
-/** If a volume has several sources, the API server checks these first. */
+/** The volume sources that kube-apiserver checks first when a volume has several. */
 const volumeSourceOrder = [
   ...new Set(['emptyDir', 'hostPath', 'secret', 'persistentVolumeClaim', 'downwardAPI', 'configMap', ...volumeSources]),
 ]
 
-/** Required fields by volume source. */
+/** Required fields of each volume source. */
 const requiredVolumeFields: Readonly<Record<string, string>> = {
   secret: 'secretName',
   configMap: 'name',

@@ -9,8 +9,8 @@ import type { RequestContext } from '../../apimachinery/request-context.ts'
 import { badRequest, bareError, conflict, invalidObject } from '../../apimachinery/status-error.ts'
 import { goText } from '../../types/go-text.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { at, listAt, textAt } from '../columns.ts'
-import { changeObjectField, withDefaults } from '../defaults.ts'
+import { at, listAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { podColumns } from './pod-columns.ts'
 import { admitPod, withTolerations } from './pod-admission.ts'
@@ -35,7 +35,7 @@ export const pods: ResourceInfo = builtinResource({
       created: () => success,
       keepsGeneration: true,
     },
-    // Handled by the HTTP layer.
+    // The HTTP layer handles requests for the log.
     log: { kind: 'Pod', verbs: ['get'] },
     eviction: {
       kind: 'Eviction',
@@ -103,7 +103,7 @@ function gracePeriodSeconds(pod: JsonObject): number {
   return seconds < 0 ? 1 : seconds
 }
 
-/** POST to `pods/binding`, usually by the scheduler. */
+/** Handles a POST to `pods/binding`, usually from the scheduler. */
 function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: number }): JsonObject {
   const name = textAt(pod, 'metadata', 'name')
   checkName(name, binding, 'Binding')
@@ -126,7 +126,7 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
   }
 }
 
-/** The API server does not report these errors as a 422 with causes. */
+/** Returns the errors of a Binding, which kube-apiserver does not report as a 422 with causes. */
 function bindingErrors(binding: JsonObject): FieldError[] {
   const kind = textAt(binding, 'target', 'kind')
   return [
@@ -135,7 +135,7 @@ function bindingErrors(binding: JsonObject): FieldError[] {
   ]
 }
 
-/** POST to `pods/eviction`. Ignores PodDisruptionBudgets, because no controller updates their status here. */
+/** Handles a POST to `pods/eviction`. PodDisruptionBudgets are ignored, because no controller updates their status here. */
 function evict(name: string, eviction: JsonObject, { options }: Pick<RequestContext, 'options'>): JsonObject {
   checkName(name, eviction, 'Eviction')
   const given = isObject(eviction.deleteOptions) ? eviction.deleteOptions : {}
@@ -150,7 +150,7 @@ function evict(name: string, eviction: JsonObject, { options }: Pick<RequestCont
   return { ...given, dryRun: commonDryRun([...listAt(options, 'dryRun')], [...listAt(given, 'dryRun')]) }
 }
 
-/** Returns dryRun from the query or the DeleteOptions in the body. Throws when both are set and differ. */
+/** Returns `dryRun` from the query or from the DeleteOptions in the body. Throws when both are set and differ. */
 function commonDryRun(request: JsonValue[], body: JsonValue[]): JsonValue[] {
   if (request.length > 0 && body.length > 0 && !jsonEqual(request, body)) {
     throw bareError(`Non-matching dry-run options in request and content: ${goText(request)} and ${goText(body)}`)

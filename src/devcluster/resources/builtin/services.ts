@@ -5,11 +5,12 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, invalid, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { dns1123Subdomain, shortName } from '../../../api/names.ts'
+import { dns1123Subdomain, shortName } from '../../../api/name-syntax.ts'
 import { validateLabels } from '../../../api/object-meta.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, at, formatLabels, listAt, nameColumn, numberAt, orNone, sizeAt, textAt, textColumn } from '../columns.ts'
-import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
+import { ageColumn, formatLabels, nameColumn, orNone, textColumn } from '../columns.ts'
+import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { objects, validateEnum, validateOptionalEnum, validatePort, validatePortOrName } from './container-validation.ts'
 
@@ -97,7 +98,7 @@ function hasHealthCheck(spec: JsonObject): boolean {
 const firstNodePort = 30_000
 const nodePorts = 2_768
 
-/** Assigns a cluster IP and node ports in the usual ranges, derived from the uid; nothing listens there. */
+/** Assigns a cluster IP and node ports in the usual ranges, derived from the uid. Nothing listens on them. */
 function withAddress(spec: JsonObject, uid: string): JsonObject {
   if (spec.type === 'ExternalName') return spec
   const digest = createHash('sha256').update(uid).digest()
@@ -118,7 +119,7 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
   })
 }
 
-/** For headless Services without a selector, whose endpoints may be in any family. */
+/** The families of headless Services without a selector, whose endpoints may be in any family. */
 const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
@@ -129,7 +130,7 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   const dropped = unused.length === 0 ? spec : Object.fromEntries(Object.entries(spec).filter(([field]) => !unused.includes(field)))
   if (dropped.type === 'ExternalName') return changeItems(dropped, 'ports', ({ nodePort: _nodePort, ...port }) => port)
   const kept = withDefaults(dropped, old.type === 'ExternalName' ? {} : { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy })
-  // `clusterIP` and `clusterIPs[0]` must be equal: the changed one counts.
+  // `clusterIP` and `clusterIPs[0]` must be equal: if only one was changed, the other takes its value.
   const synced =
     kept.clusterIP !== clusterIP && jsonEqual(kept.clusterIPs ?? null, clusterIPs ?? null)
       ? { ...kept, clusterIPs: [kept.clusterIP!] }
@@ -209,7 +210,7 @@ function validateBalancing(spec: JsonObject, old: JsonObject | undefined): Field
   for (const [field, path] of [
     ['allocateLoadBalancerNodePorts', 'allocateLoadBalancerNodePorts'],
     ['loadBalancerClass', 'loadBalancerClass'],
-    // The API server capitalizes this path.
+    // kube-apiserver capitalizes this path.
     ['loadBalancerSourceRanges', 'LoadBalancerSourceRanges'],
   ] as const)
     if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${path}`, "may only be used when `type` is 'LoadBalancer'"))
@@ -254,7 +255,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
   return errors
 }
 
-/** Returns the error about a duplicate port, which the API server prints as its internal type. */
+/** Returns the error about a duplicate port, which kube-apiserver prints as its internal type. */
 function samePort(path: string, port: JsonObject): FieldError {
   const printed = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(printed)}` }

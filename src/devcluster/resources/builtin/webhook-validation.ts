@@ -4,8 +4,8 @@ import { duplicate, forbidden, internalFieldError, invalid, notSupported, requir
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { compileMatchCondition } from '../../../cel/match-conditions.ts'
-import { dns1035Label, dns1123Subdomain, labelValue, qualifiedName } from '../../../api/names.ts'
-import { listAt, textAt } from '../columns.ts'
+import { dns1035Label, dns1123Subdomain, labelValue, qualifiedName } from '../../../api/name-syntax.ts'
+import { listAt, textAt } from '../../apimachinery/unstructured.ts'
 import { objects } from './container-validation.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
@@ -15,9 +15,9 @@ const maxConditions = 64
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 /**
- * Returns errors in the API server's order.
+ * Returns errors in kube-apiserver's order.
  *
- * @param conditions whether to validate the match conditions, too
+ * @param conditions true to validate the match conditions, too
  */
 export function validateWebhook(webhook: JsonObject, path: string, conditions: boolean): FieldError[] {
   const errors: FieldError[] = [...validateName(textAt(webhook, 'name'), `${path}.name`)]
@@ -125,7 +125,7 @@ function validateUrl(url: string, path: string): FieldError[] {
 function validateService(service: JsonObject, path: string): FieldError[] {
   const { port } = service
   return [
-    // The API server reports these two with each other's path.
+    // kube-apiserver reports each of these two errors with the path of the other.
     ...(textAt(service, 'namespace') === '' ? [required(`${path}.name`)] : []),
     ...(textAt(service, 'name') === '' ? [required(`${path}.namespace`)] : []),
     ...(typeof port === 'number' && (port < 1 || port > 65_535)
@@ -139,7 +139,7 @@ function validateServicePath(value: string, path: string): FieldError[] {
   if (value === '' || value === '/') return []
   if (value === '//') return [invalid(path, value, 'segment[0] may not be empty')]
   const errors = value.startsWith('/') ? [] : [invalid(path, value, "must start with a '/'")]
-  // Like the API server, drops the first character even if it is not a slash.
+  // Drop the first character even if it is not a slash, as kube-apiserver does.
   const segments = value.slice(1).replace(/\/$/, '').split('/')
   for (const [index, segment] of segments.entries()) {
     if (segment === '') errors.push(invalid(path, value, `segment[${index}] may not be empty`))
@@ -185,7 +185,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // The API server checks only the last pattern without a subresource.
+    // kube-apiserver checks only the last pattern that has no subresource.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]

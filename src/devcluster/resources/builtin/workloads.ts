@@ -8,20 +8,9 @@ import { formatLabelSelector, matchesLabels, requirementsOf } from '../../../api
 import { validateLabels } from '../../../api/object-meta.ts'
 import { invalidObject } from '../../apimachinery/status-error.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import {
-  ageColumn,
-  at,
-  formatLabels,
-  integerColumn,
-  listAt,
-  nameColumn,
-  numberAsText,
-  numberAt,
-  sizeAt,
-  textAt,
-  textColumn,
-} from '../columns.ts'
-import { changeObjectField, equalExcept, withDefaults } from '../defaults.ts'
+import { ageColumn, formatLabels, integerColumn, nameColumn, numberAsText, textColumn } from '../columns.ts'
+import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
+import { changeObjectField, equalExcept, withDefaults } from '../defaulting.ts'
 import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { Strategy } from '../../rest/strategy.ts'
@@ -50,7 +39,7 @@ const scale: SubresourceInfo = {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      // Go omits a 0 here, but not in the status.
+      // Go omits 0 in the spec, but not in the status.
       spec: replicas === 0 ? {} : { replicas },
       status: { replicas: numberAt(object, 'status', 'replicas'), selector: formatSelector(at(object, 'spec', 'selector'), '') },
     }
@@ -65,7 +54,7 @@ const scale: SubresourceInfo = {
 
 /** Returns a strategy for types with selector and template. */
 function workload(options: {
-  /** The name of the type in the API server's messages. */
+  /** The name of the type in kube-apiserver's messages. */
   readonly name: string
   readonly defaults: (spec: JsonObject) => JsonObject
   readonly validate?: (spec: JsonObject, old: JsonObject | undefined) => FieldError[]
@@ -98,14 +87,14 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   return isMatch ? [] : [mismatch]
 }
 
-/** Returns the additional error for an invalid selector, which has no detail for StatefulSets. */
+/** Returns the additional error for an invalid selector. For StatefulSets, its message has no detail. */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const { matchLabels, matchExpressions } = selector
   const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
   return { path: 'spec.selector', reason: 'FieldValueInvalid', message }
 }
 
-/** Names of the templates' owners in Kubernetes' errors. */
+/** Kinds that Kubernetes' errors name as the owner of the template. */
 const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset: 'DaemonSet' }
 
 function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string): FieldError[] {
@@ -250,7 +239,7 @@ const statefulSets = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      // The partition is defaulted only when the type is, or when there is a rollingUpdate.
+      // The partition gets a default only when the strategy's type was missing, or when the strategy has a `rollingUpdate`.
       const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
         textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
       )
@@ -315,7 +304,7 @@ const daemonSets = builtinResource({
 
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
-/** Counts changes of the template in an annotation, which replaces the former field `templateGeneration`. */
+/** The strategy of DaemonSets. It counts changes of the template in an annotation, which replaces the former field `templateGeneration`. */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({
     name: 'daemonset',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { validateEvent } from '../../../../src/devcluster/resources/builtin/event-validation.ts'
 
-t.test('an event about a cluster-scoped object is in default or, with an eventTime, in kube-system', (t) => {
+t.test('an Event about a cluster-scoped object must be in default or, with an eventTime, in kube-system', (t) => {
   const fields = { reportingComponent: 'a.io/b', reportingInstance: 'c', action: 'Act', reason: 'Reason' }
   const elsewhere = ['involvedObject.namespace']
   for (const [namespace, eventTime, paths] of [

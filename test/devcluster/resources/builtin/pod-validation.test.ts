@@ -1,7 +1,7 @@
 import t from 'tap'
 import { validatePodSpec } from '../../../../src/devcluster/resources/builtin/pod-validation.ts'
 
-t.test('with hostNetwork, the host ports of all containers are their container ports', (t) => {
+t.test('with hostNetwork, the host ports of all containers must equal their container ports', (t) => {
   const container = (name: string, hostPort: number): object => ({
     name,
     image: 'x',

@@ -1,4 +1,4 @@
-/** What is remembered of an answer: all that does not depend on when it was given. */
+/** The recorded parts of a response, which do not depend on the time of the request. */
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 import type { StatusCause } from '../../../../src/api/status.ts'
@@ -6,8 +6,8 @@ import type { RecordedType } from './group.ts'
 import type { Reply } from './play.ts'
 
 /**
- * The code, and of an object what is not as it was sent, of an invalid one what is wrong with it, of another refusal its reason, message
- * and details; the warnings, if there are any.
+ * The code, followed by the changed fields of an accepted object, the causes of an `Invalid` Status, or the reason, message and details of
+ * another one; then the warnings, if any.
  */
 export type Answer = readonly JsonValue[]
 
@@ -21,19 +21,20 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
     const name = typeof details.name === 'string' ? details.name : ''
     const subject = type.group === undefined ? type.kind : `${type.kind}.${type.group}`
     const start = `${subject} ${JSON.stringify(name)} is invalid: `
-    const told = causes.every(({ field, message: detail }) => String(message).includes(`${field}: ${detail}`))
-    // Below its first line a detail shows Go's values before and after.
+    const areListed = causes.every(({ field, message: detail }) => String(message).includes(`${field}: ${detail}`))
+    // Lines after the first show Go values before and after the change.
     const detailOf = ({ reason: why, field, message: detail = '' }: StatusCause): string =>
       steadyText(`${why} ${field}: ${detail.split('\n')[0]}`) as string
-    const isUsual = told && String(message).startsWith(start) && details.kind === type.kind && (details.group ?? '') === (type.group ?? '')
-    // Of the order, and of what is told twice, nobody should depend.
+    const isUsual =
+      areListed && String(message).startsWith(start) && details.kind === type.kind && (details.group ?? '') === (type.group ?? '')
+    // Clients must not depend on the order of causes, nor on repeated ones.
     const texts = new Set(causes.map(detailOf))
     return [code, ...(isUsual ? [] : [message]), [...texts].sort(), ...warned]
   }
   return [code, reason, steadyText(message), steadyText(details), ...warned]
 }
 
-/** Without generated names and uids, and without the names that Go has for some texts. */
+/** Replaces generated names, uids and the names of Go's string types. */
 function steadyText(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<uid>')
@@ -43,7 +44,9 @@ function steadyText(value: JsonValue): JsonValue {
   return JSON.parse(text) as JsonValue
 }
 
-/** An answer without what it says of an accepted object as another answer does of another; `as sent`: what only the other one says. */
+/**
+ * Returns a response without those fields of an accepted object that are the same in `usual`; `as sent` marks fields that only `usual` has.
+ */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))
     return found === undefined ? [code!] : [code!, found, ...rest]
@@ -52,7 +55,7 @@ export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answe
   return [code, Object.fromEntries([...own, ...missing.map((path) => [path, 'as sent'] as const)]), ...rest]
 }
 
-/** The columns and cells of a table with one row. */
+/** Returns the columns and cells of a table with one row. */
 export function rowOf({ code, body }: Reply): Answer {
   const columns = (body.columnDefinitions ?? []) as readonly JsonObject[]
   const [row] = (body.rows ?? []) as readonly JsonObject[]
@@ -66,7 +69,7 @@ export function rowOf({ code, body }: Reply): Answer {
 
 const changing = ['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'deletionTimestamp']
 
-/** The leaves that are not as in `sent`, by their paths; null: gone. */
+/** Returns the leaves that differ from `sent`, keyed by their paths; null marks removed ones. */
 function difference(sent: JsonObject, stored: JsonObject): JsonObject {
   const uid = isObject(stored.metadata) ? stored.metadata.uid : undefined
   const [before, after] = [leavesOf(steady(sent)), leavesOf(steady(stored))]
@@ -96,7 +99,7 @@ function leavesOf(value: JsonValue, path = '', leaves = new Map<string, JsonValu
   return leaves
 }
 
-/** A value without what chance or the moment has made of it. */
+/** Replaces a random or time-dependent value by a placeholder. */
 function known(path: string, value: JsonValue, before: ReadonlyMap<string, JsonValue>): JsonValue {
   if (path === 'metadata.name') return String(value).replace(/[a-z0-9]{5}$/, '<5>')
   if (/\.clusterIPs?(?:\[0\])?$/.test(path) && /^10\.96\./.test(String(value))) return '<address>'
@@ -104,7 +107,7 @@ function known(path: string, value: JsonValue, before: ReadonlyMap<string, JsonV
   return withoutMoment(value)
 }
 
-/** Times of the test are in the past. */
+/** Replaces current times; those of test objects are before 2022. */
 function withoutMoment(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value
   if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value)) return Number(value.slice(0, 4)) > 2021 ? '<now>' : value

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../src/api/json.ts'
 import { admitAll } from '../../../../src/devcluster/admission/admission.ts'
 import { withPodSecurity } from '../../../../src/devcluster/admission/pod-security.ts'
-import { storedPods } from '../../../../src/devcluster/admission/stored-webhooks.ts'
+import { storedPods } from '../../../../src/devcluster/admission/admission-state.ts'
 import { tableOf } from '../../../../src/devcluster/http/table.ts'
 import { Registry } from '../../../../src/devcluster/registry/registry.ts'
 import type { RequestContext } from '../../../../src/devcluster/apimachinery/request-context.ts'
@@ -10,10 +10,10 @@ import { StatusError } from '../../../../src/devcluster/apimachinery/status-erro
 import { builtinResources } from '../../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog } from '../../../../src/devcluster/resources/catalog.ts'
 import { ObjectStore } from '../../../../src/devcluster/storage/object-store.ts'
-import { manualClock } from '../../../support/devcluster-registry.ts'
+import { manualClock } from '../../../support/devcluster/registry.ts'
 import type { Reply, Request, Send } from './play.ts'
 
-/** One that is empty, at a time that stands still. */
+/** Returns an empty server with a stopped clock. */
 export function embeddedServer(now: number): Send {
   const store = new ObjectStore()
   const catalog = new Catalog(builtinResources)
@@ -52,7 +52,7 @@ async function answer(
   if (info === undefined) throw new Error(`no type ${type.plural}`)
   const key = { ...(namespace === undefined ? {} : { namespace }), name }
   if (info.deprecationWarning !== undefined) context.warn(info.deprecationWarning)
-  // As it comes over the wire.
+  // The copy has no undefined fields, like a body from the network.
   const object = JSON.parse(JSON.stringify(request.body ?? {})) as JsonObject
   const decoded = { object, duplicates: [] }
   if (method === 'POST') {

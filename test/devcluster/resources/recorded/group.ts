@@ -1,32 +1,32 @@
-/** Requests about one built-in type, most of them the same valid object with one thing changed; what is asked of the real API server and of the embedded one. */
+/** Requests for one built-in type, most of them a valid object with one change, which are sent to the real and the embedded API server. */
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 
 export interface RecordedType {
-  /** Default: the core group. */
+  /** Defaults to the core group. */
   readonly group?: string
-  /** Default `v1`. */
+  /** Defaults to `v1`. */
   readonly version?: string
   readonly kind: string
   readonly plural: string
-  /** Default true. */
+  /** Defaults to true. */
   readonly namespaced?: boolean
 }
 
-/** Values by their paths, such as `spec.ports[0].port`; undefined: left out. */
+/** Values by their paths, such as `spec.ports[0].port`; undefined removes the field. */
 export type Change = Readonly<Record<string, JsonValue | undefined>>
 
-/** An object that is there, and what is asked of it. Every state is also shown as a row of a table. */
+/** An existing object and the requests for it. The table row of every state is read as well. */
 export interface State {
-  /** From the base. */
+  /** The change of the base before the create. */
   readonly from?: Change
-  /** What is put to its status subresource first, from what was created. */
+  /** The change of the created object that is first PUT to its status subresource. */
   readonly status?: Change
-  /** Puts of the object as it is, changed. */
+  /** Changes of the object, each sent as a PUT. */
   readonly update?: readonly Change[]
-  /** The same to its status subresource. */
+  /** Changes of the object, each sent as a PUT to its status subresource. */
   readonly updateStatus?: readonly Change[]
-  /** Deletions with these options. */
+  /** DeleteOptions, each sent with a DELETE. */
   readonly remove?: readonly JsonObject[]
   /** Requests to other subresources. */
   readonly subresources?: readonly SubresourceRequest[]
@@ -41,25 +41,25 @@ export interface SubresourceRequest {
 export interface Group {
   readonly name: string
   readonly type: RecordedType
-  /** Of the namespace in which it happens. */
+  /** The labels of the group's namespace. */
   readonly namespaceLabels?: Readonly<Record<string, string>>
-  /** Objects that are there meanwhile. */
+  /** Objects that are created before the requests. */
   readonly given?: readonly (readonly [RecordedType, JsonObject])[]
-  /** An object that is accepted, without a name. */
+  /** A valid object without a name. */
   readonly base: JsonObject
-  /** New objects, changed from the base. */
+  /** Changes of the base, each sent as a create. */
   readonly create?: readonly Change[]
-  /** An object that is accepted, with many fields: each of them is left out, and has a value of another type. */
+  /** A valid object with many fields, each of which is removed, and replaced by a value of another type. */
   readonly full?: JsonObject
   readonly states?: readonly State[]
 }
 
-/** One change for each value at each path. */
+/** Returns one change for each value at each path. */
 export function each(table: Readonly<Record<string, readonly (JsonValue | undefined)[]>>): Change[] {
   return Object.entries(table).flatMap(([path, values]) => values.map((value) => ({ [path]: value })))
 }
 
-/** Changes with one mistake each: every field of `value` left out, and of another type; of the items of a list, the first. */
+/** Returns changes with one mistake each: every field is removed or gets another type, in lists only in the first item. */
 export function mistakesIn(value: JsonObject, path = ''): Change[] {
   return Object.entries(value).flatMap(([field, content]) => {
     if (content === undefined) return []
@@ -76,7 +76,7 @@ function ofAnotherType(value: JsonValue): JsonValue {
   return typeof value === 'string' ? 7 : 'text'
 }
 
-/** The object with the change. */
+/** Returns the object with the change. */
 export function changed(object: JsonObject, change: Change): JsonObject {
   return Object.entries(change).reduce<JsonObject>((current, [path, value]) => set(current, stepsOf(path), value) as JsonObject, object)
 }
@@ -105,7 +105,7 @@ function set(
 
 const [shownStart, shownEnd] = [50, 10]
 
-/** What is changed, as a name for it. */
+/** Returns the name of a change. */
 export function textOfChange(change: Change): string {
   const text = Object.entries(change).map(([path, value]) => {
     if (value === undefined) return `without ${path}`

@@ -1,4 +1,4 @@
-/** All that has been recorded. */
+/** All recorded groups. */
 import { config } from './cases/config.ts'
 import { network } from './cases/network.ts'
 import { podSecurity } from './cases/pod-security.ts'

@@ -1,4 +1,4 @@
-/** Asks an API server everything of a group. */
+/** Sends the requests of a group to an API server. */
 import type { JsonObject } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 import type { Answer } from './answer.ts'
@@ -27,14 +27,14 @@ export type Send = (request: Request) => Promise<Reply>
 
 const namespaces: RecordedType = { kind: 'Namespace', plural: 'namespaces', namespaced: false }
 
-/** The answers by what was asked, in the order of the asking. */
+/** Returns the responses in order, keyed by the names of the requests. */
 export async function play(group: Group, send: Send): Promise<ReadonlyMap<string, Answer>> {
   const { type, base, create = [], full, states = [] } = group
   const answers = new Map<string, Answer>()
   const namespace = `recorded-${group.name}`
   const place = type.namespaced === false ? { type } : { type, namespace }
-  const tell = (name: string, answer: Answer): void => {
-    if (answers.has(name)) throw new Error(`${group.name}: twice: ${name}`)
+  const record = (name: string, answer: Answer): void => {
+    if (answers.has(name)) throw new Error(`${group.name}: duplicate request: ${name}`)
     answers.set(name, answer)
   }
   const labels = group.namespaceLabels === undefined ? {} : { labels: { ...group.namespaceLabels } }
@@ -48,7 +48,7 @@ export async function play(group: Group, send: Send): Promise<ReadonlyMap<string
     const reply = await send({ method: 'POST', ...place, body, dryRun: true })
     const answer = answerOf(reply, body, type)
     const unchanged = answers.get(what)
-    tell(`${what} ${textOfChange(change)}`.trim(), unchanged === undefined ? answer : unlike(answer, unchanged))
+    record(`${what} ${textOfChange(change)}`.trim(), unchanged === undefined ? answer : unlike(answer, unchanged))
   }
   await tryCreate('create', base, {})
   for (const change of create) await tryCreate('create', base, change)
@@ -64,29 +64,29 @@ export async function play(group: Group, send: Send): Promise<ReadonlyMap<string
     let object = await must(send, { method: 'POST', ...place, body })
     if (state.status !== undefined)
       object = await must(send, { method: 'PUT', ...place, name, subresource: 'status', body: changed(object, state.status) })
-    tell(`${here} row`, rowOf(await send({ method: 'GET', ...place, name, asTable: true })))
-    await ask(state, object, here)
+    record(`${here} row`, rowOf(await send({ method: 'GET', ...place, name, asTable: true })))
+    await playState(state, object, here)
   }
 
-  async function ask(state: State, { metadata, ...rest }: JsonObject, here: string): Promise<void> {
+  async function playState(state: State, { metadata, ...rest }: JsonObject, here: string): Promise<void> {
     const { managedFields: _managedFields, ...kept } = isObject(metadata) ? metadata : {}
     const object = { ...rest, metadata: kept }
     const name = String(kept.name)
     const put = async (change: Change, subresource: string): Promise<void> => {
       const body = changed(object, change)
       const reply = await send({ method: 'PUT', ...place, name, subresource, body, dryRun: true })
-      tell(`${here} ${subresource === '' ? 'update' : subresource} ${textOfChange(change)}`.trim(), answerOf(reply, body, type))
+      record(`${here} ${subresource === '' ? 'update' : subresource} ${textOfChange(change)}`.trim(), answerOf(reply, body, type))
     }
     for (const change of state.update ?? []) await put(change, '')
     for (const change of state.updateStatus ?? []) await put(change, 'status')
     for (const { method, subresource, body } of state.subresources ?? []) {
       const given = body === undefined ? {} : { body: { ...body, metadata: { name, ...(isObject(body.metadata) ? body.metadata : {}) } } }
       const reply = await send({ method, ...place, name, subresource, ...given, dryRun: true })
-      tell(`${here} ${method} ${subresource} ${JSON.stringify(body ?? '')}`, answerOf(reply, body ?? {}, type))
+      record(`${here} ${method} ${subresource} ${JSON.stringify(body ?? '')}`, answerOf(reply, body ?? {}, type))
     }
     for (const options of state.remove ?? []) {
       const reply = await send({ method: 'DELETE', ...place, name, body: options, dryRun: true })
-      tell(`${here} delete ${JSON.stringify(options)}`, answerOf(reply, object, type))
+      record(`${here} delete ${JSON.stringify(options)}`, answerOf(reply, object, type))
     }
   }
   return answers
@@ -96,7 +96,7 @@ function withType({ group = '', version = 'v1', kind }: RecordedType, object: Js
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object }
 }
 
-/** What every case after it depends on. */
+/** Sends a request that must succeed. */
 async function must(send: Send, request: Request): Promise<JsonObject> {
   const { code, body } = await send(request)
   if (code >= 300)

@@ -1,6 +1,6 @@
 /** Services, Endpoints, EndpointSlices, Ingresses, NetworkPolicies. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
-import { fullSpecs } from '../../../../support/builtin-specs.ts'
+import { fullSpecs } from '../../../../support/builtin-types/specs.ts'
 import type { Group } from '../group.ts'
 import { each } from '../group.ts'
 

@@ -1,8 +1,8 @@
-/** How Pods are shown in a table, by what their status says. */
+/** Table rows of Pods for different states. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import type { Change, Group } from '../group.ts'
 
-/** What one container's status says, and the row of its Pod. */
+/** Returns the status of a container in this state. */
 const status = (name: string, state: JsonObject, more: JsonObject = {}): JsonObject => ({
   name,
   image: 'x',

@@ -1,4 +1,4 @@
-/** Pods in namespaces that ask for a Pod Security Standard: each control alone is violated, by the Pod and by its containers. */
+/** Pods in namespaces with a Pod Security level: each control is violated separately, by the Pod and by its containers. */
 import type { JsonObject, JsonValue } from '../../../../../src/api/json.ts'
 import type { Change, Group } from '../group.ts'
 import { changed, each } from '../group.ts'
@@ -208,7 +208,7 @@ const standards = (mode: string, level: string): Group => ({
   create: [...ofBaseline, ...(level === 'restricted' ? ofRestricted : [])],
 })
 
-/** What has always been asked for. */
+/** The controls of the level `baseline` in its first version. */
 const always: Group = {
   name: 'baseline-v1-0',
   type: pod,
@@ -217,7 +217,7 @@ const always: Group = {
   create: ofBaseline,
 }
 
-/** What a namespace says of modes and versions, and what becomes of a privileged Pod there. */
+/** Namespace labels with modes and versions, and a privileged Pod in each namespace. */
 const labelled: readonly Group[] = (
   [
     { warn: 'restricted' },

@@ -1,6 +1,6 @@
-/** Pods, and what limit ranges and priority classes make of them. */
+/** Pods, also with LimitRanges and PriorityClasses. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
-import { fullPodSpecs } from '../../../../support/builtin-pods.ts'
+import { fullPodSpecs } from '../../../../support/builtin-types/pods.ts'
 import type { Change, Group, RecordedType } from '../group.ts'
 import { each, mistakesIn } from '../group.ts'
 import { podRows } from './pod-rows.ts'
@@ -337,6 +337,6 @@ export const podGroups: readonly Group[] = [
   podRows,
   ...full,
   limited,
-  // Its classes are there for all that come after.
+  // This group comes last, because its cluster-scoped PriorityClasses affect the groups after it.
   ranked,
 ]

@@ -1,6 +1,6 @@
 /** LimitRanges, ResourceQuotas, disruption budgets, autoscalers, priority classes, roles and bindings, webhook configurations. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
-import { fullSpecs } from '../../../../support/builtin-specs.ts'
+import { fullSpecs } from '../../../../support/builtin-types/specs.ts'
 import type { Change, Group } from '../group.ts'
 import { each } from '../group.ts'
 

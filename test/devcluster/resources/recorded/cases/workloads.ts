@@ -1,6 +1,6 @@
 /** Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
-import { fullSpecs } from '../../../../support/builtin-specs.ts'
+import { fullSpecs } from '../../../../support/builtin-types/specs.ts'
 import type { Change, Group, State } from '../group.ts'
 import { each } from '../group.ts'
 
@@ -11,7 +11,7 @@ function fullOf(kind: string): JsonObject {
   return { metadata: { name: 'x' }, spec: fullSpecs.find((full) => full.kind === kind)!.spec }
 }
 
-/** What all workloads with a selector have in common. */
+/** Changes for all workloads with a selector. */
 const common: readonly Change[] = [
   ...each({
     'spec.selector': [undefined, {}, { matchLabels: {} }, { matchLabels: { app: 'b' } }, { matchLabels: { 'a b': 'c' } }],

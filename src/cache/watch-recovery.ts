@@ -1,0 +1,97 @@
+/** Diagnoses a failed list or watch: the log message, and how the reflector continues. */
+import { ProreusError, messageOf } from '../api/errors.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import {
+  ApiError,
+  isBadRequest,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isTooLargeResourceVersion,
+  isTooManyRequests,
+} from '../client/api-error.ts'
+
+export type Phase = 'list' | 'watch'
+
+export interface Diagnosis {
+  /** Consecutive failures with the same id are logged only once. */
+  readonly id: string
+  readonly level: 'debug' | 'warn' | 'error'
+  readonly message: string
+  /** True to relist; false to resume the watch from its last resourceVersion. */
+  readonly relist: boolean
+  /** True to retry without a pause the first time. */
+  readonly atOnce?: boolean
+  readonly minPauseMs?: number
+  readonly maxPauseMs?: number
+}
+
+/** Maximum pause while the type is unknown. It is short, because a CRD is usually installed moments later and the request is cheap. */
+const missingTypePauseMs = 5_000
+
+/** The failed request. */
+export interface Attempt {
+  readonly phase: Phase
+  /** True when the server had accepted the watch. */
+  readonly opened: boolean
+  readonly type: ResourceType
+  /** Absent: all namespaces. */
+  readonly namespace: string | undefined
+}
+
+/**
+ * Diagnoses an error. A watch is resumed whenever the server may still know its resourceVersion, because relists are most expensive for the
+ * server right after an outage. An open watch that failed for another reason than its connection may have missed events, so it is followed
+ * by a relist.
+ */
+export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
+  const relist = phase === 'list'
+  const resource = groupResourceOf(type)
+  const where = !type.namespaced ? '' : namespace === undefined ? ' in all namespaces' : ` in the namespace ${namespace}`
+  if (isExpired(error)) {
+    return {
+      id: 'expired',
+      level: 'debug',
+      message: `the resourceVersion of ${resource} is too old: ${error.message}`,
+      relist: true,
+      atOnce: true,
+    }
+  }
+  if (isNotFound(error)) {
+    const message = `The API server does not serve ${resource} in version ${type.version}: install its CustomResourceDefinition. Waiting for it.`
+    return { id: 'missing', level: 'warn', message, relist: true, maxPauseMs: missingTypePauseMs }
+  }
+  if (isForbidden(error)) {
+    const message = `Not allowed to ${phase} ${resource}${where}: grant this operator the verbs list and watch on ${resource}. The API server answered: ${error.message}`
+    return { id: `forbidden ${phase}`, level: 'error', message, relist }
+  }
+  const retryAfter =
+    error instanceof ApiError && error.retryAfterSeconds !== undefined ? { minPauseMs: error.retryAfterSeconds * 1000 } : {}
+  if (isTooManyRequests(error)) {
+    return {
+      id: 'busy',
+      level: 'warn',
+      message: `The API server is too busy to ${phase} ${resource}: ${error.message}`,
+      relist,
+      ...retryAfter,
+    }
+  }
+  if (error instanceof ProreusError && error.code === 'PRO_API_UNREACHABLE') {
+    return { id: 'unreachable', level: 'warn', message: error.message, relist }
+  }
+  const id = error instanceof ApiError ? `${phase} ${error.reason}` : phase
+  return {
+    id,
+    level: 'warn',
+    message: `Cannot ${phase} ${resource}${where}: ${messageOf(error)}`,
+    relist: relist || opened || isAboutPlace(error),
+    ...retryAfter,
+  }
+}
+
+/** Returns whether the server may have rejected the resourceVersion, for example because its storage was restored from a backup. */
+function isAboutPlace(error: unknown): boolean {
+  return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)
+}

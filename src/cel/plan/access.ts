@@ -1,0 +1,123 @@
+/** Plans field selection and indexing: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
+import type { Expr } from '../syntax/ast.ts'
+import { CelError } from '../types/errors.ts'
+import { goTypeOf } from '../types/go-type.ts'
+import { resolveAttribute } from '../types/plain-optional.ts'
+import type { Eval, Plan, Planner } from './plan.ts'
+import { computed, mayBeOptional } from './plan.ts'
+import { formatText } from '../library/format-text.ts'
+import { fieldReader, fieldTester, SchemaObject } from '../types/schema-values.ts'
+import type { Value } from '../types/values.ts'
+import { Double, ListValue, MapValue, none, OptionalValue, PlainList, typeNameOf, Uint } from '../types/values.ts'
+
+/** Returns a field of a value; undefined if the value has no such field. */
+type Lookup = (value: Value) => Value | undefined
+
+function fieldLookup(field: string): Lookup {
+  const read = fieldReader(field)
+  return (value) => {
+    if (value instanceof SchemaObject) return read(value)
+    // To select a field of a list means to index it by a string, which is an error.
+    if (value instanceof ListValue) return itemOf(value, field)
+    return value instanceof MapValue ? value.find(field) : undefined
+  }
+}
+
+const steps = new Set(['_?._', '_[_]', '_[?_]'])
+
+/**
+ * Plans the operand of a selection or an index. An optional operand is resolved as an attribute, unless it is a selection or an index
+ * itself: then it is part of the same attribute.
+ */
+function planStart(planner: Planner, operand: Expr): Eval {
+  const { eval: target } = planner.plan(operand)
+  const isStep = operand.kind === 'select' || (operand.kind === 'call' && steps.has(operand.name))
+  if (isStep || !mayBeOptional(planner.checked.types.get(operand))) return target
+  return (frame) => resolveAttribute(target(frame))
+}
+
+export function planAccess(planner: Planner, operand: Expr, field: string, optional: boolean): Plan {
+  const target = planStart(planner, operand)
+  const lookup = fieldLookup(field)
+  if (optional) {
+    return computed((frame) => {
+      const value = target(frame)
+      frame.cost += 1
+      return optionally(value, lookup)
+    })
+  }
+  return computed((frame) => {
+    const value = target(frame)
+    frame.cost += 1
+    const found = lookup(value)
+    if (found !== undefined) return found
+    if (value instanceof OptionalValue) return optionally(value, lookup)
+    throw new CelError(`no such key: ${field}`)
+  })
+}
+
+/** Looks up a value and wraps the result in an optional. `value` may be an optional itself. */
+function optionally(value: Value, lookup: Lookup): OptionalValue {
+  const inner = value instanceof OptionalValue ? value.value : value
+  const found = inner === undefined ? undefined : lookup(inner)
+  return found === undefined ? none : new OptionalValue(found)
+}
+
+/** Plans `has(a.b)`. The test itself costs nothing, because Kubernetes sets cel-go's option `PresenceTestHasCost(false)`. */
+export function planPresence(planner: Planner, operand: Expr, field: string): Plan {
+  const target = planStart(planner, operand)
+  const lookup = fieldLookup(field)
+  const test = fieldTester(field)
+  return computed((frame) => {
+    const value = target(frame)
+    const inner = value instanceof OptionalValue ? value.value : value
+    // The field is also converted: data that does not match its schema is an error.
+    if (inner instanceof SchemaObject) return test(inner) && lookup(inner) !== undefined
+    return inner !== undefined && lookup(inner) !== undefined
+  })
+}
+
+export function planIndex(planner: Planner, operand: Expr, index: Expr, optional: boolean): Plan {
+  const target = planStart(planner, operand)
+  const { eval: key, constant: known } = planner.plan(index)
+  // An invalid constant index is rejected when the program is created.
+  if (known !== undefined) checkIndex(known)
+  return computed((frame) => {
+    const value = target(frame)
+    frame.cost += 1
+    // An index into `optional.none()` is not evaluated.
+    if (value instanceof OptionalValue && !value.hasValue) return none
+    const at = key(frame)
+    if (typeof at === 'object') checkIndex(at)
+    if (optional || value instanceof OptionalValue) return optionally(value, (inner) => itemOf(inner, at))
+    const found = itemOf(value, at)
+    if (found !== undefined) return found
+    throw new CelError(`${value instanceof ListValue ? 'index out of bounds' : 'no such key'}: ${textOf(at)}`)
+  })
+}
+
+/** Throws for a key that is not a string, a boolean or a number. */
+function checkIndex(key: Value): void {
+  if (typeof key !== 'object' || key instanceof Double || key instanceof Uint) return
+  throw new CelError(`invalid qualifier type: ${goTypeOf(key)}`)
+}
+
+function itemOf(value: Value, key: Value): Value | undefined {
+  if (value instanceof ListValue) {
+    const index = indexOf(key)
+    return index >= 0 && index < value.size ? value.at(index) : undefined
+  }
+  return value instanceof MapValue ? value.find(key) : undefined
+}
+
+function indexOf(key: Value): number {
+  if (typeof key === 'number') return key
+  if (typeof key === 'bigint') return -1
+  const number = key instanceof Double ? key.value : key instanceof Uint ? Number(key.value) : undefined
+  if (number !== undefined && Number.isInteger(number)) return number
+  throw new CelError(`unsupported index type '${typeNameOf(key)}' in list`)
+}
+
+function textOf(key: Value): string {
+  return formatText('%s', new PlainList([key]))
+}

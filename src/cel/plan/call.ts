@@ -1,0 +1,269 @@
+/**
+ * Plans function calls. If the types leave one overload, it is called directly, otherwise the overload is chosen by the argument values.
+ */
+import type { Call } from '../syntax/ast.ts'
+import type { Implementation, Overload } from '../library/declarations.ts'
+import { contains, equals } from '../types/comparison.ts'
+import { CelError, EvaluationPanic, noSuchOverload } from '../types/errors.ts'
+import { matcherOf } from '../library/regular-expressions.ts'
+import { functions } from '../library/index.ts'
+import type { Eval, Plan, Planner } from './plan.ts'
+import { computed, constant, Frame } from './plan.ts'
+import type { CallCost } from './runtime-cost.ts'
+import { callCost } from './runtime-cost.ts'
+import type { Type } from '../types/types.ts'
+import type { Value } from '../types/values.ts'
+import { ListValue, MapValue, typeNameOf } from '../types/values.ts'
+
+const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 'duration', 'timestamp', 'type', 'uint'])
+/**
+ * Functions for which cel-go has one implementation for all overloads (`SingletonBinaryBinding`). Their `no such overload` error does not
+ * list the argument types.
+ */
+const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
+/** Functions of cel-go's extension for lists that accept any list, whatever its item type. */
+const anyList = new Set(['sort', '@sortByAssociatedKeys'])
+/** Functions that check the type of their first argument themselves: the operand needs no trait (see `mismatch`). */
+const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
+/** Types that implement `traits.Receiver`: if no implementation applies, cel-go calls the method of the value itself. */
+const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
+/**
+ * Functions whose cost cel-go computes even if their list failed to evaluate. The type assertion in the cost tracker panics then
+ * (`cel-go/ext: lists.go, trackListSort`).
+ */
+const selfComparing = new Set(['distinct', 'sort', '@sortByAssociatedKeys'])
+/** Functions whose regular expression is compiled when the program is created, if it is constant (`RegexOptimization`). */
+const patternFunctions = new Set(['matches', 'find', 'findAll'])
+
+export function planCall(planner: Planner, expr: Call): Plan {
+  const name = planner.checked.functionNames.get(expr) ?? (expr.name.startsWith('.') ? expr.name.slice(1) : expr.name)
+  const isQualified = planner.checked.functionNames.has(expr)
+  const operands = expr.target === undefined || isQualified ? expr.args : [expr.target, ...expr.args]
+  const overloads = planner.checked.overloads.get(expr) ?? []
+  const plans = operands.map((operand) => planner.plan(operand)).map((plan) => (selfComparing.has(name) ? panicking(plan) : plan))
+  const only = overloads.length === 1 ? overloads[0] : undefined
+  const list = plans[1]?.constant
+  if (only?.id === 'in_list' && list instanceof ListValue) return planMembership(plans[0]!, list)
+  const known = !planner.isDynamic && operands.every((operand) => isKnown(planner.checked.types.get(operand)))
+  const implementation = implementationOf(name, only, overloads, known, plans)
+  const call = callWith(plans, implementation, callCost(name, only?.id))
+  // cel-go evaluates conversions of constants when it creates the program, and a conversion that fails is an error of the program.
+  if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(call(new Frame([], Infinity)))
+  return computed(call)
+}
+
+/**
+ * Plans `x in ['a', 'b']`. With a constant list, only the evaluation of `x` has a cost (`cel-go/interpreter: decorators.go,
+ * maybeOptimizeSetMembership`).
+ */
+function planMembership({ eval: item }: Plan, list: ListValue): Plan {
+  // An empty list makes the result constant, and `x` is not evaluated.
+  if (list.size === 0) return constant(false)
+  const values = [...list]
+  const isPlain = (value: Value): boolean => ['string', 'boolean', 'number'].includes(typeof value)
+  if (!values.every(isPlain)) {
+    return computed((frame) => {
+      const value = item(frame)
+      return contains(list, value)
+    })
+  }
+  const known = new Set(values)
+  return computed((frame) => {
+    const value = item(frame)
+    return isPlain(value) ? known.has(value) : values.some((other) => equals(other, value))
+  })
+}
+
+function implementationOf(
+  name: string,
+  only: Overload | undefined,
+  overloads: readonly Overload[],
+  known: boolean,
+  plans: readonly Plan[],
+): Implementation {
+  const pattern = plans[1]?.constant
+  if (patternFunctions.has(name) && typeof pattern === 'string') {
+    const test = matcherOf(pattern)
+    if (name === 'matches' && known) return test
+    return stringsOnly(name === 'matches' ? test : (overloads[0]!.implementation as (text: string, ...rest: readonly Value[]) => Value))
+  }
+  if (anyList.has(name) && overloads[0]?.implementation !== undefined) return listsOnly(name, overloads[0].implementation)
+  if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : withTypeMismatch(name, only)
+  // Functions with a single implementation try all their overloads, not only those that the types leave.
+  const candidates = singletons.has(name) ? functions.get(name)! : overloads
+  const guarded = candidates.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
+  return (...args: readonly Value[]): Value => {
+    for (const { overload, guards } of guarded) {
+      if (overload.implementation !== undefined && guards.every((fits, index) => fits(args[index]!))) {
+        return (overload.implementation as (...args: readonly Value[]) => Value)(...args)
+      }
+    }
+    throw mismatch(name, args)
+  }
+}
+
+/**
+ * Replaces an error of the call by `no such overload` if the arguments do not have the declared types: the items of a list or map may have
+ * other types than its schema says.
+ */
+function withTypeMismatch(name: string, { parameters, implementation }: Overload): Implementation {
+  const isOfItems = ({ kind, parameters: items }: Type): boolean => (kind === 'list' || kind === 'map') && items.some(isKnown)
+  const call = implementation as (...args: readonly Value[]) => Value
+  if (!parameters.some(isOfItems)) return call
+  const guards = parameters.map(guard)
+  return (...args: readonly Value[]): Value => {
+    try {
+      return call(...args)
+    } catch (error) {
+      throw error instanceof CelError && !guards.every((fits, index) => fits(args[index]!)) ? mismatch(name, args) : error
+    }
+  }
+}
+
+/**
+ * With a constant pattern, cel-go's implementation accepts strings only, and its error does not list the argument types
+ * (`RegexOptimization`).
+ */
+function stringsOnly(implementation: (text: string, ...rest: readonly Value[]) => Value): Implementation {
+  return (text: Value, ...rest: readonly Value[]): Value => {
+    const limit = rest[1]
+    if (typeof text !== 'string' || !['undefined', 'number', 'bigint'].includes(typeof limit)) throw noSuchOverload()
+    return implementation(text, ...rest)
+  }
+}
+
+function listsOnly(name: string, implementation: Implementation): Implementation {
+  return (...args: readonly Value[]): Value => {
+    if (!args.every((arg) => arg instanceof ListValue)) throw mismatch(name, args)
+    return (implementation as (...args: readonly Value[]) => Value)(...args)
+  }
+}
+
+function panicking(plan: Plan): Plan {
+  if (plan.constant !== undefined) return plan
+  return computed((frame) => {
+    try {
+      return plan.eval(frame)
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      throw new EvaluationPanic('interface conversion: *types.Err is not traits.Lister: missing method Add')
+    }
+  })
+}
+
+function mismatch(name: string, args: readonly Value[]): CelError {
+  if (singletons.has(name)) {
+    const type = typeNameOf(args[0]!)
+    const isPlain =
+      checkedByName.has(name) || receivers.has(type) || functions.get(name)!.some(({ parameters }) => parameters[0]!.name === type)
+    return isPlain ? noSuchOverload() : noSuchOverload(name)
+  }
+  return noSuchOverload(`${name}(${args.map(typeNameOf).join(', ')})`)
+}
+
+/** True if the type has no part that is known only at run time. */
+function isKnown(type: Type | undefined): boolean {
+  return type !== undefined && type.kind !== 'dyn' && type.kind !== 'error' && type.kind !== 'parameter' && type.parameters.every(isKnown)
+}
+
+/**
+ * Returns a predicate for values of a type. Lists and maps are tested by their first item only; if that cannot be converted, nothing
+ * matches.
+ */
+function guard(type: Type): (value: Value) => boolean {
+  if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
+  const [first, second] = type.parameters.map(guard)
+  if (type.kind === 'list') return (value) => value instanceof ListValue && (value.size === 0 || ifReadable(() => first!(value.at(0))))
+  if (type.kind === 'map') {
+    return (value) => {
+      if (!(value instanceof MapValue)) return false
+      const key = value.keys()[0]
+      return key === undefined || ifReadable(() => first!(key) && second!(value.find(key) ?? null))
+    }
+  }
+  return (value) => typeNameOf(value) === type.name
+}
+
+function ifReadable(fits: () => boolean): boolean {
+  try {
+    return fits()
+  } catch (error) {
+    if (error instanceof CelError) return false
+    throw error
+  }
+}
+
+/** cel-go evaluates all arguments before it returns the first error. They add to the cost, and may exceed its limit. */
+function onErrorEvaluate(evaluate: Eval, others: readonly Eval[]): Eval {
+  return (frame) => {
+    try {
+      return evaluate(frame)
+    } catch (error) {
+      if (error instanceof CelError) for (const other of others) ignoringErrors(other, frame)
+      throw error
+    }
+  }
+}
+
+function ignoringErrors(evaluate: Eval, frame: Frame): void {
+  try {
+    evaluate(frame)
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+  }
+}
+
+/** Calls with one and two arguments are separate cases: an array for the arguments would cost more than most calls do. */
+function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
+  const [a, b] = plans.map((plan) => plan.eval)
+  const call = implementation as (...args: readonly Value[]) => Value
+  const pay = (frame: Frame, first: Value, second: Value | undefined, result: Value): Value => {
+    frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
+    return result
+  }
+  // A failed call costs as much as a successful one; the size of an error is 1.
+  const payForError = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
+    if (error instanceof CelError) pay(frame, first, plans.length < 2 ? undefined : second, null)
+    throw error
+  }
+  if (plans.length === 1) {
+    return (frame) => {
+      let value: Value | undefined
+      try {
+        value = a!(frame)
+        return pay(frame, value, undefined, call(value))
+      } catch (error) {
+        return payForError(frame, error, value)
+      }
+    }
+  }
+  if (plans.length === 2) {
+    const first = onErrorEvaluate(a!, [b!])
+    return (frame) => {
+      let left: Value | undefined
+      let right: Value | undefined
+      try {
+        left = first(frame)
+        right = b!(frame)
+        return pay(frame, left, right, call(left, right))
+      } catch (error) {
+        return payForError(frame, error, left, right)
+      }
+    }
+  }
+  const evals = plans.map((plan, index) =>
+    onErrorEvaluate(
+      plan.eval,
+      plans.slice(index + 1).map((after) => after.eval),
+    ),
+  )
+  return (frame) => {
+    let values: readonly Value[] = []
+    try {
+      values = evals.map((evaluate) => evaluate(frame))
+      return pay(frame, values[0] ?? null, values[1], call(...values))
+    } catch (error) {
+      return payForError(frame, error, values[0], values[1])
+    }
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Plans a checked expression: builds a function that evaluates it and tracks its actual cost
+ * (`cel-go/interpreter: planner.go, runtimecost.go`).
+ */
+import type { Call, Expr } from '../syntax/ast.ts'
+import { qualifiedName } from '../syntax/ast.ts'
+import type { Checked } from './checked.ts'
+import { CelError, CostLimitExceeded, EvaluationPanic, noSuchOverload } from '../types/errors.ts'
+import { planAccess, planIndex, planPresence } from './access.ts'
+import { planCall } from './call.ts'
+import { planComprehension } from './comprehension.ts'
+import { listCost, mapCost } from './runtime-cost.ts'
+import { resolveAttribute } from '../types/plain-optional.ts'
+import type { Type } from '../types/types.ts'
+import { unwrapOptional } from '../types/types.ts'
+import type { Value } from '../types/values.ts'
+import { OptionalValue, PlainList, PlainMap, TypeValue } from '../types/values.ts'
+
+/** Errors of variables whose data does not match the schema, indexed by slot. Reading such a variable throws its error. */
+export type Failures = readonly (CelError | undefined)[] | undefined
+
+/** State of one evaluation: the values of all variables, and the cost so far. */
+export class Frame {
+  readonly slots: (Value | undefined)[]
+  readonly limit: number
+  #failures: Failures
+  cost = 0
+  constructor(slots: (Value | undefined)[], limit: number, failures: Failures = undefined) {
+    this.slots = slots
+    this.limit = limit
+    this.#failures = failures
+  }
+  /** Assigns the result of `read` to a variable. An error of `read` is thrown when the variable is read. */
+  assign(slot: number, read: () => Value): void {
+    try {
+      this.slots[slot] = read()
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      this.slots[slot] = undefined
+      this.#failures = Object.assign([], this.#failures, { [slot]: error })
+    }
+  }
+  /** Returns the error of reading a variable without a value. */
+  failureOf(slot: number, name: string): CelError {
+    return this.#failures?.[slot] ?? new CelError(`no such attribute(s): ${name}`)
+  }
+}
+
+/** The evaluation of a subexpression. Throws `CelError` or `CostLimitExceeded`. */
+export type Eval = (frame: Frame) => Value
+
+/**
+ * A plan for a subexpression. `constant` is set for constants, which cost nothing; values that consist only of constants are computed once.
+ */
+export interface Plan {
+  readonly eval: Eval
+  readonly constant: Value | undefined
+}
+
+export function constant(value: Value): Plan {
+  return { eval: () => value, constant: value }
+}
+
+export function computed(evaluate: Eval): Plan {
+  return { eval: evaluate, constant: undefined }
+}
+
+export interface Program {
+  /** Number of slots in a frame. */
+  readonly slots: number
+  readonly eval: Eval
+}
+
+/**
+ * @param isDynamic true if values may have other types than declared. Calls then check their arguments.
+ * @throws {CelError} when the conversion of a constant fails.
+ */
+export function planProgram(checked: Checked, variables: readonly string[], isDynamic = false): Program {
+  const planner = new Planner(checked, variables, isDynamic)
+  const { eval: evaluate } = planner.plan(checked.expr)
+  return { slots: planner.slots, eval: evaluate }
+}
+
+export class Planner {
+  readonly checked: Checked
+  readonly isDynamic: boolean
+  readonly #scopes: Map<string, number>[]
+  /** Each local variable has its own slot; slots are not reused. */
+  slots: number
+
+  constructor(checked: Checked, variables: readonly string[], isDynamic: boolean) {
+    this.checked = checked
+    this.isDynamic = isDynamic
+    this.#scopes = [new Map(variables.map((name, index) => [name, index]))]
+    this.slots = variables.length
+  }
+
+  plan(expr: Expr): Plan {
+    switch (expr.kind) {
+      case 'literal':
+        return constant(expr.value)
+      case 'ident':
+        return this.#ident(expr, expr.name)
+      case 'select': {
+        const type = this.checked.typeNames.get(expr)
+        if (type !== undefined) return constant(new TypeValue(type))
+        const variable = expr.testOnly ? undefined : qualifiedName(expr)
+        // A declared variable may have a dotted name, such as `authorizer.requestResource`.
+        if (variable !== undefined && this.#scopes[0]!.has(variable)) return this.#ident(expr, variable)
+        return expr.testOnly ? planPresence(this, expr.operand, expr.field) : planAccess(this, expr.operand, expr.field, false)
+      }
+      case 'call':
+        return this.#call(expr)
+      case 'list':
+        return this.#list(expr)
+      case 'map':
+        return this.#map(expr)
+      case 'comprehension':
+        return planComprehension(this, expr)
+      case 'struct':
+        throw new CelError(`unknown type: ${expr.typeName}`)
+    }
+  }
+
+  /** Runs `plan` with the variables of an inner scope, each of which gets a slot. */
+  within<Result>(names: readonly string[], plan: (slots: readonly number[]) => Result): Result {
+    const slots = names.map((_, index) => this.slots + index)
+    this.slots += names.length
+    this.#scopes.push(new Map(names.map((name, index) => [name, slots[index]!])))
+    const result = plan(slots)
+    this.#scopes.pop()
+    return result
+  }
+
+  #ident(expr: Expr, name: string): Plan {
+    const type = this.checked.typeNames.get(expr)
+    if (type !== undefined) return constant(new TypeValue(type))
+    const slot = this.#slotOf(name.startsWith('.') ? name.slice(1) : name)
+    if (slot === undefined) throw new CelError(`no such attribute(s): ${name}`)
+    if (mayBeOptional(this.checked.types.get(expr))) {
+      return computed((frame) => {
+        frame.cost += 1
+        const value = frame.slots[slot]
+        if (value === undefined) throw frame.failureOf(slot, name)
+        return resolveAttribute(value)
+      })
+    }
+    return computed((frame) => {
+      frame.cost += 1
+      const value = frame.slots[slot]
+      if (value === undefined) throw frame.failureOf(slot, name)
+      return value
+    })
+  }
+
+  #slotOf(name: string): number | undefined {
+    for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {
+      const slot = this.#scopes[index]!.get(name)
+      if (slot !== undefined) return slot
+    }
+    return undefined
+  }
+
+  #call(expr: Call): Plan {
+    const [first, second, third] = expr.args
+    switch (expr.name) {
+      case '_&&_':
+        return logical(this.plan(first!), this.plan(second!), false)
+      case '_||_':
+        return logical(this.plan(first!), this.plan(second!), true)
+      case '_?_:_':
+        return conditional(this.plan(first!), this.plan(second!), this.plan(third!), mayBeOptional(this.checked.types.get(expr)))
+      case '_[_]':
+        return planIndex(this, first!, second!, false)
+      case '_[?_]':
+        return planIndex(this, first!, second!, true)
+      case '_?._':
+        return planAccess(this, first!, second!.kind === 'literal' ? String(second!.value) : '', true)
+      case 'or':
+      case 'orValue':
+        if (expr.target !== undefined && expr.args.length === 1) return alternative(this.plan(expr.target), this.plan(first!), expr.name)
+    }
+    return planCall(this, expr)
+  }
+
+  #list(expr: Expr & { kind: 'list' }): Plan {
+    const plans = expr.elements.map((element) => this.plan(element))
+    const optionals = new Set(expr.optionals)
+    const items = (values: readonly Value[]): PlainList => {
+      if (optionals.size === 0) return new PlainList(values)
+      return new PlainList(values.flatMap((value, index) => (optionals.has(index) ? optionalItems(value) : [value])))
+    }
+    const constants = plans.map((plan) => plan.constant)
+    if (constants.every((value) => value !== undefined)) return constant(items(constants))
+    return computed((frame) => {
+      const list = items(plans.map((plan) => plan.eval(frame)))
+      frame.cost += listCost
+      return list
+    })
+  }
+
+  #map(expr: Expr & { kind: 'map' }): Plan {
+    const entries = expr.entries.map(({ key, value, optional }) => ({ key: this.plan(key), value: this.plan(value), optional }))
+    const make = (frame: Frame): PlainMap => {
+      const pairs: [Value, Value][] = []
+      for (const entry of entries) {
+        const key = entry.key.eval(frame)
+        const value = entry.value.eval(frame)
+        if (!entry.optional) pairs.push([key, value])
+        else pairs.push(...optionalItems(value, String(key)).map((item): [Value, Value] => [key, item]))
+      }
+      return new PlainMap(pairs)
+    }
+    if (entries.every(({ key, value }) => key.constant !== undefined && value.constant !== undefined)) {
+      try {
+        return constant(make(new Frame([], Infinity)))
+      } catch (error) {
+        // kube-apiserver would crash on this map while it compiles the expression. Here, each evaluation fails instead.
+        if (!(error instanceof EvaluationPanic)) throw error
+      }
+    }
+    return computed((frame) => {
+      const map = make(frame)
+      frame.cost += mapCost
+      return map
+    })
+  }
+}
+
+function optionalItems(value: Value, entry?: string): readonly Value[] {
+  if (value instanceof OptionalValue) return value.hasValue ? [value.value!] : []
+  throw new CelError(
+    `cannot initialize optional ${entry === undefined ? 'list element' : `entry '${entry}'`} from non-optional value ${String(value)}`,
+  )
+}
+
+/** The deciding operand absorbs an error of the other one. */
+function logical(left: Plan, right: Plan, decisive: boolean): Plan {
+  const [first, second] = [left.eval, right.eval]
+  const expectBool = (value: Value): void => {
+    if (typeof value !== 'boolean') throw noSuchOverload()
+  }
+  return computed((frame) => {
+    let error: CelError | undefined
+    try {
+      const value = first(frame)
+      if (value === decisive) return decisive
+      expectBool(value)
+    } catch (caught) {
+      if (!(caught instanceof CelError)) throw caught
+      error = caught
+    }
+    if (error === undefined) {
+      const value = second(frame)
+      expectBool(value)
+      return value
+    }
+    try {
+      if (second(frame) === decisive) return decisive
+    } catch (caught) {
+      if (!(caught instanceof CelError)) throw caught
+    }
+    throw error
+  })
+}
+
+/** Returns true when a value of the type may be an optional. */
+export function mayBeOptional(type: Type | undefined): boolean {
+  return type === undefined || type.kind === 'dyn' || unwrapOptional(type) !== undefined
+}
+
+function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptional: boolean): Plan {
+  if (isOptional) {
+    const { eval: evaluate } = conditional(condition, whenTrue, whenFalse, false)
+    return computed((frame) => resolveAttribute(evaluate(frame)))
+  }
+  return computed((frame) => {
+    const value = condition.eval(frame)
+    if (value === true) return whenTrue.eval(frame)
+    if (value === false) return whenFalse.eval(frame)
+    throw noSuchOverload()
+  })
+}
+
+/**
+ * `or` and `orValue`: the argument is evaluated only if there is no value. A target of type dyn that is not an optional is returned
+ * unchanged.
+ */
+function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
+  return computed((frame) => {
+    const value = target.eval(frame)
+    if (!(value instanceof OptionalValue)) return value
+    if (!value.hasValue) return other.eval(frame)
+    return name === 'or' ? value : value.value!
+  })
+}
+
+/** Throws when the expression has exceeded its cost limit. Must be called in every iteration of a loop. */
+export function checkCost(frame: Frame): void {
+  if (frame.cost > frame.limit) throw new CostLimitExceeded()
+}

@@ -1,0 +1,25 @@
+/** The operators of CEL's grammar, with the functions that they call, and its reserved words. */
+
+export const relations = new Map([
+  ['<', '_<_'],
+  ['<=', '_<=_'],
+  ['>', '_>_'],
+  ['>=', '_>=_'],
+  ['==', '_==_'],
+  ['!=', '_!=_'],
+  ['in', '@in'],
+])
+export const sums = new Map([
+  ['+', '_+_'],
+  ['-', '_-_'],
+])
+export const products = new Map([
+  ['*', '_*_'],
+  ['/', '_/_'],
+  ['%', '_%_'],
+])
+export const keywords = new Set(['in', 'true', 'false', 'null'])
+/** Identifiers that CEL reserves for embedding in other languages. */
+export const reserved = new Set(
+  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+)

@@ -1,0 +1,238 @@
+/** Equality and order of values. */
+import { jsonEqual } from '../../api/json.ts'
+import { CelError, noSuchOverload } from './errors.ts'
+import { keysFor, ownKeys } from './list-identity.ts'
+import { PreservedValue, SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import type { Value } from './values.ts'
+import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
+
+/**
+ * Reports whether two values are equal. Numbers of all types are compared by value; any other value equals only values of its own type.
+ *
+ * @throws {CelError} `no such overload` when `a` is a Kubernetes value and `b` has another type.
+ */
+export function equals(a: Value, b: Value): boolean {
+  // Identical objects need the full comparison, too: a list that is a set of numbers, or a value of a library, may not be comparable even
+  // with itself.
+  if (a === null || b === null || typeof a === 'string') return a === b
+  if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
+  if (typeof a !== 'object') return a === b
+  if (a instanceof ListValue) return b instanceof ListValue ? listsEqual(a, b) : otherType(a instanceof SchemaList)
+  if (a instanceof MapValue) return b instanceof MapValue ? mapsEqual(a, b) : otherType(a instanceof SchemaObject || a instanceof SchemaMap)
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
+  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
+  if (a instanceof OptionalValue) {
+    if (!(b instanceof OptionalValue)) return false
+    return a.hasValue && b.hasValue
+      ? readEqual(
+          () => a.value!,
+          () => b.value!,
+        )
+      : a.hasValue === b.hasValue
+  }
+  if (a instanceof TypeValue) return b instanceof TypeValue && a.type.name === b.type.name
+  if (a instanceof PreservedValue) return a.isData(b)
+  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.typeName === b.typeName ? a.equals(b) : otherType(true)
+  return a instanceof Uint8Array && b instanceof Uint8Array && compareBytes(a, b) === 0
+}
+
+/** Like `equals`, but returns undefined for values that cannot be compared. */
+export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
+  try {
+    return equals(a, b)
+  } catch (error) {
+    if (error instanceof CelError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Like `equals`, but throws for null if `value` is a Kubernetes value: the Go types of those do not accept null in their `Equal` method.
+ */
+function ownEquals(value: Value, other: Value): boolean {
+  return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
+}
+
+/**
+ * Compares two values that may fail to convert. If only the right one fails, the values differ, unless the left one is a Kubernetes value:
+ * then the error is thrown.
+ */
+function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
+  const value = left()
+  let other: Value
+  try {
+    other = right()
+  } catch (error) {
+    if (!(error instanceof CelError) || isKubernetesValue(value)) throw error
+    return false
+  }
+  return same(value, other)
+}
+
+/** True for values with a Go type of Kubernetes, whose `Equal` method reports `no such overload` for any other type. */
+function isKubernetesValue(value: Value): boolean {
+  if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return true
+  return value instanceof OpaqueValue && !(value instanceof PreservedValue)
+}
+
+/** False only if the two values are known to differ; an error counts as equal. */
+function maybeEqual(left: () => Value, right: () => Value): boolean {
+  try {
+    return readEqual(left, right, equals)
+  } catch (error) {
+    if (error instanceof CelError) return true
+    throw error
+  }
+}
+
+/**
+ * Reports whether a list contains a value. If no item matches but some could not be compared, a list with a schema throws the first such
+ * error (`unstructuredList.Contains`), and any other list returns false.
+ */
+export function contains(list: ListValue, value: Value): boolean {
+  const { size } = list
+  const isOfSchema = list instanceof SchemaList
+  let problem: CelError | undefined
+  for (let index = 0; index < size; index += 1) {
+    try {
+      if (isOfSchema ? ownEquals(list.at(index), value) : ownEquals(value, list.at(index))) return true
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      problem ??= error
+    }
+  }
+  if (isOfSchema && problem !== undefined) throw problem
+  return false
+}
+
+/** Returns the result of a comparison with a value of another type: false, or an error for a Kubernetes value. */
+function otherType(isKubernetes: boolean): false {
+  if (isKubernetes) throw noSuchOverload()
+  return false
+}
+
+type AnyNumber = number | bigint | Double | Uint
+
+function isNumber(value: Value): value is AnyNumber {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint
+}
+
+/** Returns the plain number: JavaScript compares bigints and floats exactly. */
+function plainNumber(value: AnyNumber): number | bigint {
+  return typeof value === 'object' ? value.value : value
+}
+
+function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
+  const left = plainNumber(a)
+  const right = plainNumber(b)
+  return left >= right && left <= right
+}
+
+function listsEqual(a: ListValue, b: ListValue): boolean {
+  if (a.size !== b.size) return false
+  if (a.semantics === undefined) {
+    // For lists made by an expression, an item that cannot be compared does not make the lists differ.
+    const same = a instanceof SchemaList ? readEqual : maybeEqual
+    for (let index = 0; index < a.size; index += 1) {
+      const left = (): Value => a.at(index)
+      if (!same(left, () => b.at(index))) return false
+    }
+    return true
+  }
+  const keys = ownKeys(a)
+  const own = new Map(keys.map((key, index) => [key, index]))
+  return keysFor(a, b, keys).every((key, index) => {
+    const known = key === undefined ? undefined : own.get(key)
+    return known !== undefined && (a.semantics === 'set' || equals(a.at(known), b.at(index)))
+  })
+}
+
+function mapsEqual(a: MapValue, b: MapValue): boolean {
+  if (a.size !== b.size) return false
+  const same = a instanceof SchemaObject || a instanceof SchemaMap ? readEqual : maybeEqual
+  for (const key of a.keys()) {
+    const left = read(() => a.find(key))
+    const right = read(() => b.find(key))
+    if (left === undefined || right === undefined) {
+      if (left !== right) return false
+    } else if (!same(left, right)) return false
+  }
+  if (!(a instanceof SchemaObject)) return true
+  if (!(b instanceof SchemaObject)) return a.unknownFields().length === 0 || otherType(true)
+  // Fields that the schema does not describe are compared as JSON, if both objects have them.
+  return a.unknownFields().every((field) => !Object.hasOwn(b.data, field) || jsonEqual(a.data[field], b.data[field]))
+}
+
+/** Returns undefined if the entry is missing, otherwise a function that returns the value or throws the error of reading it. */
+function read(find: () => Value | undefined): (() => Value) | undefined {
+  try {
+    const value = find()
+    return value === undefined ? undefined : () => value
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    return () => {
+      throw error
+    }
+  }
+}
+
+/** Compares two values; returns -1, 0 or 1. */
+export function compare(a: Value, b: Value): number {
+  if (typeof a === 'string') {
+    if (typeof b === 'string') return compareStrings(a, b)
+  } else if (isNumber(a)) {
+    if (isNumber(b)) return compareNumbers(a, b)
+  } else if (typeof a === 'boolean') {
+    if (typeof b === 'boolean') return Number(a) - Number(b)
+  } else if (a instanceof Timestamp) {
+    if (b instanceof Timestamp) return sign(a.seconds, b.seconds) || sign(a.nanos, b.nanos)
+  } else if (a instanceof Duration) {
+    if (b instanceof Duration) return sign(a.nanos, b.nanos)
+  } else if (a instanceof Uint8Array) {
+    if (b instanceof Uint8Array) return compareBytes(a, b)
+  }
+  throw noSuchOverload()
+}
+
+export function isComparable(value: Value): boolean {
+  return (
+    ['string', 'boolean'].includes(typeof value) ||
+    isNumber(value) ||
+    value instanceof Timestamp ||
+    value instanceof Duration ||
+    value instanceof Uint8Array
+  )
+}
+
+function sign<Ordered extends number | bigint>(a: Ordered, b: Ordered): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function compareNumbers(a: AnyNumber, b: AnyNumber): number {
+  const left = plainNumber(a)
+  const right = plainNumber(b)
+  if (left < right) return -1
+  if (left > right) return 1
+  if (left >= right) return 0
+  throw new CelError('NaN values cannot be ordered')
+}
+
+/**
+ * Compares strings by code points, which gives the same order as Go's comparison of UTF-8 bytes. UTF-16 would sort surrogate pairs before
+ * U+E000 to U+FFFF.
+ */
+function compareStrings(a: string, b: string): number {
+  if (a === b) return 0
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index += 1) {
+    const [left, right] = [a.charCodeAt(index), b.charCodeAt(index)]
+    if (left === right) continue
+    const surrogates = [left, right].map((code) => code >= 0xd800 && code <= 0xdfff)
+    return surrogates[0] === surrogates[1] ? sign(left, right) : surrogates[0] === true ? 1 : -1
+  }
+  return sign(a.length, b.length)
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return Buffer.compare(a, b)
+}

@@ -1,0 +1,111 @@
+/**
+ * Declares the CEL types of a schema, with size limits for the cost estimate
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: SchemaDeclType`).
+ */
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { withObjectFields } from './data-type.ts'
+import { escapeIdentifier } from './escape.ts'
+import type { Type } from './types.ts'
+import { boolType, bytesType, doubleType, durationType, dynType, intType, listType, mapType, stringType, timestampType } from './types.ts'
+import { maxRequestBytes } from '../limits.ts'
+
+export interface DeclaredType {
+  readonly type: Type
+  /** The fields of an object, keyed by escaped name. */
+  readonly fields?: ReadonlyMap<string, DeclaredType>
+  /** The type of a map's keys. */
+  readonly key?: DeclaredType
+  /** The type of a list's items or a map's values. */
+  readonly element?: DeclaredType
+  /** Maximum number of items, entries or characters; 0 if not applicable. */
+  readonly maxElements: number
+  /** Minimum size of the value's JSON in bytes. */
+  readonly minSize: number
+}
+
+/** Sizes of times in JSON, including quotes (`k8s.io/apiserver/pkg/cel: limits.go`). */
+const timeSizes: Readonly<Record<string, { type: Type; minSize: number; maxElements: number }>> = {
+  duration: { type: durationType, minSize: 3, maxElements: 32 },
+  date: { type: timestampType, minSize: 12, maxElements: 12 },
+  'date-time': { type: timestampType, minSize: 21, maxElements: 32 },
+}
+const stringDeclared: DeclaredType = { type: stringType, maxElements: 0, minSize: 2 }
+
+/**
+ * Returns the type of a schema; undefined if the schema, its items or its values have no type; rules cannot access such data.
+ *
+ * @param name name of the object type in messages, such as `selfType1.spec`.
+ */
+export function declareType(
+  schema: StructuralSchema,
+  name: string,
+  isRoot = schema['x-kubernetes-embedded-resource'] === true,
+): DeclaredType | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    return { type: dynType, maxElements: maxCharacters(schema), minSize: 1 }
+  }
+  const full = isRoot ? withObjectFields(schema) : schema
+  switch (full.type) {
+    case 'array':
+      return declareList(full, name)
+    case 'object':
+      return typeof full.additionalProperties === 'object' ? declareMap(full, full.additionalProperties, name) : declareObject(full, name)
+    case 'string':
+      return declareString(full)
+    case 'boolean':
+      return { type: boolType, maxElements: 0, minSize: 4 }
+    case 'number':
+      return { type: doubleType, maxElements: 0, minSize: 1 }
+    case 'integer':
+      return { type: intType, maxElements: 0, minSize: 1 }
+    default:
+      return undefined
+  }
+}
+
+function declareList(schema: StructuralSchema, name: string): DeclaredType | undefined {
+  const element = schema.items === undefined ? undefined : declareType(schema.items, `${name}.@idx`)
+  if (element === undefined) return undefined
+  const maxElements = Math.max(0, schema.maxItems ?? Math.floor((maxRequestBytes - 2) / (element.minSize + 1)))
+  return { type: listType(element.type), element, maxElements, minSize: 2 }
+}
+
+function declareMap(schema: StructuralSchema, values: StructuralSchema, name: string): DeclaredType | undefined {
+  const element = declareType(values, `${name}.@elem`)
+  if (element === undefined) return undefined
+  const maxElements = Math.max(0, schema.maxProperties ?? Math.floor((maxRequestBytes - 2) / (element.minSize + 6)))
+  return { type: mapType(stringType, element.type), key: stringDeclared, element, maxElements, minSize: 2 }
+}
+
+function declareObject(schema: StructuralSchema, name: string): DeclaredType {
+  const fields = new Map<string, DeclaredType>()
+  let minSize = 2
+  for (const [field, child] of Object.entries(schema.properties ?? {})) {
+    const escaped = escapeIdentifier(field)
+    const declared = declareType(child, `${name}.${escaped ?? field}`)
+    if (declared === undefined) continue
+    if (escaped !== undefined) fields.set(escaped, declared)
+    // Each field adds quotes, a colon and a comma. A field with a default may be missing in a request.
+    if (schema.required?.includes(field) === true && child.default === undefined) {
+      minSize += Buffer.byteLength(field) + declared.minSize + 4
+    }
+  }
+  const declared = { fields, maxElements: 0, minSize }
+  return { ...declared, type: { kind: 'struct', name, parameters: [], declared: { ...declared, type: dynType } } }
+}
+
+function declareString(schema: StructuralSchema): DeclaredType {
+  const time = timeSizes[schema.format ?? '']
+  if (time !== undefined) return time
+  if (schema.format === 'byte') {
+    return { type: bytesType, maxElements: Math.max(0, schema.maxLength ?? maxRequestBytes - 2), minSize: 2 }
+  }
+  const longest = (schema.enum ?? []).map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0))
+  const maxElements = schema.maxLength === undefined && longest.length > 0 ? Math.max(...longest) : maxCharacters(schema)
+  return { type: stringType, maxElements, minSize: 2 }
+}
+
+/** Returns the maximum number of characters; a character takes up to four bytes. */
+function maxCharacters({ maxLength }: StructuralSchema): number {
+  return maxLength === undefined ? maxRequestBytes - 2 : Math.max(0, maxLength) * 4
+}

@@ -1,0 +1,94 @@
+/**
+ * CEL's int: 64 bits, signed, with overflow errors. A safe integer is a `number` and any other a `bigint`, so each value has exactly one
+ * representation. `<` and the other comparison operators work across both.
+ */
+import { CelError } from './errors.ts'
+
+export type Int = number | bigint
+
+export const maxInt = 2n ** 63n - 1n
+export const minInt = -(2n ** 63n)
+export const maxUint = 2n ** 64n - 1n
+
+/** Reports whether Go decodes a JSON number as an integer: it is whole and fits 64 bits. */
+export function isInt64(value: number | bigint): boolean {
+  if (typeof value === 'number' && !Number.isInteger(value)) return false
+  const exact = BigInt(value)
+  return exact >= minInt && exact <= maxInt
+}
+
+/** Returns the canonical representation of an integer. */
+export function toInt(value: bigint): Int {
+  return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value
+}
+
+/** @throws {CelError} when the value does not fit 64 bits. */
+export function checkedInt(value: bigint): Int {
+  if (value < minInt || value > maxInt) throw new CelError('integer overflow')
+  return toInt(value)
+}
+
+export function checkedUint(value: bigint): bigint {
+  if (value < 0n || value > maxUint) throw new CelError('unsigned integer overflow')
+  return value
+}
+
+export function addInts(a: Int, b: Int): Int {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b
+    if (Number.isSafeInteger(sum)) return sum
+  }
+  return checkedInt(BigInt(a) + BigInt(b))
+}
+
+export function subtractInts(a: Int, b: Int): Int {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const difference = a - b
+    if (Number.isSafeInteger(difference)) return difference
+  }
+  return checkedInt(BigInt(a) - BigInt(b))
+}
+
+export function multiplyInts(a: Int, b: Int): Int {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const product = a * b
+    if (Number.isSafeInteger(product)) return product === 0 ? 0 : product
+  }
+  return checkedInt(BigInt(a) * BigInt(b))
+}
+
+export function divideInts(a: Int, b: Int): Int {
+  if (b === 0) throw new CelError('division by zero')
+  return checkedInt(BigInt(a) / BigInt(b))
+}
+
+export function remainderOfInts(a: Int, b: Int): Int {
+  if (b === 0) throw new CelError('modulus by zero')
+  // This is the only quotient that overflows.
+  if (a === minInt && b === -1) throw new CelError('integer overflow')
+  return toInt(BigInt(a) % BigInt(b))
+}
+
+export function negateInt(value: Int): Int {
+  return value === 0 ? 0 : typeof value === 'number' ? -value : checkedInt(-value)
+}
+
+/** Converts an int to an index. An int beyond the safe integers is out of range for every list or string. */
+export function toIndex(value: Int): number {
+  return typeof value === 'number' ? value : value < 0n ? -1 : Number.MAX_SAFE_INTEGER
+}
+
+const decimal = /^[+-]?[0-9]+$/
+
+/** Parses a decimal integer like Go's `strconv.ParseInt`; undefined when the string is not an integer, or the integer is too large. */
+export function parseInt64(text: string): Int | undefined {
+  if (!decimal.test(text) || text.length > 64) return undefined
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  return value < minInt || value > maxInt ? undefined : toInt(value)
+}
+
+export function parseUint64(text: string): bigint | undefined {
+  if (!/^[0-9]+$/.test(text) || text.length > 64) return undefined
+  const value = BigInt(text)
+  return value > maxUint ? undefined : value
+}

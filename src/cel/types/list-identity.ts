@@ -1,0 +1,82 @@
+/**
+ * The keys with which kube-apiserver compares items of lists that are sets or maps (`k8s.io/apiserver/pkg/cel/common:
+ * valuesunstructured.go, getSet, toMapKey`). The keys of the left operand are made of its JSON data, those of the right operand of its CEL
+ * values.
+ */
+import type { JsonValue } from '../../api/json.ts'
+import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
+import { CelError, EvaluationPanic } from './errors.ts'
+import { isInt64 } from './integers.ts'
+import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import type { ListValue, Value } from './values.ts'
+import { Double, MapValue } from './values.ts'
+
+/**
+ * Returns the keys of the left operand's items. As in kube-apiserver, a set computes its keys once, even if the computation panicked
+ * half-way (`sync.Once` in `getSet`), and `+` adds keys to them.
+ */
+export function ownKeys(list: ListValue): string[] {
+  if (list instanceof SchemaList && list.semantics === 'set') {
+    if (list.keys === undefined) {
+      list.keys = []
+      for (const item of list.data) list.keys.push(scalarKey(item, true))
+    }
+    return list.keys
+  }
+  const { semantics } = list
+  return Array.from({ length: list.size }, (_, index) =>
+    list instanceof SchemaList ? keyOfData(list.data[index]!, semantics, true) : keyOfValue(list.at(index), semantics, true),
+  )
+}
+
+/**
+ * Returns the keys of the right operand's items, computed like those of the left operand; undefined for an item whose value is invalid.
+ *
+ * @param own the keys of the left operand. Go reports an unhashable key with another message if the map is empty.
+ */
+export function keysFor({ semantics }: ListValue, other: ListValue, own: readonly string[]): (string | undefined)[] {
+  return Array.from({ length: other.size }, (_, index) => {
+    try {
+      return keyOfValue(other.at(index), semantics, own.length > 0)
+    } catch (error) {
+      if (error instanceof CelError) return undefined
+      throw error
+    }
+  })
+}
+
+function keyOfData(data: JsonValue, semantics: ListValue['semantics'], hashed: boolean): string {
+  if (!Array.isArray(semantics)) return scalarKey(data, hashed)
+  if (!isObject(data)) return 'none'
+  return (semantics as readonly string[]).map((key) => stringifyJson(scalarKey(getOwn(data, key) ?? null, hashed))).join()
+}
+
+function scalarKey(data: JsonValue, hashed: boolean): string {
+  if (typeof data === 'number' || typeof data === 'bigint') return isInt64(data) ? `i${data}` : `f${data}`
+  if (typeof data === 'object' && data !== null)
+    throw unhashable(Array.isArray(data) ? '[]interface {}' : 'map[string]interface {}', hashed)
+  return typeof data === 'string' ? `s${data}` : String(data)
+}
+
+function keyOfValue(value: Value, semantics: ListValue['semantics'], hashed: boolean): string {
+  if (value instanceof SchemaObject || value instanceof SchemaMap) return keyOfData(value.data, semantics, hashed)
+  if (value instanceof SchemaList) return keyOfData([...value.data], semantics, hashed)
+  if (Array.isArray(semantics)) {
+    if (!(value instanceof MapValue)) return 'none'
+    return (semantics as readonly string[]).map((key) => stringifyJson(valueKey(value.find(key) ?? null, hashed))).join()
+  }
+  return valueKey(value, hashed)
+}
+
+function valueKey(value: Value, hashed: boolean): string {
+  if (typeof value === 'string') return `s${value}`
+  if (typeof value === 'number' || typeof value === 'bigint') return `i${value}`
+  if (value instanceof Double) return `f${value.value}`
+  if (value instanceof Uint8Array) throw unhashable('[]uint8', hashed)
+  return typeof value === 'boolean' ? String(value) : 'other'
+}
+
+/** Returns the error for an unhashable key. Go panics on it, and kube-apiserver reports the panic as an error of the rule. */
+function unhashable(type: string, hashed: boolean): EvaluationPanic {
+  return new EvaluationPanic(hashed ? `runtime error: hash of unhashable type ${type}` : `hash of unhashable type: ${type}`)
+}

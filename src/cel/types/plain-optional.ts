@@ -1,0 +1,52 @@
+/**
+ * Optional values of attributes: of variables, of `?:`, and of operands of a selection. When cel-go resolves an attribute, it takes the Go
+ * value out of the optional and converts it back to a CEL value (`cel-go/interpreter: attributes.go, applyQualifiers`). This loses the
+ * schema, and fails for values of Kubernetes' types.
+ */
+import { dynamicValue } from './dynamic-value.ts'
+import { CelError } from './errors.ts'
+import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import type { Value } from './values.ts'
+import { OpaqueValue, OptionalValue, TypeValue } from './values.ts'
+
+const goTypes: Readonly<Record<string, string>> = {
+  'kubernetes.Quantity': '*resource.Quantity',
+  'kubernetes.URL': '*url.URL',
+  'kubernetes.Semver': 'semver.Version',
+  'net.IP': 'netip.Addr',
+  'net.CIDR': 'netip.Prefix',
+}
+
+/** Resolves a value as an attribute. Values that are not optionals are returned unchanged. */
+export function resolveAttribute(value: Value): Value {
+  if (!(value instanceof OptionalValue) || value instanceof UnreadableOptional) return value
+  const content = value.value
+  if (content === undefined) return value
+  if (content instanceof SchemaObject || content instanceof SchemaMap || content instanceof SchemaList) {
+    return new OptionalValue(dynamicValue(content.data as never))
+  }
+  if (content instanceof OptionalValue) return new OptionalValue(content.value ?? null)
+  if (content instanceof TypeValue) return new OptionalValue(content.type.name)
+  const type = content instanceof OpaqueValue ? goTypes[content.typeName] : undefined
+  return type === undefined ? value : new UnreadableOptional(`unsupported conversion to ref.Val: (${type})`)
+}
+
+/** Returns an optional whose data does not match its schema. */
+export function optionalOfError({ message }: CelError): OptionalValue {
+  return new UnreadableOptional(`unsupported conversion to ref.Val: (*errors.errorString)${message}`)
+}
+
+/** An optional with a value that throws when it is read. */
+class UnreadableOptional extends OptionalValue {
+  readonly #problem: string
+  constructor(problem: string) {
+    super(undefined)
+    this.#problem = problem
+  }
+  override get hasValue(): boolean {
+    return true
+  }
+  override get value(): never {
+    throw new CelError(this.#problem)
+  }
+}

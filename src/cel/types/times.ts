@@ -1,0 +1,107 @@
+/** Timestamps and durations, read and written as Go's `time` does. */
+import { CelError } from './errors.ts'
+import { maxInt, minInt } from './integers.ts'
+import { Duration, Timestamp } from './values.ts'
+
+/** The years 1 to 9999 in seconds since 1970. */
+const minSeconds = -62135596800
+const maxSeconds = 253402300799
+const nanosPerSecond = 1_000_000_000n
+
+/** @throws {CelError} for a time outside of the years 1 to 9999. */
+export function timestamp(seconds: number, nanos: number, offsetMinutes = 0): Timestamp {
+  if (seconds < minSeconds || seconds > maxSeconds) throw new CelError('timestamp overflow')
+  return new Timestamp(seconds, nanos, offsetMinutes)
+}
+
+export function duration(nanos: bigint): Duration {
+  if (nanos < minInt || nanos > maxInt) throw new CelError('integer overflow')
+  return new Duration(nanos)
+}
+
+export function addDuration({ seconds, nanos, offsetMinutes }: Timestamp, added: bigint): Timestamp {
+  const total = BigInt(seconds) * nanosPerSecond + BigInt(nanos) + added
+  const rest = ((total % nanosPerSecond) + nanosPerSecond) % nanosPerSecond
+  return timestamp(Number((total - rest) / nanosPerSecond), Number(rest), offsetMinutes)
+}
+
+export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration {
+  const nanos = (time: Timestamp): bigint => BigInt(time.seconds) * nanosPerSecond + BigInt(time.nanos)
+  return duration(nanos(a) - nanos(b))
+}
+
+/** Formats a timestamp as RFC 3339, with as many fractional digits as needed. */
+export function formatTimestamp({ seconds, nanos, offsetMinutes }: Timestamp): string {
+  const local = new Date((seconds + offsetMinutes * 60) * 1000).toISOString().slice(0, 19)
+  const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
+  const size = Math.abs(offsetMinutes)
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const zone = offsetMinutes === 0 ? 'Z' : `${offsetMinutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
+  return `${local}${fraction}${zone}`
+}
+
+const unitNanos: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: nanosPerSecond,
+  m: 60n * nanosPerSecond,
+  h: 3600n * nanosPerSecond,
+}
+const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const goPart = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
+
+/** Parses a duration in Go's notation, e.g. `1h30m` (`time.ParseDuration`); undefined when it is invalid or too long. */
+export function parseDuration(text: string): Duration | undefined {
+  if (!goDuration.test(text)) return undefined
+  let sum = 0n
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(goPart)) {
+    if (whole.length > 64) return undefined
+    const nanos = unitNanos[unit]!
+    const digits = fraction.slice(0, 18)
+    // Go computes fractions with floats.
+    const part = Math.trunc(Number(digits) * (Number(nanos) / 10 ** digits.length))
+    sum += BigInt(whole === '' ? '0' : whole) * nanos + BigInt(part)
+  }
+  const value = text.startsWith('-') ? -sum : sum
+  return value < minInt || value > maxInt ? undefined : new Duration(value)
+}
+
+const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
+/** Names of units. A word is also a unit if it begins with the last name of a row. */
+const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
+  [['ns', 'nano'], 1n],
+  [['us', 'µs', 'micro'], 1000n],
+  [['ms', 'milli'], 1_000_000n],
+  [['s', 'sec'], nanosPerSecond],
+  [['m', 'min'], 60n * nanosPerSecond],
+  [['h', 'hr', 'hour'], 3600n * nanosPerSecond],
+  [['d', 'day'], 86_400n * nanosPerSecond],
+  [['w', 'wk', 'week'], 604_800n * nanosPerSecond],
+]
+
+/** Parses the schema format `duration`: Go's notation, or Scala's `1 day 2 hours` (kube-openapi `strfmt.ParseDuration`). */
+export function parseSchemaDuration(text: string): Duration | undefined {
+  const known = parseDuration(text)
+  if (known !== undefined) return known
+  let sum = 0n
+  let any = false
+  for (const [, count = '', word = ''] of text.matchAll(scalaPart)) {
+    if (count.length > 64) return undefined
+    const unit = word.toLowerCase()
+    for (const [names, nanos] of scalaUnits) {
+      if (!names.includes(unit) && !unit.startsWith(names.at(-1)!)) continue
+      any = true
+      sum += BigInt(count) * nanos
+    }
+  }
+  return any ? new Duration(BigInt.asIntN(64, sum)) : undefined
+}
+
+/** Formats a duration in seconds, with as many fractional digits as needed: `90s`, `0.001s`. */
+export function formatDuration({ nanos }: Duration): string {
+  const text = String(Number(nanos / nanosPerSecond) + Number(nanos % nanosPerSecond) / 1e9)
+  return `${/e/.test(text) ? Number(text).toFixed(9).replace(/0+$/, '') : text}s`
+}

@@ -1,0 +1,112 @@
+/** Assignability of types, with inference of type parameters (`cel-go/checker: types.go`). */
+import type { Type } from './types.ts'
+import { dynType, formatType, sameType } from './types.ts'
+
+/** The types inferred for type parameters so far. */
+export type Mapping = ReadonlyMap<string, Type>
+
+const nullable = new Set(['opaque', 'struct', 'duration', 'timestamp'])
+
+function isDyn(type: Type): boolean {
+  return type.kind === 'dyn'
+}
+
+function isDynOrError(type: Type): boolean {
+  return type.kind === 'dyn' || type.kind === 'error'
+}
+
+/** Returns the mapping under which each type of `from` is assignable to that of `to`; undefined if there is no such mapping. */
+export function assignAll(mapping: Mapping, from: readonly Type[], to: readonly Type[]): Mapping | undefined {
+  const copy = new Map(mapping)
+  return allAssignable(copy, from, to) ? copy : undefined
+}
+
+export function assign(mapping: Mapping, from: Type, to: Type): Mapping | undefined {
+  return assignAll(mapping, [from], [to])
+}
+
+function allAssignable(mapping: Map<string, Type>, a: readonly Type[], b: readonly Type[]): boolean {
+  return a.length === b.length && a.every((type, index) => isAssignable(mapping, type, b[index]!))
+}
+
+function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
+  if (b.kind === 'parameter') {
+    const found = substitutable(mapping, a, b)
+    if (found.valid) return true
+    if (found.known) return false
+  }
+  if (a.kind === 'parameter') return substitutable(mapping, b, a).valid
+  if (isDynOrError(a) || isDynOrError(b)) return true
+  if (a.kind === 'null') return b.kind === 'null' || nullable.has(b.kind)
+  if (b.kind === 'null') return nullable.has(a.kind)
+  switch (a.kind) {
+    case 'type':
+      return b.kind === 'type'
+    case 'opaque':
+    case 'list':
+    case 'map':
+      return a.kind === b.kind && a.name === b.name && allAssignable(mapping, a.parameters, b.parameters)
+    default:
+      return a.kind === b.kind && a.name === b.name
+  }
+}
+
+/** Returns whether the type parameter can be `type`, and whether its type was known before. Adds the type to the mapping. */
+function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
+  if (sameType(type, parameter)) return { valid: true, known: true }
+  const known = mapping.get(parameter.name)
+  if (known !== undefined) {
+    if (sameType(type, known)) return { valid: true, known: true }
+    if (!isAssignable(mapping, type, known)) return { valid: false, known: true }
+    const general = mostGeneral(type, known)
+    if (isFree(mapping, parameter, general)) mapping.set(parameter.name, general)
+    return { valid: true, known: true }
+  }
+  if (!isFree(mapping, parameter, type)) return { valid: false, known: false }
+  mapping.set(parameter.name, type)
+  return { valid: true, known: false }
+}
+
+/** Reports whether a type does not contain the type parameter. */
+function isFree(mapping: Mapping, parameter: Type, within: Type): boolean {
+  if (sameType(parameter, within)) return false
+  if (within.kind === 'parameter') {
+    const known = mapping.get(within.name)
+    return known === undefined || isFree(mapping, parameter, known)
+  }
+  return within.parameters.every((type) => isFree(mapping, parameter, type))
+}
+
+export function mostGeneral(a: Type, b: Type): Type {
+  return isLessSpecific(a, b) ? a : b
+}
+
+function isLessSpecific(a: Type, b: Type): boolean {
+  if (isDyn(a) || a.kind === 'parameter') return true
+  if (isDyn(b) || b.kind === 'parameter') return false
+  if (a.kind !== b.kind) return false
+  if (a.kind === 'type') return true
+  if (a.kind !== 'opaque' && a.kind !== 'list' && a.kind !== 'map') return sameType(a, b)
+  return (
+    a.name === b.name &&
+    a.parameters.length === b.parameters.length &&
+    a.parameters.every((parameter, index) => isLessSpecific(parameter, b.parameters[index]!))
+  )
+}
+
+/** Replaces type parameters by their inferred types. A type parameter without an inferred type is kept, or replaced by dyn. */
+export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean): Type {
+  if (type.kind === 'parameter') {
+    const known = mapping.get(type.name)
+    if (known !== undefined) return substitute(mapping, known, unknownIsDyn)
+    return unknownIsDyn ? dynType : type
+  }
+  if (type.parameters.length === 0) return type
+  return { ...type, parameters: type.parameters.map((parameter) => substitute(mapping, parameter, unknownIsDyn)) }
+}
+
+/** Formats the arguments of a call for messages: `int.(string, list(int))`. */
+export function formatArguments(types: readonly Type[], isMember: boolean): string {
+  const names = types.map(formatType)
+  return isMember ? `${names[0]}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`
+}

@@ -1,0 +1,244 @@
+/** Values of expressions. */
+import { CelError, EvaluationPanic } from './errors.ts'
+import type { Int } from './integers.ts'
+import type { Type } from './types.ts'
+
+/**
+ * Booleans, strings and null are plain JavaScript values, an int is a number or a bigint (see `Int`), and bytes are a `Uint8Array`. All
+ * other types have a class.
+ */
+export type Value = boolean | string | Int | null | Double | Uint | Uint8Array | Timestamp | Duration | ListValue | MapValue | Other
+
+export type Other = TypeValue | OptionalValue | OpaqueValue
+
+/** A float. It has a class, because plain numbers are ints, which are far more common in objects. */
+export class Double {
+  readonly value: number
+  constructor(value: number) {
+    this.value = value
+  }
+}
+
+export class Uint {
+  readonly value: bigint
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+
+/** A point in time with nanosecond precision. */
+export class Timestamp {
+  /** Seconds since 1970. */
+  readonly seconds: number
+  readonly nanos: number
+  /** Offset of the zone in which the timestamp was written; it is formatted in the same zone. */
+  readonly offsetMinutes: number
+  constructor(seconds: number, nanos: number, offsetMinutes = 0) {
+    this.seconds = seconds
+    this.nanos = nanos
+    this.offsetMinutes = offsetMinutes
+  }
+}
+
+export class Duration {
+  readonly nanos: bigint
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+/**
+ * Decides how a list with a schema is compared and concatenated: as a set, by the key fields of its items, or undefined for any other list.
+ */
+export type ListSemantics = 'set' | readonly string[] | undefined
+
+export abstract class ListValue {
+  abstract readonly size: number
+  abstract at(index: number): Value
+  readonly semantics: ListSemantics
+  constructor(semantics?: ListSemantics) {
+    this.semantics = semantics
+  }
+  *[Symbol.iterator](): Iterator<Value> {
+    for (let index = 0; index < this.size; index += 1) yield this.at(index)
+  }
+}
+
+/** A list made by an expression. An item that failed to convert throws when it is read. */
+export class PlainList extends ListValue {
+  readonly items: readonly (Value | CelError)[]
+  constructor(items: readonly (Value | CelError)[], semantics?: ListSemantics) {
+    super(semantics)
+    this.items = items
+  }
+  get size(): number {
+    return this.items.length
+  }
+  at(index: number): Value {
+    const item = this.items[index]!
+    if (item instanceof CelError) throw item
+    return item
+  }
+}
+
+/** Returns the items of a list, with errors in place of items that cannot be converted. */
+export function itemsOf(list: ListValue): (Value | CelError)[] {
+  return Array.from({ length: list.size }, (_, index) => {
+    try {
+      return list.at(index)
+    } catch (error) {
+      if (error instanceof CelError) return error
+      throw error
+    }
+  })
+}
+
+export abstract class MapValue {
+  abstract readonly size: number
+  abstract find(key: Value): Value | undefined
+  abstract keys(): readonly Value[]
+}
+
+/** A map made by an expression. An int finds the entry of an equal uint, and vice versa. */
+export class PlainMap extends MapValue {
+  readonly #entries = new Map<unknown, readonly [Value, Value]>()
+  constructor(entries: Iterable<readonly [Value, Value]> = []) {
+    super()
+    for (const [key, value] of entries) this.#entries.set(exactKey(checkHashable(key)), [key, value])
+  }
+  /** Inserts an entry while the map is built. Returns false, without a change, if the key exists. */
+  insert(key: Value, value: Value): boolean {
+    if (this.find(key) !== undefined) return false
+    this.#entries.set(exactKey(checkHashable(key)), [key, value])
+    return true
+  }
+  get size(): number {
+    return this.#entries.size
+  }
+  find(key: Value): Value | undefined {
+    if (this.#entries.size === 0) return undefined
+    const entry = this.#entries.get(exactKey(checkHashable(key)))
+    if (entry !== undefined) return entry[1]
+    for (const other of equalKeys(key)) {
+      const found = this.#entries.get(other)
+      if (found !== undefined) return found[1]
+    }
+    return undefined
+  }
+  keys(): readonly Value[] {
+    return [...this.#entries.values()].map(([key]) => key)
+  }
+  entries(): Iterable<readonly [Value, Value]> {
+    return this.#entries.values()
+  }
+}
+
+/** Throws for a key that Go cannot hash, on which kube-apiserver panics. */
+function checkHashable(key: Value): Value {
+  const type = key instanceof Uint8Array ? 'types.Bytes' : typeNameOf(key) === 'kubernetes.Semver' ? 'cel.Semver' : undefined
+  if (type !== undefined) throw new EvaluationPanic(`runtime error: hash of unhashable type ${type}`)
+  return key
+}
+
+/** Returns the identity of a key. Lists and other objects equal only themselves. */
+function exactKey(key: Value): unknown {
+  if (typeof key === 'string') return `s${key}`
+  if (typeof key === 'number' || typeof key === 'bigint') return `i${key}`
+  if (key instanceof Uint) return `u${key.value}`
+  if (key instanceof Double) return `f${key.value}`
+  if (key instanceof Duration) return `d${key.nanos}`
+  if (key instanceof Timestamp) return `t${key.seconds}.${key.nanos}${key.offsetMinutes}`
+  return key instanceof TypeValue ? `y${key.type.name}` : key
+}
+
+/** Returns the identities of other keys that equal a number: a double finds an int or a uint, but an int finds no double. */
+function equalKeys(key: Value): string[] {
+  if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]
+  if (key instanceof Uint) return [`i${key.value}`]
+  if (!(key instanceof Double) || !Number.isInteger(key.value)) return []
+  const text = BigInt(key.value).toString()
+  return [`i${text}`, `u${text}`]
+}
+
+export class TypeValue {
+  readonly type: Type
+  constructor(type: Type) {
+    this.type = type
+  }
+}
+
+export class OptionalValue {
+  readonly #value: Value | undefined
+  constructor(value: Value | undefined) {
+    this.#value = value
+  }
+  get hasValue(): boolean {
+    return this.#value !== undefined
+  }
+  /**
+   * Undefined if there is no value.
+   *
+   * @throws {CelError} when there is a value that cannot be read.
+   */
+  get value(): Value | undefined {
+    return this.#value
+  }
+  /** Size of the value for cost tracking. */
+  get size(): number {
+    return this.#value === undefined ? 1 : sizeOf(this.#value)
+  }
+}
+
+export const none: OptionalValue = new OptionalValue(undefined)
+
+/** A value of a library, such as a quantity. */
+export abstract class OpaqueValue {
+  abstract readonly typeName: string
+  abstract equals(other: OpaqueValue): boolean
+}
+
+/** Returns the type name of a value, as in `type()` and messages. */
+export function typeNameOf(value: Value): string {
+  if (typeof value === 'string') return 'string'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number' || typeof value === 'bigint') return 'int'
+  if (value === null) return 'null_type'
+  if (value instanceof ListValue) return 'list'
+  if (value instanceof MapValue) return 'map'
+  if (value instanceof Double) return 'double'
+  if (value instanceof Uint) return 'uint'
+  if (value instanceof Timestamp) return 'google.protobuf.Timestamp'
+  if (value instanceof Duration) return 'google.protobuf.Duration'
+  if (value instanceof OptionalValue) return 'optional_type'
+  if (value instanceof TypeValue) return 'type'
+  if (value instanceof OpaqueValue) return value.typeName
+  return 'bytes'
+}
+
+/** Returns the size of a value for cost tracking: characters, bytes, items; 1 for any other value. */
+export function sizeOf(value: Value): number {
+  if (typeof value === 'string') return lengthOf(value)
+  if (value instanceof ListValue || value instanceof MapValue) return value.size
+  if (value instanceof Uint8Array) return value.length
+  if (value instanceof OptionalValue) return value.size
+  if (value instanceof OpaqueValue) return 'size' in value && typeof value.size === 'number' ? value.size : 1
+  return 1
+}
+
+const surrogate = /[\ud800-\udbff]/
+
+/** Returns the length of a string in code points. */
+export function lengthOf(text: string): number {
+  // A native search for surrogates is faster than a loop over a long string.
+  if (text.length > 24 && !surrogate.test(text)) return text.length
+  let length = text.length
+  for (let index = 0; index < text.length; index += 1) {
+    // A surrogate pair counts as one.
+    const code = text.charCodeAt(index)
+    if (code >= 0xd800 && code <= 0xdbff && index + 1 < text.length && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
+      length -= 1
+      index += 1
+    }
+  }
+  return length
+}

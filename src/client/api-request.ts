@@ -1,0 +1,18 @@
+/** A request to the API server. */
+import type { Query } from './resource-path.ts'
+
+export interface ApiRequest {
+  readonly method: string
+  readonly path: string
+  readonly query?: Query
+  readonly body?: string
+  /** Default `application/json`. */
+  readonly contentType?: string
+  /** Default `application/json`. */
+  readonly accept?: string
+  /** The Kubernetes verb, for metrics; default: the method in lower case. */
+  readonly verb?: string
+  /** Default: the user agent of the transport. */
+  readonly userAgent?: string
+  readonly signal?: AbortSignal | undefined
+}

@@ -1,0 +1,36 @@
+/** `retryOnConflict`: reads, changes and writes again after a conflict. */
+import type { Clock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
+import { isConflict } from './api-error.ts'
+
+export interface RetryOptions {
+  /** Maximum number of attempts. Default 5, as in client-go. */
+  readonly attempts?: number
+  /** Pause between attempts, with jitter of up to the same time. Default 10 ms. */
+  readonly delayMs?: number
+  readonly signal?: AbortSignal | undefined
+  readonly clock?: Clock
+  readonly random?: () => number
+}
+
+/**
+ * Calls `attempt` until it does not fail with a conflict, or `attempts` are used up; `attempt` must read the object again each time.
+ *
+ * @example
+ * await retryOnConflict(async () => {
+ * const lease = await client.get(coordination.lease, key)
+ * await client.update(coordination.lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'me' } })
+ * })
+ */
+export async function retryOnConflict<T>(attempt: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
+  const { attempts = 5, delayMs = 10, signal, clock = systemClock, random = Math.random } = options
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isConflict(error) || tried >= attempts) throw error
+      await sleep(clock, delayMs * (1 + random()), signal)
+    }
+  }
+}

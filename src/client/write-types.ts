@@ -1,0 +1,52 @@
+/** The static types of writes: patches and applied fields, derived from the type of the object. */
+import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
+import type { models } from '../api/kubernetes/models.ts'
+
+/** Also accepts frozen objects of the cache. */
+export type Writable<T> = T | DeepReadonly<T>
+
+type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { [Key in keyof T]?: DeepPartial<T[Key]> } : T
+
+/** An object for server-side apply: the fields that the field manager will own, and the name. */
+export type ApplyInput<R extends ResourceType = ResourceType> = DeepPartial<Omit<InputOf<R>, 'metadata' | 'apiVersion' | 'kind'>> & {
+  apiVersion?: string
+  kind?: string
+  metadata: Partial<ObjectMeta> & { name: string }
+}
+
+/** A JSON merge patch (RFC 7386): the fields to change, with whole lists. `null` removes a field; an `undefined` field is unchanged. */
+export type MergePatch<T> = T extends readonly unknown[]
+  ? DeepReadonly<T>
+  : T extends object
+    ? { readonly [Key in keyof T]?: MergePatch<T[Key]> | null | undefined }
+    : T
+
+/** One operation of a JSON patch (RFC 6902). */
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
+
+/** True for a type whose objects have no static type of their own. */
+type IsUntyped<R extends ResourceType> = KubernetesObject extends ObjectOf<R> ? true : false
+
+/** The patch that `client.patch` accepts, by the type of the patch and the subresource. */
+export type PatchOf<R extends ResourceType, Options> = Options extends { readonly type: 'json' }
+  ? readonly JsonPatchOperation[]
+  : Options extends { readonly type: 'strategic' }
+    ? object
+    : Options extends { readonly subresource: infer Subresource }
+      ? Subresource extends 'scale'
+        ? MergePatch<models.V1Scale>
+        : Subresource extends 'status'
+          ? ObjectPatch<R>
+          : object
+      : ObjectPatch<R>
+
+type ObjectPatch<R extends ResourceType> = IsUntyped<R> extends true ? object : MergePatch<InputOf<R>>
+
+/** The status that `client.patchStatus` accepts: `never` for a type without one. */
+export type StatusPatch<R extends ResourceType> =
+  IsUntyped<R> extends true ? object : InputOf<R> extends { status?: unknown } ? MergePatch<NonNullable<InputOf<R>['status']>> : never

@@ -1,0 +1,91 @@
+/** `Remapping`: calls a map function again that has failed for an object, which enqueues its keys late instead of never. */
+import type { Clock, Timer } from '../runtime/clock.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import { formatKey } from '../api/object.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+/**
+ * The pauses are 1 s, 2 s, 4 s, …; the last retry is 17 minutes after the event. The number of retries is limited, because a deleted object
+ * has no later event that would end them.
+ */
+const firstPauseMs = 1_000
+const maxTries = 10
+
+type ReadonlyObject = DeepReadonly<KubernetesObject>
+
+interface Pending {
+  /**
+   * The oldest and the newest state of the object that could not be mapped. States in between need not be mapped, because no reconcile has
+   * used them.
+   */
+  oldest: ReadonlyObject
+  newest: ReadonlyObject
+  tries: number
+  timer: Timer
+}
+
+export interface RemappingOptions {
+  /** The type of the mapped objects. */
+  readonly type: ResourceType
+  /** Maps the object and enqueues the keys; throws what the map function throws. */
+  readonly map: (object: ReadonlyObject) => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export class Remapping {
+  readonly #options: RemappingOptions
+  /** The pending retries by the key of the object. */
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(options: RemappingOptions) {
+    this.#options = options
+  }
+
+  /** Adds states of one object that could not be mapped, the older one first. */
+  add(oldest: ReadonlyObject, newest: ReadonlyObject, error: unknown): void {
+    const key = formatKey(newest.metadata)
+    const known = this.#pending.get(key)
+    if (known !== undefined) {
+      known.newest = newest
+      return
+    }
+    this.#log('error', error, key, 'threw: it is called again, and its keys are enqueued when it succeeds')
+    this.#pending.set(key, { oldest, newest, tries: 0, timer: this.#arm(key, 0) })
+  }
+
+  /** Cancels all retries. */
+  stop(): void {
+    for (const { timer } of this.#pending.values()) timer.cancel()
+    this.#pending.clear()
+  }
+
+  #arm(key: string, tries: number): Timer {
+    return this.#options.clock.after(firstPauseMs * 2 ** tries, () => this.#retry(key))
+  }
+
+  #retry(key: string): void {
+    const pending = this.#pending.get(key)
+    if (pending === undefined) return
+    try {
+      for (const object of new Set([pending.newest, pending.oldest])) this.#options.map(object)
+      this.#pending.delete(key)
+    } catch (error) {
+      pending.tries += 1
+      if (pending.tries < maxTries) {
+        this.#log('debug', error, key, 'threw again')
+        pending.timer = this.#arm(key, pending.tries)
+      } else {
+        this.#pending.delete(key)
+        this.#log('error', error, key, `has thrown ${maxTries} times more and is not called again for this change`)
+      }
+    }
+  }
+
+  #log(level: 'debug' | 'error', err: unknown, object: string, what: string): void {
+    this.#options.logger[level]({ err, object }, `the map function for ${groupResourceOf(this.#options.type)} ${what}`)
+  }
+}

@@ -1,0 +1,37 @@
+/** Checks apiVersion and kind of a webhook's response. */
+import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { noSuchKind } from '../protobuf/decode-object.ts'
+
+/** The expected type of a webhook's response. */
+export interface ExpectedReview {
+  readonly kind: string
+  readonly apiVersion: string
+  /** The versions of the review's API group that kube-apiserver can decode. */
+  readonly knownVersions: readonly string[]
+}
+
+/**
+ * Returns the error for a response of a wrong type. kube-apiserver decodes several versions of the review, and `Status`, but cannot convert
+ * one to another. A response without apiVersion or kind is decoded as the expected type.
+ */
+export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
+  if (!isText(apiVersion) || !isText(kind)) return undefined
+  if (apiVersion === expected.apiVersion && kind === expected.kind) return undefined
+  const { group, version: wanted } = parseApiVersion(expected.apiVersion)
+  const isKnown = kind === expected.kind && expected.knownVersions.some((version) => apiVersion === apiVersionOf({ group, version }))
+  if (isKnown || (apiVersion === 'v1' && kind === 'Status')) {
+    return `converting (${parseApiVersion(apiVersion).version}.${kind}) to (${wanted}.${expected.kind}): unknown conversion`
+  }
+  return noSuchKind({ apiVersion, kind })
+}
+
+/** Formats `group/version, Kind=Kind`, as Go does. */
+export function describeKind({ apiVersion, kind }: JsonObject): string {
+  const { group, version } = parseApiVersion(isText(apiVersion) ? apiVersion : '')
+  return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${isText(kind) ? kind : ''}`
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value !== ''
+}

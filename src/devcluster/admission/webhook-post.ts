@@ -1,0 +1,135 @@
+/** One call of a webhook, as Go's HTTP client and client-go's REST client make it: redirects, retries, and decoding of the response. */
+import { isIP } from 'node:net'
+import type { Dispatcher } from 'undici'
+import { request } from 'undici'
+import type { Clock } from '../../runtime/clock.ts'
+import { sleep } from '../../runtime/waiting.ts'
+import type { JsonValue } from '../../api/json.ts'
+import type { WebhookResponse } from './decode-response.ts'
+import { decodeResponse } from './decode-response.ts'
+import { describeNetworkError, describeReadError } from './describe-call-error.ts'
+import { CallError } from './review.ts'
+
+export interface Target {
+  /** The URL in error messages. */
+  readonly shownUrl: string
+  readonly url: string
+  readonly serverName: string
+  /** The `Host` header. */
+  readonly host: string
+}
+
+export interface ExchangeContext {
+  agentFor(url: URL, serverName: string, caBundle: string | undefined): Dispatcher
+  readonly clock: Clock
+}
+
+/** Maximum number of redirects, as in Go. */
+const maxRedirects = 10
+/** Maximum number of retries of responses with Retry-After (k8s.io/client-go/rest: request.go). */
+const maxRetries = 10
+
+/** POSTs an AdmissionReview or ConversionReview and returns the decoded response. Throws `CallError`. */
+export async function post(
+  context: ExchangeContext,
+  target: Target,
+  caBundle: string | undefined,
+  body: string,
+  signal: AbortSignal,
+): Promise<JsonValue> {
+  for (let attempt = 0; ; attempt += 1) {
+    const response = await followRedirects(context, target, caBundle, body, signal)
+    const wait = retryAfterMs(response)
+    if (wait === undefined || attempt === maxRetries) return decodeResponse(response)
+    try {
+      await sleep(context.clock, wait, signal)
+    } catch {
+      throw new CallError(`failed to call webhook: Post "${target.shownUrl}": ${describeNetworkError(signal.reason, target.serverName)}`)
+    }
+  }
+}
+
+async function followRedirects(
+  context: ExchangeContext,
+  start: Target,
+  caBundle: string | undefined,
+  body: string,
+  signal: AbortSignal,
+): Promise<WebhookResponse> {
+  let target = start
+  let method: 'POST' | 'GET' = 'POST'
+  for (let redirects = 0; ; redirects += 1) {
+    const response = await exchange(context, target, caBundle, method === 'POST' ? body : undefined, signal)
+    const next = redirectOf(response, target)
+    if (next === undefined) return response
+    if (response.statusCode < 304) method = 'GET'
+    if (redirects + 1 >= maxRedirects) {
+      const verb = method === 'POST' ? 'Post' : 'Get'
+      throw new CallError(`failed to call webhook: ${verb} "${textOf(response.headers.location)}": stopped after ${maxRedirects} redirects`)
+    }
+    target = next
+  }
+}
+
+/** Returns the target of a redirect; 307 and 308 repeat the POST, the others become a GET. */
+function redirectOf({ statusCode, headers }: WebhookResponse, from: Target): Target | undefined {
+  const location = textOf(headers.location)
+  if (![301, 302, 303, 307, 308].includes(statusCode) || location === '' || !URL.canParse(location, from.url)) return undefined
+  const url = new URL(location, from.url)
+  const isSameHost = url.origin === new URL(from.url).origin
+  const { host, serverName } = isSameHost ? from : { host: url.host, serverName: serverNameOf(url) }
+  return { shownUrl: url.href, url: url.href, serverName, host }
+}
+
+async function exchange(
+  context: ExchangeContext,
+  target: Target,
+  caBundle: string | undefined,
+  body: string | undefined,
+  signal: AbortSignal,
+): Promise<WebhookResponse> {
+  const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
+  const problemOf = (error: unknown): unknown => (signal.aborted ? signal.reason : error)
+  let response
+  try {
+    response = await request(target.url, {
+      method: body === undefined ? 'GET' : 'POST',
+      dispatcher: context.agentFor(new URL(target.url), target.serverName, caBundle),
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        accept: 'application/json, */*',
+        'user-agent': 'kube-apiserver-admission',
+        host: target.host,
+      },
+      ...(body === undefined ? {} : { body }),
+      // undici's own timeout is off; the deadline of the call limits its duration.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      signal,
+    })
+  } catch (error) {
+    const verb = body === undefined ? 'Get' : 'Post'
+    throw failed(`${verb} "${target.shownUrl}": ${describeNetworkError(problemOf(error), target.serverName)}`)
+  }
+  const { statusCode, headers, body: stream } = response
+  try {
+    return { statusCode, headers, contentType: textOf(headers['content-type']), text: await stream.text() }
+  } catch (error) {
+    throw failed(`unexpected error when reading response body. Please retry. Original error: ${describeReadError(problemOf(error))}`)
+  }
+}
+
+/** Returns the pause before a retry; undefined when the response is not to be retried. */
+function retryAfterMs({ statusCode, headers }: WebhookResponse): number | undefined {
+  const value = textOf(headers['retry-after'])
+  return (statusCode === 429 || statusCode >= 500) && /^\d+$/.test(value) ? Number(value) * 1000 : undefined
+}
+
+export function serverNameOf({ hostname }: URL): string {
+  const name = hostname.replace(/^\[|\]$/g, '')
+  return isIP(name) === 0 ? hostname : name
+}
+
+function textOf(header: string | string[] | undefined): string {
+  return (Array.isArray(header) ? header[0] : header) ?? ''
+}

@@ -1,0 +1,66 @@
+/** Merges an applied configuration into an object. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject, setOwn } from '../../api/json.ts'
+import type { Typing } from './typing.ts'
+import { itemsByElement } from './typing.ts'
+
+/** Returns `live` with all fields of `config` merged in. */
+export function mergeConfig(live: JsonValue | undefined, config: JsonValue, typing: Typing): JsonValue {
+  if (isObject(config) && isObject(live) && !typing.atomicMap) {
+    const merged: JsonObject = { ...live }
+    for (const [key, value] of Object.entries(config)) {
+      if (value !== undefined) setOwn(merged, key, mergeConfig(getOwn(live, key), value, typing.field(key)))
+    }
+    return merged
+  }
+  if (Array.isArray(config) && Array.isArray(live)) return mergeLists(live, config, typing)
+  return config
+}
+
+function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): JsonValue[] {
+  const [before, wanted] = [itemsByElement(live, typing), itemsByElement(config, typing)]
+  if (before === undefined || wanted === undefined) return config
+  const item = typing.item()
+  return mergedOrder([...before.keys()], [...wanted.keys()]).map((element) => {
+    const config = wanted.get(element)
+    return config === undefined ? before.get(element)! : mergeConfig(before.get(element), config, item)
+  })
+}
+
+/**
+ * Returns the order of a merged list: items of the applier in the applier's order, others at their place between shared items. An item that
+ * only the applier has comes before the next live ones (structured-merge-diff/typed: merge.go).
+ */
+function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
+  const [inLive, inApplied] = [new Set(live), new Set(applied)]
+  const shared = applied.filter((element) => inLive.has(element))
+  const order: string[] = []
+  const taken = new Set<string>()
+  const take = (element: string): void => {
+    order.push(element)
+    taken.add(element)
+    if (shared[0] === element) shared.shift()
+  }
+  let [l, r] = [0, 0]
+  while (l < live.length || r < applied.length) {
+    const [mine, theirs] = [live[l], applied[r]]
+    if (mine !== undefined && mine === theirs) {
+      take(mine)
+      l += 1
+      r += 1
+    } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
+      // Both lists have this live item, but in the applied order another shared item comes first.
+      l += 1
+    } else if (mine !== undefined && !inApplied.has(mine)) {
+      order.push(mine)
+      l += 1
+    } else {
+      if (mine !== undefined && taken.has(mine)) l += 1
+      if (theirs !== undefined) {
+        take(theirs)
+        r += 1
+      }
+    }
+  }
+  return order
+}

@@ -1,0 +1,150 @@
+/** Non-resource paths: discovery, OpenAPI, version, health, and the index at `/`. */
+import type { JsonObject } from '../../api/json.ts'
+import { failure } from '../../api/status.ts'
+import { StatusError, methodNotAllowed, unknownResource } from '../apimachinery/status-error.ts'
+import type { Exchange } from './exchange.ts'
+import { acceptsAggregated, negotiate, parseAccept } from './negotiate.ts'
+import { respond, respondObject, respondText } from './respond.ts'
+import type { Services } from './services.ts'
+
+/** The server's version: that of the Kubernetes API that it imitates. */
+export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' }
+
+// `@` is invalid in a media type. Clients send it nevertheless, and kube-apiserver responds with a dot in its place.
+const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+/**
+ * An OpenAPI v2 document without `definitions`, in protobuf: the field `swagger` is `2.0`. kubectl requests v2 for types missing in v3, and
+ * after this response it reports that the type is not installed. After an error, it would end with a message about OpenAPI.
+ */
+const emptyOpenApiV2 = '\n\u00032.0'
+
+const healthPath = /^\/(healthz|livez|readyz)(?:\/(.+))?$/
+const checks = ['ping']
+const plainText = 'text/plain; charset=utf-8'
+
+export async function handlePath(exchange: Exchange, services: Services): Promise<void> {
+  const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path
+  const health = healthPath.exec(path)
+  if (health !== null) return handleHealth(exchange, health[1]!, health[2])
+  if (path === '/' || path === '/index.html') return json(exchange, index(services))
+  if (path === '/version') {
+    refuseWrites(exchange)
+    return json(exchange, versionJson())
+  }
+  if (path === '/api' || path === '/apis') return handleDiscoveryRoot(exchange, services, path === '/api')
+  const [, root, group = '', version, ...more] = path.split('/')
+  if (root === 'api' && version === undefined) return handleResourceList(exchange, services, '', group)
+  if (root === 'apis' && version === undefined) return handleGroup(exchange, services, group)
+  if (root === 'apis' && more.length === 0) return handleResourceList(exchange, services, group, version!)
+  if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) return handleOpenApi(exchange, services, path)
+  return notFoundText(exchange)
+}
+
+/** Responds to an unknown path with a plain-text 404, like kube-apiserver. */
+export function notFoundText(exchange: Exchange): Promise<void> {
+  return respondText(exchange, 404, '404 page not found\n')
+}
+
+/** Responds to a path with an unknown version. In kube-apiserver, built-in groups and groups of CRDs have different handlers. */
+export function unknownVersion(exchange: Exchange, { catalog }: Services, group: string): Promise<void> {
+  if (catalog.all().some((info) => info.group === group && !info.custom)) throw unknownResource()
+  return notFoundText(exchange)
+}
+
+/** Throws 405 for methods other than GET. Most documents accept any method, as in kube-apiserver. */
+function refuseWrites({ method }: Exchange): void {
+  if (method !== 'GET') throw methodNotAllowed()
+}
+
+async function handleDiscoveryRoot(exchange: Exchange, { discovery }: Services, core: boolean): Promise<void> {
+  if (core) refuseWrites(exchange)
+  if (acceptsAggregated(exchange.request.headers.accept)) {
+    const { text, etag } = discovery.aggregated(core)
+    exchange.response.setHeader('Vary', 'Accept')
+    return document(exchange, text, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList', etag)
+  }
+  if (!core) return legacy(exchange, discovery.groupList())
+  return legacy(exchange, discovery.coreVersions(exchange.request.headers.host ?? ''), true)
+}
+
+/** Handles `/apis/GROUP`. */
+function handleGroup(exchange: Exchange, { discovery }: Services, name: string): Promise<void> {
+  const group = discovery.group(name)
+  return group === undefined ? notFoundText(exchange) : legacy(exchange, group)
+}
+
+/** Handles `/api/VERSION` and `/apis/GROUP/VERSION`. */
+function handleResourceList(exchange: Exchange, services: Services, group: string, version: string): Promise<void> {
+  const list = services.discovery.resourceList(group, version)
+  if (list === undefined) return unknownVersion(exchange, services, group)
+  const own = services.catalog.ofGroupVersion(group, version).some(({ custom }) => !custom)
+  if (own) refuseWrites(exchange)
+  return legacy(exchange, list, own)
+}
+
+/**
+ * Responds with a legacy discovery document, as JSON or YAML; `routed` is true when kube-apiserver serves the document with the router of
+ * built-in types.
+ */
+function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<void> {
+  const { encoding } = negotiate(exchange.request.headers.accept, { route: routed ? 'object' : 'document' })
+  return respondObject(exchange, 200, value, JSON.stringify(value), encoding)
+}
+
+async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: string): Promise<void> {
+  const ranges = parseAccept(exchange.request.headers.accept)
+  if (path === '/openapi/v2') {
+    if (ranges.some(({ type }) => type === openApiV2Protobuf))
+      return respond(exchange, { code: 200, contentType: openApiV2Protobuf.replace('@', '.'), body: emptyOpenApiV2 })
+    const text = 'this API server describes itself in OpenAPI v3 only: see /openapi/v3'
+    throw new StatusError(failure(404, 'NotFound', text, {}))
+  }
+  const empty = (code: number): Promise<void> => respond(exchange, { code, body: '' })
+  // kube-apiserver ignores the Accept header for the index, and sends the index as plain text.
+  if (path === '/openapi/v3') return respond(exchange, { code: 200, contentType: plainText, body: `${JSON.stringify(openApi.index())}\n` })
+  const found = openApi.document(path.slice('/openapi/v3/'.length))
+  if (found === undefined) return empty(404)
+  exchange.response.setHeader('Vary', 'Accept')
+  if (!ranges.some(({ type }) => type === 'application/json' || type === 'application/*' || type === '*/*')) return empty(406)
+  const hash = exchange.query.get('hash')
+  if (hash !== null && hash !== found.hash) {
+    // The hash in the URL is from an older index: redirect to the current document.
+    const location = `${path}?hash=${found.hash}`
+    return respond(exchange, { code: 301, contentType: plainText, body: '', headers: { Location: location } })
+  }
+  return document(exchange, found.text, 'application/json', `"${found.hash}"`, hash === null ? 'no-cache, private' : 'public, immutable')
+}
+
+/** Responds with a document and its ETag; 304 when the client has the current document already. */
+function document(exchange: Exchange, body: string, contentType: string, etag: string, cacheControl = 'public'): Promise<void> {
+  const known = (exchange.request.headers['if-none-match'] ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  return respond(exchange, { code: known ? 304 : 200, contentType, body, headers: { ETag: etag, 'Cache-Control': cacheControl } })
+}
+
+function json(exchange: Exchange, value: JsonObject): Promise<void> {
+  return respond(exchange, { code: 200, contentType: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` })
+}
+
+function handleHealth(exchange: Exchange, name: string, check: string | undefined): Promise<void> {
+  if (check !== undefined && !checks.includes(check)) return notFoundText(exchange)
+  if (!exchange.query.has('verbose')) return respondText(exchange, 200, 'ok')
+  const lines = [...checks.map((passed) => `[+]${passed} ok`), `${name} check passed`, '']
+  return respondText(exchange, 200, lines.join('\n'))
+}
+
+function versionJson(): JsonObject {
+  return {
+    ...serverVersion,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: `node ${process.version}`,
+    compiler: 'v8',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  }
+}
+
+function index({ discovery }: Services): JsonObject {
+  const health = ['healthz', 'livez', 'readyz'].flatMap((name) => [`/${name}`, ...checks.map((check) => `/${name}/${check}`)])
+  return { paths: [...discovery.paths(), ...health, '/openapi/v3', '/version'].sort() }
+}

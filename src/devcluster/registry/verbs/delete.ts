@@ -1,0 +1,206 @@
+/** DELETE: removes an object at once, or marks it with a deletionTimestamp while finalizers or a grace period remain. */
+import { formatTime } from '../../../api/conditions.ts'
+import type { JsonObject } from '../../../api/json.ts'
+import { isObject, jsonEqual } from '../../../api/json.ts'
+import type { ObjectKey } from '../../../api/object.ts'
+import { admitAll } from '../../admission/admission.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { SubresourceInfo } from '../../rest/subresource.ts'
+import { validateDeleteOptions } from './delete-options.ts'
+import { inGoOrder } from '../../types/go-order.ts'
+import type { Environment } from '../environment.ts'
+import { finalizersOf, metadataOf, metadataText, withMetadata } from '../metadata.ts'
+import type { RequestContext } from '../../apimachinery/request-context.ts'
+import { StatusError, conflict, notFound } from '../../apimachinery/status-error.ts'
+
+const attempts = 5
+const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
+
+export interface Deletion {
+  /** A `Status`; or the object, if it still exists or the type returns deleted objects. */
+  readonly object: JsonObject
+  /** True when the object still exists. */
+  readonly accepted: boolean
+}
+
+export async function deleteObject(
+  environment: Environment,
+  info: ResourceInfo,
+  key: ObjectKey,
+  options: JsonObject,
+  context: RequestContext,
+  /** The name in AdmissionReviews: the one in the URL, which is empty for a deletecollection. */
+  requestName: string = key.name,
+): Promise<Deletion> {
+  validateDeleteOptions(options)
+  for (const text of info.strategy.deletionWarnings?.(options) ?? []) context.warn(text)
+  const { store, representation, admission } = environment
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = store.get(info.storageKey, key)
+    if (stored === undefined) throw notFound(info, key.name)
+    await representation.prepare(info, [stored], { refresh: true })
+    const old = representation.present(info, stored)
+    checkPreconditions(info, old, options)
+    refuseDeletion(info, old)
+    const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
+    const attributes = {
+      info,
+      subresource: '',
+      operation: 'DELETE' as const,
+      ...namespace,
+      name: requestName,
+      oldObject: old,
+      context,
+    }
+    await admission.mutate(attributes, (object) => object)
+    await admission.validate(attributes)
+
+    const marked = markForDeletion(info, old, options, environment.clock.now())
+    const isRemoved = mayBeRemoved(info, marked)
+    // An object is marked before it is removed only if its type has graceful deletion.
+    const isUnmarked = isRemoved && info.strategy.gracePeriodSeconds === undefined
+    if (context.dryRun) return answer(info, isUnmarked ? old : marked, isRemoved)
+    if (isRemoved) {
+      const last = store.delete(info.storageKey, key, stored)
+      if (last !== undefined) {
+        const shown = isUnmarked ? await representation.show(info, last) : marked
+        return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
+      }
+    } else if (jsonEqual(marked, old)) {
+      if (store.get(info.storageKey, key) === stored) return answer(info, old, false)
+    } else {
+      const result = store.put(info.storageKey, key, await representation.toStorage(info, marked), stored)
+      if (result !== undefined) return answer(info, await representation.show(info, result), false)
+    }
+    if (attempt === attempts) throw conflict(info, key.name)
+  }
+}
+
+/**
+ * Handles a POST to a subresource that deletes the object, such as an eviction. Webhooks are called for the CREATE of the subresource, but
+ * not for a DELETE.
+ */
+export async function deleteBySubresource(
+  environment: Environment,
+  info: ResourceInfo,
+  key: ObjectKey,
+  subresource: string,
+  object: JsonObject,
+  context: RequestContext,
+  optionsOf: NonNullable<SubresourceInfo['deletes']>,
+): Promise<JsonObject> {
+  const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
+  const attributes = { info, subresource, operation: 'CREATE' as const, ...namespace, name: key.name, context }
+  const admitted = (await environment.admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
+  const options = optionsOf(key.name, admitted, context)
+  await environment.admission.validate({ ...attributes, object: admitted })
+  const dryRun = context.dryRun || (Array.isArray(options.dryRun) && options.dryRun.length > 0)
+  return (await deleteObject({ ...environment, admission: admitAll }, info, key, options, { ...context, dryRun })).object
+}
+
+/**
+ * True when a deleted object has no remaining grace period, finalizers or other holders (k8s.io/apiserver/pkg/registry/generic/registry:
+ * ShouldDeleteDuringUpdate).
+ */
+export function mayBeRemoved(info: ResourceInfo, object: JsonObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object)
+  if (typeof deletionTimestamp !== 'string') return false
+  if (typeof deletionGracePeriodSeconds === 'number' && deletionGracePeriodSeconds > 0) return false
+  return finalizersOf(object).length === 0 && (info.strategy.heldBy?.(object) ?? []).length === 0
+}
+
+function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
+  if (!gone || info.strategy.returnsDeleted === true) return { object: inGoOrder(last, info.goType), accepted: !gone }
+  const details = {
+    name: metadataText(last, 'name'),
+    ...(info.group === '' ? {} : { group: info.group }),
+    kind: info.plural,
+    uid: metadataText(last, 'uid'),
+  }
+  return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false }
+}
+
+/**
+ * Returns the object as a DELETE that does not remove it leaves it: with a deletionTimestamp, and finalizers for the propagation policy.
+ */
+function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonObject, now: number): JsonObject {
+  const metadata = metadataOf(object)
+  const finalizers = finalizersFor(info, object, options)
+  const held = withMetadata(object, { finalizers: finalizers.length === 0 ? undefined : [...finalizers] })
+  const { gracePeriodSeconds } = options
+  // kube-apiserver replaces a negative grace period by 1 s (k8s.io/apiserver/pkg/registry/rest: BeforeDelete).
+  const requested = typeof gracePeriodSeconds !== 'number' ? undefined : gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds
+  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : (requested ?? info.strategy.gracePeriodSeconds(object))
+  const effective = info.strategy.gracePeriodSeconds?.(object) === 0 ? 0 : grace
+  const { deletionTimestamp, deletionGracePeriodSeconds: before, generation } = metadata
+  if (typeof deletionTimestamp === 'string') {
+    // Another DELETE can only shorten the remaining grace period.
+    if (requested === undefined || typeof before !== 'number' || requested >= before) return held
+    const due = Date.parse(deletionTimestamp) - (before - effective) * 1000
+    return withMetadata(held, { deletionTimestamp: formatTime(due), deletionGracePeriodSeconds: effective })
+  }
+  const marked = withMetadata(held, {
+    deletionTimestamp: formatTime(now + effective * 1000),
+    deletionGracePeriodSeconds: effective,
+    ...(typeof generation === 'number' && generation > 0 ? { generation: generation + 1 } : {}),
+  })
+  return info.strategy.beginDelete?.(marked) ?? marked
+}
+
+/**
+ * Returns the finalizers, with the finalizer of the propagation policy added and that of the other policy removed
+ * (k8s.io/apiserver/pkg/registry/generic/registry: deletionFinalizersForGarbageCollection).
+ */
+function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
+  const finalizers = finalizersOf(object)
+  const { orphanDependents, propagationPolicy } = options
+  const decided = orphanDependents === false || finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
+  const defaultPolicy = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
+  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? defaultPolicy)
+  if (typeof policy !== 'string') return finalizers
+  const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
+  const wanted = policyFinalizers[policy]
+  return wanted === undefined ? others : [...others, wanted]
+}
+
+function checkPreconditions(info: ResourceInfo, object: JsonObject, options: JsonObject): void {
+  const preconditions = isObject(options.preconditions) ? options.preconditions : {}
+  const name = metadataText(object, 'name')
+  const uid = metadataText(object, 'uid')
+  // kube-apiserver uses the kind in this error, and the resource in other ones.
+  const subject = { ...info, plural: info.kind }
+  if (typeof preconditions.uid === 'string' && preconditions.uid !== uid) {
+    const text = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
+    throw conflict(subject, name, text)
+  }
+  const resourceVersion = metadataText(object, 'resourceVersion')
+  if (typeof preconditions.resourceVersion === 'string' && preconditions.resourceVersion !== resourceVersion) {
+    const text = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`
+    throw conflict(subject, name, text)
+  }
+}
+
+function refuseDeletion(info: ResourceInfo, object: JsonObject): void {
+  const refusal = info.strategy.canDelete?.(object)
+  if (refusal !== undefined) throw new StatusError(refusal)
+}
+
+/** DELETE of a collection: deletes one object after the other. */
+export async function deleteObjects(
+  environment: Environment,
+  info: ResourceInfo,
+  items: readonly JsonObject[],
+  options: JsonObject,
+  context: RequestContext,
+): Promise<void> {
+  for (const item of items) {
+    const namespace = metadataText(item, 'namespace')
+    const key = { ...(namespace === '' ? {} : { namespace }), name: metadataText(item, 'name') }
+    try {
+      await deleteObject(environment, info, key, options, context, '')
+    } catch (error) {
+      // Another client may have deleted the object in the meantime.
+      if (!(error instanceof StatusError && error.status.code === 404)) throw error
+    }
+  }
+}

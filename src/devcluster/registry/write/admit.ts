@@ -1,0 +1,31 @@
+/** Admission and validation of requests that create or change an object. Their steps have the same order for every verb. */
+import type { JsonObject } from '../../../api/json.ts'
+import type { AdmissionAttributes } from '../../admission/admission.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { Environment } from '../environment.ts'
+import { metadataText } from '../metadata.ts'
+import { validateForWrite } from '../validate.ts'
+
+/** The inputs of admission and validation, which run after the request was decoded and before the object is stored. */
+export interface AdmittedWrite {
+  readonly attributes: AdmissionAttributes
+  /** The object that mutating webhooks are called with: the requested one, decoded and with `managedFields`. */
+  readonly requested: JsonObject
+  readonly old?: JsonObject
+  /** Applies defaults to an object that a webhook has changed. */
+  readonly redefault: (changed: JsonObject) => JsonObject
+  /** Returns the whole object to store, with the fields that only the server sets. */
+  readonly prepare: (mutated: JsonObject) => JsonObject | Promise<JsonObject>
+  /** True when validating webhooks are called with the object of the subresource, e.g. a Scale, instead of the whole object. */
+  readonly reviewsSubresource?: boolean
+}
+
+/** Calls mutating admission, prepares and validates the object, and calls validating admission. Returns the whole object to store. */
+export async function admitWrite({ admission }: Environment, info: ResourceInfo, write: AdmittedWrite): Promise<JsonObject> {
+  const { attributes, requested, old, redefault, prepare, reviewsSubresource = false } = write
+  const mutated = (await admission.mutate({ ...attributes, object: requested }, redefault)) ?? requested
+  const object = await prepare(mutated)
+  validateForWrite(info, object, old, attributes.subresource, attributes.context.warn)
+  await admission.validate({ ...attributes, name: metadataText(object, 'name'), object: reviewsSubresource ? mutated : object })
+  return object
+}

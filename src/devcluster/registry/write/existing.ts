@@ -1,0 +1,147 @@
+/** Writes an object that exists: the end of PUT, PATCH, apply and the writes to subresources. */
+import { apiVersionOf } from '../../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../../api/json.ts'
+import { jsonEqual } from '../../../api/json.ts'
+import { conflict, notFound } from '../../apimachinery/status-error.ts'
+import { scaleType, withObjectManagers, withScaleManagers } from '../../apply/scale-managers.ts'
+import { acrossVersions } from '../../conversion-webhooks/across-versions.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import { inGoOrder } from '../../types/go-order.ts'
+import { admitWrite } from './admit.ts'
+import { pruned, redefault } from '../decode.ts'
+import { mayBeRemoved } from '../verbs/delete.ts'
+import type { Environment } from '../environment.ts'
+import { managedFieldsAfter, writerOf } from '../field-managers.ts'
+import { finalizerWarnings } from '../finalizer-warnings.ts'
+import { carryMetadata, countGeneration, givenRevision, metadataOf, metadataText, withFields, withMetadata } from '../metadata.ts'
+import type { Write } from './description.ts'
+
+/** Maximum number of attempts when another request changes the object in the meantime. */
+const attempts = 5
+
+/** Reads, changes, admits, validates and writes the object. Starts again if another request has changed the object in the meantime. */
+export async function change(environment: Environment, info: ResourceInfo, write: Write): Promise<JsonObject> {
+  const { store, representation } = environment
+  const { key, context } = write
+  const shown = (object: JsonObject): JsonObject => info.subresources[write.subresource]?.read?.(object, { writing: true }) ?? object
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = store.get(info.storageKey, key)
+    if (stored === undefined) throw notFound(info, key.name)
+    const old = await representation.show(info, stored)
+    const next = await changed(environment, info, old, write)
+    if (info.custom && attempt === 1) for (const text of finalizerWarnings(next, old)) context.warn(text)
+    const written = await representation.toStorage(info, next)
+    if (context.dryRun) return shown(await representation.show(info, written))
+    if (mayBeRemoved(info, next)) {
+      if (store.delete(info.storageKey, key, stored) !== undefined) return shown(inGoOrder(next, info.goType))
+    } else if (jsonEqual(written, stored)) {
+      // The write changes nothing: keep the resourceVersion, and send no event.
+      if (store.get(info.storageKey, key) === stored) return shown(old)
+    } else {
+      const result = store.put(info.storageKey, key, written, stored)
+      if (result !== undefined) return shown(await representation.show(info, result))
+    }
+    if (attempt === attempts) throw conflict(info, key.name)
+  }
+}
+
+/** Returns the whole object to store. */
+async function changed(environment: Environment, info: ResourceInfo, old: JsonObject, write: Write): Promise<JsonObject> {
+  const { key, subresource, context, operation = 'UPDATE', hasManagers = false } = write
+  const hooks = info.subresources[subresource]
+  const shownOld = hooks?.read?.(old, { writing: true }) ?? old
+  const oldScale = hooks?.replicasPath && withScaleManagers(shownOld, old, hooks.replicasPath)
+  const object = await write.requested(hasManagers && oldScale !== undefined ? oldScale : shownOld)
+  checkRevision(info, object, old)
+  const place = key.namespace === undefined ? {} : { namespace: key.namespace }
+  const prior = operation === 'CREATE' ? {} : { oldObject: shownOld }
+  const attributes = { info, subresource, operation, name: key.name, ...place, ...prior, context }
+  const ownPart = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old, context.dryRun), old, subresource)
+  const prepare = (given: JsonObject): JsonObject => {
+    const own = ownPart(given)
+    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource) ?? own
+    return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old)
+  }
+  const now = environment.clock.now()
+
+  if (hooks?.write === undefined) {
+    const given = metadataOf(object).managedFields
+    const managedFields = hasManagers
+      ? given
+      : await managedFieldsOf(info, write, old, withMetadata(ownPart(object), { managedFields: given }), now)
+    // Mutating webhooks see the object as it was requested; the server sets system fields after they were called.
+    const next = await admitWrite(environment, info, {
+      attributes,
+      requested: withMetadata(object, { ...(info.namespaced ? { namespace: key.namespace } : {}), managedFields }),
+      old,
+      redefault: (mutated) => redefault(info, mutated),
+      prepare(mutated) {
+        checkRevision(info, mutated, old)
+        return prepare(mutated)
+      },
+    })
+    return pruned(info, next)
+  }
+
+  const writeInto = hooks.write
+  const { replicasPath } = hooks
+  return admitWrite(environment, info, {
+    attributes,
+    requested: oldScale === undefined ? object : withMetadata(object, { managedFields: undefined }),
+    old,
+    redefault: (mutated) => mutated,
+    async prepare(mutated) {
+      const whole = prepare(writeInto(old, mutated, { now }))
+      if (oldScale !== undefined && replicasPath !== undefined) {
+        const scale = hasManagers ? object : scaleAfter(write, oldScale, mutated, now)
+        return withObjectManagers(whole, scale, apiVersionOf(info), replicasPath)
+      }
+      // The body of a POST to a subresource, such as a Binding, is no part of the object, so its fields have no managers.
+      if (operation === 'CREATE' || hasManagers) return whole
+      return withMetadata(whole, { managedFields: await managedFieldsOf(info, write, old, whole, now) })
+    },
+    reviewsSubresource: true,
+  })
+}
+
+/** Throws 409 when the object has a resourceVersion that is not the current one. */
+function checkRevision(info: ResourceInfo, object: JsonObject, old: JsonObject): void {
+  const revision = givenRevision(object)
+  if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, metadataText(old, 'name'))
+}
+
+/**
+ * Returns `managedFields` of the object after the write. The entries of managers that use other versions of the type are converted for
+ * this.
+ */
+function managedFieldsOf(
+  info: ResourceInfo,
+  { context, subresource }: Write,
+  old: JsonObject,
+  object: JsonObject,
+  now: number,
+): JsonValue | undefined | Promise<JsonValue | undefined> {
+  const writer = writerOf(info, context, 'Update', subresource, now)
+  if (info.converter === undefined) return managedFieldsAfter(info, old, object, writer)
+  return acrossVersions(info.converter, (view) => managedFieldsAfter(info, old, object, writer, view))
+}
+
+/** Returns the Scale with its `managedFields` after the write. */
+function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: JsonObject, now: number): JsonObject {
+  const writer = writerOf(scaleType, context, 'Update', subresource, now)
+  return withMetadata(scale, { managedFields: managedFieldsAfter(scaleType, old, scale, writer) })
+}
+
+/** Keeps the old status in a write to the object, and everything except the status in a write to /status. */
+function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
+  if (!Object.hasOwn(info.subresources, 'status')) return object
+  if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
+  // A write to /status cannot change the metadata of a custom resource. It can change that of a built-in type, except for the labels of
+  // Deployments.
+  const metadata = info.custom
+    ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields })
+    : info.storageKey === 'apps/deployments'
+      ? withFields(metadataOf(object), { labels: metadataOf(old).labels })
+      : metadataOf(object)
+  return withFields(old, { metadata, status: object.status })
+}

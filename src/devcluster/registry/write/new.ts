@@ -1,0 +1,97 @@
+/** Writes an object that does not exist: the end of a POST, and of a PUT or an apply that creates. */
+import type { JsonObject } from '../../../api/json.ts'
+import type { RequestContext } from '../../apimachinery/request-context.ts'
+import { alreadyExists, badRequest, bareError } from '../../apimachinery/status-error.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import { clusterView } from '../cluster-view.ts'
+import { admitWrite } from './admit.ts'
+import { checkNamespace, pruned, redefault } from '../decode.ts'
+import type { Environment } from '../environment.ts'
+import { managedFieldsAfter, writerOf } from '../field-managers.ts'
+import { finalizerWarnings } from '../finalizer-warnings.ts'
+import { givenRevision, metadataOf, metadataText, startMetadata, withFields, withMetadata } from '../metadata.ts'
+import { checkNamespaceIsActive } from '../namespace-lifecycle.ts'
+import type { Write } from './description.ts'
+
+/** Maximum number of names generated for one request (k8s.io/apiserver/pkg/registry/generic/registry: store.go). */
+const generateNameAttempts = 8
+/**
+ * Maximum length of the part of a name that comes from `generateName`. With the suffix of five characters, the name fits into the 63
+ * characters of a label (k8s.io/apiserver/pkg/storage/names: generate.go).
+ */
+const generatedBaseLength = 58
+
+/** Metadata that is reset in every new object. */
+const unsettable = {
+  uid: undefined,
+  creationTimestamp: undefined,
+  deletionTimestamp: undefined,
+  deletionGracePeriodSeconds: undefined,
+  selfLink: undefined,
+}
+
+export async function insert(environment: Environment, info: ResourceInfo, write: Write): Promise<JsonObject> {
+  const { store, representation, clock } = environment
+  const { context, hasManagers = false } = write
+  const { namespace } = write.key
+  const object = await write.requested(undefined)
+  // Only a POST rejects a resourceVersion; a PUT or an apply that creates ignores it.
+  const revision = write.creates === true ? givenRevision(object) : undefined
+  checkNamespace(info, object, namespace)
+  if (info.namespaced && namespace === undefined) throw badRequest('an empty namespace may not be set during creation')
+
+  const writer = writerOf(info, context, 'Update', '', clock.now())
+  // Mutating webhooks see the object as it was requested, with managedFields; the server sets system fields after they were called.
+  const tracked = withMetadata(object, {
+    ...unsettable,
+    ...(info.namespaced ? { namespace } : {}),
+    managedFields: hasManagers ? metadataOf(object).managedFields : managedFieldsAfter(info, undefined, object, writer),
+  })
+  const admitByType = (given: JsonObject): JsonObject | Promise<JsonObject> =>
+    info.strategy.admit?.(given, clusterView(environment)) ?? given
+  const requested = await admitByType(tracked)
+  const name = metadataText(requested, 'name')
+  checkNamespaceIsActive(store, info, namespace, name || metadataText(requested, 'generateName'))
+
+  const started = { namespace, uid: environment.newUid(), now: clock.now() }
+  const place = namespace === undefined ? {} : { namespace }
+  const created = await admitWrite(environment, info, {
+    attributes: { info, subresource: '', operation: 'CREATE', ...place, name, context },
+    requested,
+    redefault: (changed) => redefault(info, changed),
+    prepare: async (mutated) => {
+      const admitted = mutated === requested ? mutated : await admitByType(mutated)
+      return prepare(info, startMetadata(info, named(environment, info, namespace, admitted), started), context)
+    },
+  })
+  const written = await representation.toStorage(info, pruned(info, created))
+
+  // Admission is asynchronous, and the store may have changed in the meantime: check again in the same turn of the event loop as the write.
+  const key = { namespace, name: metadataText(created, 'name') }
+  checkNamespaceIsActive(store, info, namespace, key.name)
+  const existing = store.get(info.storageKey, key)
+  if (existing !== undefined) throw alreadyExists(info, key.name, metadataOf(existing).deletionTimestamp !== undefined)
+  for (const text of info.custom ? finalizerWarnings(created) : (info.strategy.warnings?.(created) ?? [])) context.warn(text)
+  if (context.dryRun) return representation.show(info, written)
+  // The storage layer rejects the resourceVersion; a dry run does not reach that layer.
+  if (revision !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
+  return representation.show(info, store.put(info.storageKey, key, written, undefined)!)
+}
+
+/** Returns the new object without status, as the type's strategy prepares it. */
+function prepare(info: ResourceInfo, object: JsonObject, context: RequestContext): JsonObject {
+  const dropsStatus = Object.hasOwn(info.subresources, 'status') && info.strategy.keepsStatus !== true
+  const clean = dropsStatus ? withFields(object, { status: undefined }) : object
+  return info.strategy.prepareForCreate?.(clean, context) ?? clean
+}
+
+/** Returns the object with a generated name that no object has, if it has a `generateName` instead of a name. */
+function named({ store, randomSuffix }: Environment, info: ResourceInfo, namespace: string | undefined, object: JsonObject): JsonObject {
+  const generateName = metadataText(object, 'generateName')
+  if (metadataText(object, 'name') !== '' || generateName === '') return object
+  for (let attempt = 1; ; attempt += 1) {
+    const name = generateName.slice(0, generatedBaseLength) + randomSuffix()
+    const isTaken = store.get(info.storageKey, { namespace, name }) !== undefined
+    if (!isTaken || attempt === generateNameAttempts) return withMetadata(object, { name })
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * The pipeline of all writes. POST, PUT, PATCH and apply each make a `Write`. Every `Write` then runs through mutating admission, the
+ * preparation by the type's strategy, validation, validating admission, and the storage.
+ */
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import { change } from './existing.ts'
+import type { Environment } from '../environment.ts'
+import { insert } from './new.ts'
+import type { Write, Written } from './description.ts'
+
+/**
+ * Carries out a write.
+ *
+ * @throws {StatusError} 404 when the object to change does not exist, 409 when the object to create exists or a resourceVersion is stale,
+ * 422 for an invalid object, and the errors of admission.
+ */
+export async function writeObject(environment: Environment, info: ResourceInfo, write: Write): Promise<Written> {
+  const { creates, key } = write
+  const created = creates === 'if missing' ? environment.store.get(info.storageKey, key) === undefined : creates
+  return { object: await (created ? insert : change)(environment, info, write), created }
+}

@@ -1,0 +1,72 @@
+/** State that survives a restart: the CA and the administrator's token. Kubeconfigs therefore remain valid. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { isObject } from '../../api/json.ts'
+import { pairProblem } from '../../certs/certificate.ts'
+import type { KeyPair } from '../../certs/issue.ts'
+import { issueAuthority, authorityLifeMs, issueLeaf } from '../../certs/issue.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { readStateFile, writeStateFile } from './state-file.ts'
+
+export interface ClusterState {
+  readonly authority: KeyPair
+  /** The administrator's bearer token. */
+  readonly token: string
+}
+
+/** A CA that would expire within this time is replaced at start; it must not expire while the cluster runs. */
+const renewBeforeMs = 30 * 24 * 3_600_000
+
+/** Returns 256 random bits, in characters that need no escaping. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/**
+ * Loads the state from `directory`, or creates it; without a directory, the state is always new. A warning is logged when an invalid or
+ * expiring state is replaced, because clients then need the new kubeconfig.
+ *
+ * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when other users could have read or replaced it.
+ */
+export async function openState(
+  directory: string | undefined,
+  options: { readonly now: number; readonly logger: Logger },
+): Promise<ClusterState> {
+  const path = directory === undefined ? undefined : join(directory, 'state.json')
+  const found = path === undefined ? undefined : await readState(path, options.now)
+  if (found !== undefined && 'state' in found) return found.state
+  if (found !== undefined) options.logger.warn(`${path} is replaced because ${found.problem}: clients need the new kubeconfig.`)
+  const state: ClusterState = { authority: await issueAuthority(options.now), token: newToken() }
+  if (path !== undefined) await writeStateFile(path, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`)
+  return state
+}
+
+async function readState(path: string, now: number): Promise<{ readonly state: ClusterState } | { readonly problem: string } | undefined> {
+  const text = await readStateFile(path)
+  if (text === undefined) return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { problem: 'it is not valid JSON' }
+  }
+  if (!isObject(value) || !isObject(value.authority) || typeof value.token !== 'string' || value.token.length < 32)
+    return { problem: 'its certificate authority or token is missing' }
+  const { cert, key } = value.authority
+  if (typeof cert !== 'string' || typeof key !== 'string') return { problem: 'its certificate authority is missing' }
+  const problem =
+    pairProblem(cert, key, now) ??
+    (pairProblem(cert, key, now + renewBeforeMs) === undefined ? undefined : 'its certificate authority expires soon')
+  return problem === undefined ? { state: { authority: { cert, key }, token: value.token } } : { problem }
+}
+
+/** Issues the API server's serving certificate, for loopback and for its names inside a cluster. */
+export function issueServingCertificate(authority: KeyPair, now: number): Promise<KeyPair> {
+  return issueLeaf(authority, {
+    names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
+    ips: ['127.0.0.1', '::1'],
+    now,
+    // The certificate is issued at each start, and may be valid as long as the CA.
+    lifeMs: authorityLifeMs,
+  })
+}

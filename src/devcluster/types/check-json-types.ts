@@ -1,0 +1,195 @@
+/** Checks the JSON types of a built-in type's fields, with the error messages of Go's decoder. */
+import { quote } from '../../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject } from '../../api/json.ts'
+import { goKindOf } from './go-json.ts'
+import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
+
+/**
+ * JSON types of a built-in type's fields, for decoding with the messages of Go's decoder. A string is a scalar, an object has fields, and
+ * an array of one element is a list.
+ */
+export type Shape =
+  | 'string'
+  | 'int32'
+  | 'int64'
+  | 'float64'
+  | 'bool'
+  | 'intOrString'
+  | 'quantity'
+  | 'bytes'
+  | 'time'
+  | 'microTime'
+  | 'any'
+  | ObjectShape
+  | readonly [Shape]
+  | MapShape
+  | ObjectOrShape
+
+export interface ObjectShape {
+  /** The Go type in decoding errors: `Container`. */
+  readonly type: string
+  readonly fields: Readonly<Record<string, Shape>>
+}
+
+export interface MapShape {
+  readonly mapOf: Shape
+}
+
+/** An object of a shape, or a value of another type that is not checked. */
+export interface ObjectOrShape {
+  readonly objectOr: ObjectShape
+}
+
+export interface ShapeResult {
+  /** Go's message for the first field with a wrong type. */
+  readonly error?: string
+  /** Paths of unknown fields. */
+  readonly unknown: readonly string[]
+}
+
+export function checkShape(shape: Shape, object: JsonObject): ShapeResult {
+  return run(shape, object, '', [])
+}
+
+class ShapeError extends Error {}
+
+function run(shape: Shape, value: JsonValue, holder: string, names: readonly string[]): ShapeResult {
+  const unknown: string[] = []
+  try {
+    check(shape, value, { holder, names, path: names.join('.'), unknown })
+    return { unknown }
+  } catch (error) {
+    if (error instanceof ShapeError) return { error: error.message, unknown }
+    throw error
+  }
+}
+
+interface Place {
+  /** The Go struct with the field. */
+  readonly holder: string
+  /** Field names from the root, without indices, as in Go's messages. */
+  readonly names: readonly string[]
+  /** The path with indices, for unknown fields. */
+  readonly path: string
+  readonly unknown: string[]
+}
+
+function check(shape: Shape, value: JsonValue, place: Place): void {
+  if (value === null || shape === 'any') return
+  if (typeof shape === 'string') {
+    checkLeaf(shape, value, place)
+  } else if (isList(shape)) {
+    if (!Array.isArray(value)) throw wrongType(shape, value, place)
+    value.forEach((item, index) => check(shape[0], item, { ...place, path: `${place.path}[${index}]` }))
+  } else if ('objectOr' in shape) {
+    // Go decodes such a value with the type's own `UnmarshalJSON` method, which ignores unknown fields.
+    if (isObject(value)) check(shape.objectOr, value, { ...place, unknown: [] })
+  } else if (!isObject(value)) {
+    throw wrongType(shape, value, place)
+  } else if ('mapOf' in shape) {
+    for (const [key, item] of Object.entries(value))
+      if (item !== undefined) check(shape.mapOf, item, { ...place, path: joined(place.path, key) })
+  } else {
+    for (const [key, item] of Object.entries(value)) {
+      if (item === undefined) continue
+      const field = getOwn(shape.fields as unknown as JsonObject, key) as Shape | undefined
+      const path = joined(place.path, key)
+      if (field === undefined) place.unknown.push(path)
+      else check(field, item, { holder: shape.type, names: [...place.names, key], path, unknown: place.unknown })
+    }
+  }
+}
+
+function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place): void {
+  switch (shape) {
+    case 'string':
+      if (typeof value !== 'string') throw wrongType(shape, value, place)
+      break
+    case 'bool':
+      if (typeof value !== 'boolean') throw wrongType(shape, value, place)
+      break
+    case 'int32':
+    case 'int64':
+      if (typeof value === 'bigint' && shape === 'int64') break
+      if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && (value < -(2 ** 31) || value >= 2 ** 31)))
+        throw wrongType(shape, value, place)
+      break
+    case 'float64':
+      if (typeof value !== 'number' && typeof value !== 'bigint') throw wrongType(shape, value, place)
+      break
+    case 'intOrString':
+      if (typeof value !== 'string' && typeof value !== 'number')
+        throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type int32`)
+      break
+    case 'quantity':
+      if (parseQuantity(value) === undefined) throw new ShapeError(invalidQuantity)
+      break
+    case 'bytes':
+      if (typeof value !== 'string') throw wrongType(shape, value, place)
+      checkBase64(value)
+      break
+    case 'time':
+    case 'microTime':
+      if (typeof value !== 'string') throw wrongType('string', value, place)
+      checkTime(value, shape === 'time' ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00')
+      break
+    case 'any':
+      break
+  }
+}
+
+/** Checks standard base64; Go's decoder ignores line breaks. */
+function checkBase64(text: string): void {
+  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
+  throw new ShapeError(`illegal base64 data at input byte ${wrongByteOf(text)}`)
+}
+
+/** Returns the offset at which Go's base64 decoder fails: at an invalid character, or at an incomplete group of four. */
+function wrongByteOf(text: string): number {
+  let start = 0
+  let length = 0
+  for (const [index, character] of [...text].entries()) {
+    if (character === '\r' || character === '\n') continue
+    if (length === 4) [start, length] = [index, 0]
+    const isPadding = character === '=' && (length === 3 || (length === 2 && text[index + 1] === '='))
+    if (isPadding) return index + (length === 3 ? 1 : 2)
+    if (!/[A-Za-z0-9+/]/.test(character)) return index
+    length += 1
+  }
+  return start
+}
+
+/** Checks an RFC 3339 time. Most invalid times are reported with the message for a string that does not begin with a year. */
+function checkTime(text: string, layout: string): void {
+  const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
+  const refuse = (rest: string, part: string): ShapeError =>
+    new ShapeError(`parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part)}`)
+  if (seconds === '' || Number.isNaN(Date.parse(text))) throw refuse(text, '2006')
+  // MicroTime has exactly six digits after the point.
+  if (!layout.includes('.000000')) return
+  if (fraction.length < 7) throw refuse(fraction + zone, '.000000')
+  if (fraction.length > 7) throw refuse(fraction.slice(7) + zone, 'Z07:00')
+}
+
+function wrongType(shape: Shape, value: JsonValue, place: Place): ShapeError {
+  const number = typeof value === 'number' && typeof shape === 'string' && shape.startsWith('int') ? ` ${value}` : ''
+  const field = [place.holder, ...place.names].join('.')
+  return new ShapeError(`json: cannot unmarshal ${goKindOf(value)}${number} into Go struct field ${field} of type ${goType(shape)}`)
+}
+
+function goType(shape: Shape): string {
+  if (shape === 'bytes') return '[]uint8'
+  if (typeof shape === 'string') return shape
+  if (isList(shape)) return `[]${goType(shape[0])}`
+  if ('objectOr' in shape) return goType(shape.objectOr)
+  return 'mapOf' in shape ? `map[string]${goType(shape.mapOf)}` : `v1.${shape.type}`
+}
+
+function isList(shape: Shape): shape is readonly [Shape] {
+  return Array.isArray(shape)
+}
+
+function joined(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}

@@ -1,0 +1,94 @@
+/**
+ * The names of an installation's objects. They are derived from the name of the installation, because several installations may run in the
+ * same cluster.
+ */
+import { ProreusError } from '../api/errors.ts'
+import { dns1035Label } from '../api/name-syntax.ts'
+
+/** The names of one installation. */
+export interface InstallationNames {
+  /**
+   * The name of the installation, which is also that of the Deployment and the ServiceAccount, and the value of the label
+   * `app.kubernetes.io/name`.
+   */
+  readonly installation: string
+  readonly namespace: string
+  /** The Service in front of the webhooks. */
+  readonly webhookService: string
+  /** The Secret with the certificate authority of the webhooks, and the Role and RoleBinding for it. */
+  readonly caSecret: string
+  readonly mutatingConfiguration: string
+  readonly validatingConfiguration: string
+  /** The ClusterRole of the process, and its binding. */
+  readonly managerRole: string
+  /** The field manager of installed objects. It differs from the field manager of the running process, which owns `caBundle`. */
+  readonly installer: string
+  /**
+   * The field manager of `spec.conversion`, which is applied separately once the webhooks are served. Applying the CRDs again must not
+   * remove it even for a moment: objects that are written in that moment would lose the fields of other versions.
+   */
+  readonly conversionInstaller: string
+}
+
+/** Returns all names derived from the name of an installation. */
+export function namesOf(installation: string): InstallationNames {
+  return {
+    installation,
+    namespace: `${installation}-system`,
+    webhookService: `${installation}-webhook`,
+    caSecret: `${installation}-webhook-ca`,
+    mutatingConfiguration: `${installation}-mutating`,
+    validatingConfiguration: `${installation}-validating`,
+    managerRole: `${installation}-manager`,
+    installer: `${installation}-install`,
+    conversionInstaller: `${installation}-install-conversion`,
+  }
+}
+
+/** Returns the labels of objects that belong to one installation; CustomResourceDefinitions may be shared and have none. */
+export function labelsOf(installation: string): Record<string, string> {
+  return { 'app.kubernetes.io/name': installation, 'app.kubernetes.io/part-of': installation }
+}
+
+const installer = /-install(-conversion)?$/
+
+/** Returns whether a field manager is the installer of some installation. */
+export function isInstaller(fieldManager: string): boolean {
+  return installer.test(fieldManager)
+}
+
+/** Returns the name of the installation whose installer this field manager is. */
+export function installationOf(fieldManager: string): string {
+  return fieldManager.replace(installer, '')
+}
+
+/**
+ * Maximum length of the name of an installation: with the longest suffix (`-webhook-ca` or `-validating`) it fits into the 63 characters of
+ * a DNS label.
+ */
+const maxLength = 63 - '-webhook-ca'.length
+
+/**
+ * Returns the name of the installation of these operators: the given name, else the name of the only operator.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and no name, or the name is invalid.
+ */
+export function installationName(operators: readonly { readonly name: string }[], given?: string): string {
+  const [only, another] = operators
+  if (given === undefined && only !== undefined && another !== undefined) {
+    const names = operators.map(({ name }) => name).join(', ')
+    const advice =
+      'set it with --name (`name` in the options of `run`); it is part of the names of its webhook configurations, namespace and Secret'
+    throw new ProreusError('PRO_CONFIG_INVALID', `The installation of the operators ${names} has no name: ${advice}.`)
+  }
+  const name = given ?? only?.name ?? 'proreus'
+  const problems = [
+    ...dns1035Label(name),
+    ...(name.length > maxLength
+      ? [`must be no more than ${maxLength} characters, so that names like ${name}-webhook-ca have at most 63`]
+      : []),
+  ]
+  if (problems.length === 0) return name
+  const advice = given === undefined ? ': choose another one with --name (`name` in the options of `run`)' : ''
+  throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" cannot be the name of an installation: ${problems.join('; ')}${advice}.`)
+}

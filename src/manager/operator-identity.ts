@@ -1,0 +1,31 @@
+/**
+ * The identity of each operator of a process: a client and an event recorder with the operator's name, which share the connections of the
+ * process.
+ */
+import type { Client } from '../client/client.ts'
+import { clientAs } from '../client/client-as.ts'
+import type { Transport } from '../client/transport.ts'
+import type { EventRecorder, EventRecorderOptions } from '../telemetry/event-recorder.ts'
+import { createEventRecorder } from '../telemetry/event-recorder.ts'
+import type { Operator } from './operator.ts'
+
+export interface OperatorIdentity {
+  /** A client with the operator's name as field manager and user agent. */
+  readonly client: Client
+  /** An event recorder with the operator's name as the source of events. */
+  readonly events: EventRecorder & { flush(): Promise<void> }
+}
+
+/** Returns the client and the event recorder of each operator. */
+export function identitiesOf(
+  operators: readonly Operator[],
+  transport: Transport,
+  options: Omit<EventRecorderOptions, 'component'>,
+): ReadonlyMap<Operator, OperatorIdentity> {
+  return new Map(
+    operators.map((operator) => {
+      const client = clientAs(transport, operator)
+      return [operator, { client, events: createEventRecorder(client, { ...options, component: operator.name }) }]
+    }),
+  )
+}

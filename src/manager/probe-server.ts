@@ -1,0 +1,73 @@
+/** The plain HTTP servers: `/healthz` and `/readyz` for the kubelet, `/metrics` for Prometheus. */
+import type { Logger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Check } from './health-handler.ts'
+import type { Handler, HttpEndpoint } from './http-endpoint.ts'
+import type { ListenAddress } from './listen-address.ts'
+import { healthHandler } from './health-handler.ts'
+import { startHttpEndpoint } from './http-endpoint.ts'
+import { parseListenAddress } from './listen-address.ts'
+
+const probeFlag = '--health-probe-bind-address'
+const metricsFlag = '--metrics-bind-address'
+
+export interface ProbeOptions {
+  /** `0` disables the probes. */
+  readonly probeBindAddress: string
+  /** `0` disables the metrics. With the same address as the probes, one server serves both. */
+  readonly metricsBindAddress: string
+  readonly metrics: Metrics
+  /** The checks of `/healthz`: when it fails, the kubelet restarts the container. */
+  readonly liveness: () => readonly Check[]
+  /** The checks of `/readyz`. */
+  readonly readiness: () => readonly Check[]
+  readonly logger: Logger
+}
+
+export interface Probes {
+  /** The address of the probes, undefined when they are disabled. */
+  readonly probes: ListenAddress | undefined
+  readonly metrics: ListenAddress | undefined
+  close(): Promise<void>
+}
+
+/** The check that always succeeds: a process that answers is alive. */
+const ping: Check = { name: 'ping', problem: () => undefined }
+
+/** Starts the servers. Rejects when an address is malformed or taken, after closing servers that have started. */
+export async function startProbes(options: ProbeOptions): Promise<Probes> {
+  const { probeBindAddress, metricsBindAddress, metrics, liveness, readiness, logger } = options
+  const probeAddress = parseListenAddress(probeBindAddress, probeFlag)
+  const metricsAddress = parseListenAddress(metricsBindAddress, metricsFlag)
+  const health: readonly Handler[] = [
+    healthHandler('/healthz', () => [ping, ...liveness()]),
+    healthHandler('/readyz', () => [ping, ...readiness()]),
+  ]
+  const endpoints: HttpEndpoint[] = []
+  const start = async (address: ListenAddress, flag: string, handlers: readonly Handler[]): Promise<ListenAddress> => {
+    const endpoint = await startHttpEndpoint({ address, flag, handlers, logger })
+    endpoints.push(endpoint)
+    return endpoint.address
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all(endpoints.map((endpoint) => endpoint.close()))
+  }
+  const together =
+    probeAddress !== undefined && metricsAddress !== undefined && probeAddress.port !== 0 && probeBindAddress === metricsBindAddress
+  try {
+    if (together) {
+      const both = await start(probeAddress, probeFlag, [...health, metricsHandler(metrics)])
+      return { probes: both, metrics: both, close }
+    }
+    const probes = probeAddress && (await start(probeAddress, probeFlag, health))
+    return { probes, metrics: metricsAddress && (await start(metricsAddress, metricsFlag, [metricsHandler(metrics)])), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function metricsHandler({ registry }: Metrics): Handler {
+  return async (url) =>
+    url.pathname === '/metrics' ? { code: 200, body: await registry.metrics(), contentType: registry.contentType } : undefined
+}

@@ -1,0 +1,42 @@
+/** The checks of `/readyz` and `/healthz`. */
+import { messageOf } from '../api/errors.ts'
+import type { BackgroundTask } from './background.ts'
+import type { Check } from './health-handler.ts'
+import type { Running } from './running-parts.ts'
+
+/**
+ * Returns the checks of `/readyz`. Caches and controllers are shown without effect on the status, because a conversion webhook must be
+ * ready before caches can sync.
+ */
+export function readinessChecks(running: Running, hasWebhooks: boolean): readonly Check[] {
+  const webhook = running.webhookCheck ?? { name: 'webhook', problem: () => 'the webhook server does not listen yet' }
+  return [
+    { name: 'shutdown', problem: () => (running.draining ? 'the process is ending' : undefined) },
+    ...(hasWebhooks ? [webhook] : []),
+    ...(running.cache?.status() ?? []).map(({ type, synced, lastError }): Check => {
+      const problem = lastError ?? (synced ? undefined : 'not synced yet')
+      return { name: `cache/${type}`, decides: false, problem: () => problem }
+    }),
+    ...[...running.controllers].map(([name, task]): Check => ({
+      name: `controller/${name}`,
+      decides: false,
+      problem: () => problemOf(task),
+    })),
+  ]
+}
+
+/**
+ * Returns the checks of `/healthz`: one for each controller, because a controller that has failed does not reconcile until the process
+ * restarts. During the shutdown no check fails.
+ */
+export function livenessChecks(running: Running): readonly Check[] {
+  return [...running.controllers].map(([name, task]) => ({
+    name: `controller/${name}`,
+    problem: () => (running.draining ? undefined : problemOf(task)),
+  }))
+}
+
+function problemOf({ state }: BackgroundTask): string | undefined {
+  if (state === 'running') return undefined
+  return state === 'ended' ? 'has ended' : `has failed: ${messageOf(state.failed)}`
+}

@@ -1,0 +1,25 @@
+/** The running parts of the process: filled in during the start, read by the probes, stopped by the drain. */
+import type { CertificateSource } from '../certs/serving-certificate.ts'
+import type { Client } from '../client/client.ts'
+import type { WebhookServer } from '../webhook/server.ts'
+import type { BackgroundTask } from './background.ts'
+import type { Check } from './health-handler.ts'
+import type { OperatorIdentity } from './operator-identity.ts'
+import type { Operator } from './operator.ts'
+import type { Probes } from './probe-server.ts'
+
+export interface Running {
+  /** The client of the process, with the name of the installation. */
+  readonly client: Client
+  readonly identities: ReadonlyMap<Operator, OperatorIdentity>
+  /** True when the shutdown has begun. */
+  draining: boolean
+  probes?: Probes
+  certificates?: { readonly source: CertificateSource; readonly task: BackgroundTask }
+  webhookServer?: WebhookServer
+  /** The readiness check of the webhook server, once it listens. */
+  webhookCheck?: Check
+  injection?: BackgroundTask | undefined
+  cache?: { readonly task: BackgroundTask; status(): readonly { type: string; synced: boolean; lastError?: string }[] }
+  readonly controllers: Map<string, BackgroundTask>
+}

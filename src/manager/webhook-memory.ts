@@ -1,0 +1,19 @@
+/** Computes the memory limits of the webhook server, and warns about a limit that is too small. */
+import type { Logger } from '../telemetry/logger.ts'
+import type { MemoryShares } from '../webhook/http/memory-shares.ts'
+import { leastLimitBytes, processMemory, shareMemory } from '../webhook/http/memory-shares.ts'
+
+/**
+ * Derives the memory limits from `limitBytes`, by default the memory limit of the container. Logs a warning when the process may exceed it.
+ */
+export function memoryFor(limitBytes: number | undefined, logger: Logger): MemoryShares {
+  const memory = processMemory(limitBytes)
+  const least = leastLimitBytes(memory)
+  if (memory.limitBytes < least) {
+    const text = `The memory limit of ${memory.limitBytes} bytes is less than this process needs for certain, ${least}: large or many requests may end it.`
+    logger.warn({ limit: memory.limitBytes, least }, text)
+  }
+  const shares = shareMemory(memory)
+  logger.debug({ memory: shares }, 'shared the memory')
+  return shares
+}

@@ -1,0 +1,38 @@
+/** Time as a parameter: everything that waits or compares times takes a `Clock`, which tests can control. */
+
+/** A pending timer; `cancel` is idempotent. */
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Wall-clock time in milliseconds since the Unix epoch. */
+  now(): number
+  /** Milliseconds since an arbitrary moment, for measuring durations: this time does not jump when the machine's clock is set. */
+  monotonicNow(): number
+  /**
+   * Calls `callback` once after `ms` milliseconds (any length; negative means at once). The timer keeps the process alive only when
+   * `keepAlive` is true.
+   */
+  after(ms: number, callback: () => void, keepAlive?: boolean): Timer
+}
+
+/** The longest delay of Node's `setTimeout`; a longer one would fire at once. */
+const longestTimeout = 2 ** 31 - 1
+
+/** The real clock. Delays beyond 24.8 days are split, because `setTimeout` would fire at once. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicNow: () => performance.now(),
+  after(ms, callback, keepAlive = false) {
+    const due = performance.now() + ms
+    let handle: NodeJS.Timeout
+    const arm = (): void => {
+      const left = Math.max(0, due - performance.now())
+      handle = left > longestTimeout ? setTimeout(arm, longestTimeout) : setTimeout(callback, left)
+      if (!keepAlive) handle.unref()
+    }
+    arm()
+    return { cancel: () => clearTimeout(handle) }
+  },
+}

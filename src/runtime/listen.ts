@@ -1,0 +1,99 @@
+/** Binds servers to their addresses. */
+import type { AddressInfo, Server } from 'node:net'
+import { ProreusError, messageOf } from '../api/errors.ts'
+
+/** The address on which a server was to listen. */
+export interface WantedAddress {
+  /** The host name or address. When absent, the server listens on all addresses of the machine. */
+  readonly host?: string | undefined
+  readonly port: number
+  /** The flag that sets the address, if there is one. */
+  readonly flag?: string
+}
+
+/**
+ * Length of the queue of connections to accept. The kernel caps it at net.core.somaxconn, as in Go's net package. With Node's default of
+ * 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of their first packet.
+ */
+const backlog = 65_535
+
+/**
+ * Makes a server listen on `host`, or, without `host`, on all addresses of the machine, for both IPv6 and IPv4 if the machine has both.
+ * Returns the port, which the system selects for port 0.
+ *
+ * @throws {ProreusError} `PRO_PORT_IN_USE`, `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
+ */
+export async function listen(server: Server, wanted: WantedAddress): Promise<number> {
+  const { host, port } = wanted
+  try {
+    if (host === undefined) await bindAll(server, port)
+    else await bind(server, port, host)
+  } catch (error) {
+    throw listenError(error, wanted)
+  }
+  return (server.address() as AddressInfo).port
+}
+
+async function bindAll(server: Server, port: number): Promise<void> {
+  try {
+    await bind(server, port, '::')
+  } catch (error) {
+    if (!isWithoutIPv6(error)) throw error
+    await bind(server, port, '0.0.0.0')
+  }
+}
+
+function bind(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error): void => {
+      server.off('listening', onListening)
+      reject(error)
+    }
+    const onListening = (): void => {
+      server.off('error', onError)
+      resolve()
+    }
+    server.once('error', onError)
+    server.once('listening', onListening)
+    server.listen({ port, host, backlog })
+  })
+}
+
+function isWithoutIPv6(error: unknown): boolean {
+  return codeOf(error) === 'EADDRNOTAVAIL' || codeOf(error) === 'EAFNOSUPPORT'
+}
+
+/** Returns the host in the notation of URLs, where an IPv6 address is in brackets. */
+export function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** Returns the ProreusError for an error of `listen`: `PRO_PORT_IN_USE`, `PRO_PERMISSION`, or otherwise `PRO_CONFIG_INVALID`. */
+function listenError(cause: unknown, { host = '', port, flag }: WantedAddress): ProreusError {
+  const address = `${urlHost(host)}:${port}`
+  const how = flag === undefined ? '' : ` with ${flag}`
+  switch (codeOf(cause)) {
+    case 'EADDRINUSE':
+      return new ProreusError(
+        'PRO_PORT_IN_USE',
+        `The address ${address} is in use by another process: stop that one, or choose another address${how}.`,
+        { cause },
+      )
+    case 'EACCES':
+      return new ProreusError('PRO_PERMISSION', `This user may not listen on ${address}: choose a port above 1023${how}.`, { cause })
+    case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'ENOTFOUND':
+      return new ProreusError(
+        'PRO_CONFIG_INVALID',
+        `This process cannot listen on ${address}, for this machine has no such address: choose another one${how}.`,
+        { cause },
+      )
+    default:
+      return new ProreusError('PRO_CONFIG_INVALID', `This process cannot listen on ${address}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

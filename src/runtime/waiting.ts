@@ -1,0 +1,70 @@
+/** Functions that wait until a signal aborts or some time has passed. */
+import type { Clock } from './clock.ts'
+
+/**
+ * Resolves after `ms` milliseconds, or rejects with the signal's reason when it aborts first. A pending sleep keeps the process alive; an
+ * aborted one leaves no timer or listener behind.
+ */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error)
+      return
+    }
+    const onAbort = (): void => {
+      timer.cancel()
+      reject(signal?.reason as Error)
+    }
+    const wake = (): void => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    }
+    const timer = clock.after(ms, wake, true)
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** Resolves when the signal aborts, or at once if it has already aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/**
+ * Settles like `promise`, or rejects with the signal's reason as soon as it aborts; a value that arrives after that is passed to `discard`.
+ * undici, for example, does not check the signal of a request while the request waits for a connection.
+ */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discard: (value: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise
+      .then((value) => (signal.aborted ? discard(value) : resolve(value)), reject)
+      .finally(() => signal.removeEventListener('abort', onAbort))
+    if (signal.aborted) onAbort()
+  })
+}
+
+export const timedOut = Symbol('timed out')
+
+/**
+ * Settles like `work`, or resolves to `timedOut` after `ms` milliseconds; the later result or error of `work` is then ignored. With
+ * `keepAlive`, the wait keeps the process alive.
+ */
+export function within<T>(clock: Clock, ms: number, work: Promise<T>, { keepAlive = false } = {}): Promise<T | typeof timedOut> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(ms, () => resolve(timedOut), keepAlive)
+    work.then(
+      (value) => {
+        timer.cancel()
+        resolve(value)
+      },
+      (error: unknown) => {
+        timer.cancel()
+        reject(error as Error)
+      },
+    )
+  })
+}

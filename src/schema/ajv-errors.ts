@@ -1,0 +1,56 @@
+/** Errors of an object that ajv has rejected. */
+import type { ErrorObject } from 'ajv'
+import type { FieldError } from '../api/field-error.ts'
+import { formatFieldError, invalid } from '../api/field-error.ts'
+import type { JsonValue } from '../api/json.ts'
+import { holdsBigint } from '../api/json.ts'
+import { explain } from './explain-errors.ts'
+import type { SchemaNode } from './node.ts'
+import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
+
+/** Returns the errors that `explain` finds. If it finds none, returns ajv's own error: an object that ajv rejects must never pass. */
+export function explainRefusal(
+  root: SchemaNode,
+  refusal: RefusalReason | undefined,
+  value: JsonValue,
+  oldValue: JsonValue | undefined,
+  /** Path of the value in the object; empty if it is the whole object. */
+  field = '',
+): readonly FieldError[] {
+  const old = oldValue === undefined ? undefined : { value: oldValue }
+  const { errors, lists, resources } = explain(root, value, old, field)
+  if (errors.length + lists.length + resources.length === 0) {
+    // ajv does not know the old object. If there are errors without the old object, all of them are of unchanged values.
+    if (old !== undefined && explain(root, value).errors.length > 0) return []
+    // ajv rejects bigints, which stand for integers beyond 2^53.
+    if (holdsBigint(value)) return []
+    // ajv and `explain` disagree, which is a bug in one of them.
+    const path = pathOf(refusal?.instancePath ?? '')
+    return [within(field, invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`))]
+  }
+  const tolerated = lists.length > 0 && oldValue !== undefined && explain(root, oldValue).lists.length > 0
+  return unique([...errors.map((error) => within(field, error)), ...resources, ...(tolerated ? [] : lists)])
+}
+
+/** Prepends the path of the value to a schema error. As in kube-apiserver, the path in the message remains relative to the value. */
+function within(field: string, error: FieldError): FieldError {
+  if (field === '') return error
+  return { ...error, path: error.path === '' || error.path === noField ? field : `${field}.${error.path}` }
+}
+
+/** The fields of ajv's error that this code reads. */
+export type RefusalReason = Pick<ErrorObject, 'instancePath' | 'message'>
+
+/** Removes duplicates: branches of a schema often report the same error. */
+function unique(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
+}
+
+/** Converts a JSON pointer to a field path. */
+function pathOf(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, segment) => (/^\d+$/.test(segment) ? indexPath(path, Number(segment)) : childPath(path, segment)), '')
+}

@@ -1,0 +1,259 @@
+/**
+ * Explains why an object does not match its schema, with kube-apiserver's messages (kube-openapi `validation/validate`,
+ * `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` and `listtype`). It runs only after ajv has rejected the object.
+ */
+import type { FieldError } from '../api/field-error.ts'
+import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { canonicalJson, getOwn, jsonEqual, stringifyJson } from '../api/json.ts'
+import type { BuiltinTypeName } from '../api/builtin-types.ts'
+import { builtinNode, isMissing } from './builtin-node.ts'
+import { codePoints } from './code-points.ts'
+import { isDeeperThan, tooDeep } from './depth.ts'
+import { embeddedResourceErrors } from './embedded-resource.ts'
+import { isInEnum } from './enum.ts'
+import { isProperList, listErrors } from './list-types.ts'
+import type { SchemaNode, SchemaType } from './node.ts'
+import { isInteger, numberErrors } from './numbers.ts'
+import type { OldValue } from './ratchet.ts'
+import { isUnchanged, oldField, oldItem } from './ratchet.ts'
+import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } from '../api/field-path.ts'
+
+/** The errors of a value, in groups that an update tolerates under different conditions. */
+export interface Explanation {
+  /** Errors of values; tolerated if the value is unchanged. */
+  readonly errors: FieldError[]
+  /** Errors of lists of type set or map; tolerated if the old object had such errors, too. */
+  readonly lists: FieldError[]
+  /** Errors of embedded resources; never tolerated. */
+  readonly resources: FieldError[]
+}
+
+/**
+ * After this many errors, no more items and fields are validated: a hostile object could cause millions of errors. (kube-apiserver reports
+ * all.)
+ */
+const maxErrors = 1000
+
+/**
+ * The place of a value: its path in schema errors, and its path in errors of lists and embedded resources, in which map keys are in
+ * brackets.
+ */
+interface Place {
+  readonly path: string
+  readonly field: string
+}
+
+/**
+ * Returns all errors of a value, except those of parts that are unchanged since `old`. `field` is the path of the value in the object:
+ * errors of lists and embedded resources start with it, while paths of schema errors are relative to the value.
+ */
+export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
+  const found: Explanation = { errors: [], lists: [], resources: [] }
+  explainValue(root, value, { path: '', field }, found, old)
+  return found
+}
+
+/**
+ * Adds the errors of a value, and returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`): if no branch
+ * of anyOf or oneOf is valid, the errors of the branch with the highest count are reported.
+ */
+function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
+  const before = found.errors.length
+  const matches = explainWithoutRatcheting(node, value, at, found, old)
+  if (found.errors.length > before && isUnchanged(node, value, old)) found.errors.length = before
+  return matches
+}
+
+/** Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for the values below it. */
+function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
+  if (value !== null && node.open && isDeeperThan(value)) {
+    found.errors.push(tooDeep(at.path, value))
+    return 0
+  }
+  const hasType = explainType(node, value, at.path, found)
+  explainEnum(node, value, at.path, found)
+  if (value === null) return hasType ? 1 : 0
+  // kube-openapi's validators count a value, its enum and its junctors once each, and then each validator for the type of the value.
+  let matches = 3 + explainJunctors(node, value, at, found)
+  if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
+  if (typeof value === 'string') {
+    explainString(node, value, at.path, found)
+    matches += node.format === undefined ? 1 : 2
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
+    found.errors.push(...numberErrors(node.numbers, value, at.path))
+    matches += 2
+  } else if (Array.isArray(value)) matches += 2 + explainArray(node, value, at, found, old)
+  else if (typeof value === 'object') matches += 1 + explainObject(node, value, at, found, old)
+  if (node.builtin !== undefined && typeof value === 'object') explainBuiltin(node.builtin, value, at, found, old)
+  return matches
+}
+
+/** Errors of fields for which the CRD's own schema already has an error are not repeated. */
+function explainBuiltin(type: BuiltinTypeName, value: JsonValue, at: Place, found: Explanation, old: OldValue): void {
+  if (old !== undefined && jsonEqual(value, old.value)) return
+  const inside: Explanation = { errors: [], lists: [], resources: [] }
+  explainValue(builtinNode(type), value, at, inside, old)
+  const reported = new Set(found.errors.map(({ path }) => path))
+  found.errors.push(...inside.errors.filter(({ path }) => !reported.has(path)))
+}
+
+function typeOf(value: JsonValue): SchemaType | 'null' {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number' || typeof value === 'bigint') return isInteger(value) ? 'integer' : 'number'
+  return typeof value as 'string' | 'boolean' | 'object'
+}
+
+function explainType(node: SchemaNode, value: JsonValue, path: string, found: Explanation): boolean {
+  const actual = typeOf(value)
+  const { types } = node
+  const format = node.format?.name ?? node.numbers.format
+  const isText = actual === 'string' || actual === 'array'
+  // The format that kube-openapi assigns to a decoded number.
+  const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
+  const comparesFormats = actual !== 'null' && !isText && format !== undefined
+  if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
+  if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
+  // kube-openapi compares the formats if the schema has one and the value is neither a string nor a list, and reports them instead of the
+  // types (`validate: typeValidator`). It accepts a list where a string with a format is expected. Such a list is rejected here, because
+  // the code of operators relies on the type.
+  if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
+  else found.errors.push(typeError(path, types.join(','), actual))
+  return false
+}
+
+function matchesType({ types, nullable }: SchemaNode, actual: SchemaType | 'null'): boolean {
+  if (actual === 'null') return nullable
+  return types.includes(actual) || (actual === 'integer' && types.includes('number'))
+}
+
+function typeError(path: string, expected: string, actual: string): FieldError {
+  return typeInvalid(fieldOf(path), actual, `${path} in body must be of type ${expected}: ${quote(actual)}`)
+}
+
+function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Explanation): void {
+  if (node.enum === undefined || ((value !== null || node.decoded) && isInEnum(node.enum, value))) return
+  const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : (stringifyJson(allowed) ?? '')))
+  found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
+}
+
+/** Reports the first violation of maxLength, minLength and pattern, and then the format. */
+function explainString(node: SchemaNode, text: string, path: string, found: Explanation): void {
+  const { maxLength, minLength } = node.schema
+  const wrong = (detail: string): void => void found.errors.push(invalid(path, text, `${path} in body ${detail}`))
+  if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) found.errors.push(tooLong(path, maxLength))
+  else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength)
+    wrong(`should be at least ${minLength} chars long`)
+  else if (node.pattern !== undefined && !node.pattern.test(text)) wrong(`should match '${node.pattern.source}'`)
+  if (node.format !== undefined && !node.format.test(text)) found.errors.push(typeError(path, node.format.name, text))
+}
+
+function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Explanation, old: OldValue): number {
+  let matches = 0
+  const { minItems, maxItems } = node.schema
+  const { path } = at
+  if (node.items !== undefined) {
+    for (const [index, item] of list.entries()) {
+      if (found.errors.length >= maxErrors) break
+      const place = { path: indexPath(path, index), field: indexPath(at.field, index) }
+      matches += explainValue(node.items, item, place, found, oldItem(node, old, item))
+    }
+  }
+  if (minItems !== undefined && list.length < minItems) {
+    found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
+  }
+  if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
+  // A CRD with `uniqueItems: true` is rejected. Only the validation of the CRD's own default values, which runs nevertheless, can reach
+  // this line.
+  if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
+  if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
+  return matches
+}
+
+function hasDuplicates(list: readonly JsonValue[]): boolean {
+  return new Set(list.map((item) => canonicalJson(item))).size < list.length
+}
+
+function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: Explanation, old: OldValue): number {
+  let matches = 0
+  if (node.embeddedResource) found.resources.push(...embeddedResourceErrors(object, at.field))
+  const { minProperties, maxProperties } = node.schema
+  const { path } = at
+  const size = minProperties === undefined && maxProperties === undefined ? 0 : Object.keys(object).length
+  if (minProperties !== undefined && size < minProperties) {
+    found.errors.push(invalid(fieldOf(path), size, `${path} in body should have at least ${minProperties} properties`))
+  }
+  if (maxProperties !== undefined && size > maxProperties) found.errors.push(tooMany(fieldOf(path), size, maxProperties))
+  for (const key of Object.keys(object)) {
+    if (found.errors.length >= maxErrors) break
+    const value = object[key]
+    const child = node.properties.get(key)
+    if (value === undefined) continue
+    const schema = child ?? (typeof node.additional === 'object' ? node.additional : undefined)
+    if (schema === undefined) {
+      if (node.additional === 'none') found.errors.push(invalid(fieldOf(path), key, `${path}.${key} in body is a forbidden property`))
+      continue
+    }
+    const place = {
+      path: child === undefined ? `${path}.${key}` : childPath(path, key),
+      field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
+    }
+    // apiVersion and kind of the root are never tolerated as unchanged: kube-apiserver has converted both objects to the same version.
+    const isType = path === '' && (key === 'apiVersion' || key === 'kind')
+    matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
+  }
+  for (const key of node.schema.required ?? []) {
+    if (isMissing(node, getOwn(object, key))) found.errors.push(required(childPath(path, key)))
+  }
+  return matches
+}
+
+/** The result of validating a branch of anyOf or oneOf. */
+interface Branch {
+  readonly errors: readonly FieldError[]
+  readonly matches: number
+}
+
+function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: Explanation): number {
+  if (node.anyOf.length + node.oneOf.length + node.allOf.length === 0 && node.not === undefined) return 1
+  const name = quote(at.path)
+  const nothing: Branch = { errors: [], matches: 0 }
+  let matches = 0
+  const branch = (child: SchemaNode): Branch => {
+    const inside: Explanation = { errors: [], lists: [], resources: [] }
+    const count = explainValue(child, value, at, inside, undefined)
+    return { errors: inside.errors, matches: count }
+  }
+  const add = (problem: string | undefined, { errors, matches: count }: Branch): void => {
+    if (problem !== undefined) found.errors.push(childless(`${name} ${problem}`))
+    found.errors.push(...errors)
+    matches += count
+  }
+  if (node.anyOf.length > 0) {
+    const branches = node.anyOf.map(branch)
+    const valid = branches.find(({ errors }) => errors.length === 0)
+    add(valid === undefined ? 'must validate at least one schema (anyOf)' : undefined, valid ?? nearest(branches))
+  }
+  if (node.oneOf.length > 0) {
+    const branches = node.oneOf.map(branch)
+    const [valid, ...others] = branches.filter(({ errors }) => errors.length === 0)
+    const only = 'must validate one and only one schema (oneOf).'
+    if (valid === undefined) add(`${only} Found none valid`, nearest(branches))
+    else if (others.length > 0) add(`${only} Found ${others.length + 1} valid alternatives`, nothing)
+    else add(undefined, valid)
+  }
+  if (node.allOf.length > 0) {
+    const branches = node.allOf.map(branch)
+    for (const one of branches) add(undefined, one)
+    const invalidCount = branches.filter(({ errors }) => errors.length > 0).length
+    if (invalidCount > 0) add(`must validate all the schemas (allOf)${invalidCount === branches.length ? '. None validated' : ''}`, nothing)
+  }
+  if (node.not !== undefined && branch(node.not).errors.length === 0) add('must not validate the schema (not)', nothing)
+  return matches + 1
+}
+
+/** Returns the branch with the highest number of successful checks; the first one of several. */
+function nearest(branches: readonly Branch[]): Branch {
+  return branches.reduce((best, one) => (one.matches > best.matches ? one : best))
+}

@@ -1,0 +1,232 @@
+/**
+ * Translates a structural schema to ajv's JSON Schema. ajv only decides whether an object is valid: it stops at the first failure, and
+ * `explain` produces the messages.
+ */
+import { _, Ajv } from 'ajv'
+import type { AnySchemaObject, Options, ValidateFunction } from 'ajv'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { getOwn } from '../api/json.ts'
+import { builtinNode, isMissing } from './builtin-node.ts'
+import { codePoints } from './code-points.ts'
+import { isDeeperThan } from './depth.ts'
+import { embeddedResourceErrors } from './embedded-resource.ts'
+import { convertsForEnum, isInEnum } from './enum.ts'
+import { isProperList } from './list-types.ts'
+import type { SchemaNode } from './node.ts'
+import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
+
+/** Compiles the check of a whole value. Compiling takes milliseconds, checking microseconds. */
+export function compileCheck(root: SchemaNode): ValidateFunction {
+  // Inherited properties such as `constructor` must not count as fields. ajv's check for them is slow, so it is enabled only if needed.
+  return createAjv({ ownProperties: namesInheritedField(root) }).compile(translate(root))
+}
+
+function createAjv(options: Options): Ajv {
+  const ajv = new Ajv({
+    strict: false,
+    validateSchema: false,
+    meta: false,
+    logger: false,
+    ...options,
+  })
+  // Custom keywords for checks without an equivalent in JSON Schema. The value of the keyword is the check, which the compiled code calls
+  // directly.
+  for (const type of ['value', 'bigint', 'string', 'number', 'array', 'object'] as const) {
+    ajv.addKeyword({
+      keyword: `${type}Check`,
+      ...(type === 'value' || type === 'bigint' ? {} : { type }),
+      code: (context) => context.pass(_`${context.gen.scopeValue('func', { ref: context.schema as unknown })}(${context.data})`),
+    })
+  }
+  ajv.addKeyword({ keyword: 'depthCheck', errors: false, validate: (_: true, value: unknown) => !isDeeperThan(value) })
+  ajv.addKeyword({
+    keyword: 'protoProperty',
+    type: 'object',
+    errors: false,
+    compile: (schema: AnySchemaObject) => {
+      const check = ajv.compile(schema)
+      return (object: JsonObject) => !Object.hasOwn(object, '__proto__') || check(object.__proto__)
+    },
+  })
+  return ajv
+}
+
+const builtinChecks = new Map<string, ValidateFunction>()
+let builtinAjv: Ajv | undefined
+
+/** Returns the check of a built-in type, which is compiled once per process and shared by all schemas. */
+function builtinCheck(name: string): ValidateFunction {
+  let check = builtinChecks.get(name)
+  if (check === undefined) {
+    // Optimized code and messages would cost more time than they save: the check of a Pod has many small functions, which each process that
+    // validates Pods compiles.
+    builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
+    check = builtinAjv.compile(translateFully(builtinNode(name)))
+    builtinChecks.set(name, check)
+  }
+  return check
+}
+
+function translate(node: SchemaNode): AnySchemaObject {
+  if (node.typeName === undefined) return translateFully(node)
+  const check = builtinCheck(node.typeName)
+  return { type: node.nullable ? ['object', 'null'] : ['object'], objectCheck: check }
+}
+
+function translateFully(node: SchemaNode): AnySchemaObject {
+  const checks: AnySchemaObject = {
+    ...(node.enum === undefined ? {} : enumCheck(node.enum, node.types)),
+    ...stringCheck(node),
+    ...numberChecks(node),
+    ...arrayChecks(node),
+    ...objectChecks(node),
+    ...(node.open ? { depthCheck: true } : {}),
+    ...junctorChecks(node),
+    ...(node.builtin === undefined ? {} : { valueCheck: builtinCheck(node.builtin) }),
+  }
+  // A format without a type implies a type that can have a format; kube-apiserver accepts lists, too.
+  if (node.types.length === 0) return node.format === undefined ? untyped(checks) : { type: ['string', 'array', 'null'], ...checks }
+  return { type: node.nullable ? [...node.types, 'null'] : [...node.types], ...checks }
+}
+
+/**
+ * ajv does not know bigints, which stand for integers beyond 2^53. If the schema has a type, ajv rejects them, and `explain`, which
+ * supports them, decides. The check of a schema without a type must reject them itself, and `explain` decides for it, too.
+ */
+function untyped(checks: AnySchemaObject): AnySchemaObject {
+  return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }
+}
+
+function defined(keywords: Record<string, unknown>): AnySchemaObject {
+  return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined))
+}
+
+function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): AnySchemaObject {
+  if (convertsForEnum(values, types)) return { valueCheck: (value: JsonValue) => isInEnum(values, value) }
+  // ajv rejects an empty enum as a mistake, but it is valid and allows nothing.
+  return values.length === 0 ? { allOf: [false] } : { enum: values }
+}
+
+/** Combines all checks of a string in one function. */
+function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
+  const checks: ((text: string) => boolean)[] = []
+  // A code point has one or two UTF-16 units, so it is rarely necessary to count the code points.
+  if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
+  if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
+  if (pattern !== undefined) checks.push(pattern.test)
+  if (format !== undefined) checks.push((text) => format.test(text))
+  const [first, second, ...others] = checks
+  if (first === undefined) return {}
+  if (second === undefined) return { stringCheck: first }
+  return {
+    stringCheck:
+      others.length === 0 ? (text: string) => first(text) && second(text) : (text: string) => checks.every((check) => check(text)),
+  }
+}
+
+function numberChecks(node: SchemaNode): AnySchemaObject {
+  const rules = node.numbers
+  const bounds = [rules.minimum, rules.maximum].filter((bound) => bound !== undefined)
+  // kube-apiserver's own arithmetic is used where it differs from JSON Schema's.
+  if (
+    rules.multipleOf !== undefined ||
+    rules.format === 'float' ||
+    bounds.some((bound) => !Number.isInteger(bound) || Math.abs(bound) >= maxInt64 || !inRange(rules, bound))
+  ) {
+    return { ...integerRange(node), numberCheck: (value: number) => numberErrors(rules, value, '').length === 0 }
+  }
+  const { minimum: least, maximum: most } = integerRange(node) as { minimum?: number; maximum?: number }
+  return defined({
+    minimum: greatest(least, rules.exclusiveMinimum ? undefined : rules.minimum),
+    maximum: smallest(most, rules.exclusiveMaximum ? undefined : rules.maximum),
+    exclusiveMinimum: rules.exclusiveMinimum ? rules.minimum : undefined,
+    exclusiveMaximum: rules.exclusiveMaximum ? rules.maximum : undefined,
+  })
+}
+
+/** The greatest int64 that a float represents exactly. */
+const maxFloatInt64 = maxInt64 - 1024
+
+function integerRange(node: SchemaNode): AnySchemaObject {
+  if (!node.types.includes('integer')) return {}
+  return node.numbers.format === 'int32'
+    ? { minimum: -maxInt32 - 1, maximum: maxInt32 }
+    : { minimum: -maxFloatInt64, maximum: maxFloatInt64 }
+}
+
+function greatest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
+}
+
+function smallest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}
+
+function arrayChecks(node: SchemaNode): AnySchemaObject {
+  const { minItems, maxItems } = node.schema
+  return defined({
+    minItems,
+    maxItems,
+    items: node.items === undefined ? undefined : translate(node.items),
+    arrayCheck: node.listType === undefined || node.decoded ? undefined : (list: JsonValue[]) => isProperList(node, list),
+  })
+}
+
+function objectChecks(node: SchemaNode): AnySchemaObject {
+  const { minProperties, maxProperties, required } = node.schema
+  const proto = node.properties.get('__proto__')
+  const properties = [...node.properties].filter(([key]) => key !== '__proto__').map(([key, child]) => [key, translate(child)] as const)
+  return defined({
+    minProperties,
+    maxProperties,
+    required: required === undefined || required.length === 0 || node.decoded ? undefined : [...new Set(required)],
+    properties: properties.length === 0 ? undefined : Object.fromEntries(properties),
+    // ajv does not support a field `__proto__`.
+    protoProperty: proto === undefined ? undefined : translate(proto),
+    additionalProperties: typeof node.additional === 'object' ? translate(node.additional) : undefined,
+    objectCheck: objectCheck(node),
+  })
+}
+
+function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | undefined {
+  const { embeddedResource, additional, properties, schema } = node
+  if (node.decoded) return schema.required && requiredCheck(node, schema.required)
+  // ajv does not detect that a required field with an empty name is missing.
+  const needsNameless = schema.required?.includes('') === true
+  if (!embeddedResource && additional !== 'none' && !needsNameless) return undefined
+  return (object) =>
+    (!embeddedResource || embeddedResourceErrors(object, '').length === 0) &&
+    (additional !== 'none' || Object.keys(object).every((key) => properties.has(key))) &&
+    (!needsNameless || getOwn(object, '') !== undefined)
+}
+
+/** Checks the required fields of a built-in type. None of them has the name of an inherited property. */
+function requiredCheck(node: SchemaNode, keys: readonly string[]): (object: JsonObject) => boolean {
+  return (object) => {
+    for (const key of keys) if (isMissing(node, object[key])) return false
+    return true
+  }
+}
+
+function junctorChecks(node: SchemaNode): AnySchemaObject {
+  const junctors = defined({
+    allOf: several(node.allOf),
+    anyOf: several(node.anyOf),
+    oneOf: several(node.oneOf),
+    not: node.not === undefined ? undefined : translate(node.not),
+  })
+  if (Object.keys(junctors).length === 0) return {}
+  // For null, kube-apiserver validates only the type and the enum.
+  return { if: { type: 'null' }, else: junctors }
+}
+
+function several(nodes: readonly SchemaNode[]): AnySchemaObject[] | undefined {
+  return nodes.length === 0 ? undefined : nodes.map(translate)
+}
+
+/** Reports whether the schema has a field with the name of an inherited property of JavaScript objects. */
+function namesInheritedField(node: SchemaNode): boolean {
+  const names = [...node.properties.keys(), ...(node.schema.required ?? [])]
+  const children = [...node.properties.values(), node.additional, node.items, node.not, ...node.allOf, ...node.anyOf, ...node.oneOf]
+  return names.some((name) => name in Object.prototype) || children.some((child) => typeof child === 'object' && namesInheritedField(child))
+}

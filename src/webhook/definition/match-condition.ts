@@ -1,0 +1,52 @@
+/** `matchConditions`: CEL expressions that must be true for the API server to call a webhook. */
+import type { JsonObject } from '../../api/json.ts'
+import { qualifiedName } from '../../api/name-syntax.ts'
+import { dynamicValue } from '../../cel/types/dynamic-value.ts'
+import { compileMatchCondition } from '../../cel/match-conditions.ts'
+
+export interface MatchCondition {
+  /** A qualified name, unique in its webhook, for logs and metrics of the API server. */
+  readonly name: string
+  /** A CEL expression of type bool: `request.userInfo.username != "system:kube-scheduler"`. */
+  readonly expression: string
+}
+
+/** The API server's limit. */
+const maxConditions = 64
+
+/** Returns all errors for which the API server would reject the conditions. */
+export function matchConditionProblems(conditions: readonly MatchCondition[]): string[] {
+  const names = new Set<string>()
+  const problems = conditions.length > maxConditions ? [`matchConditions: must be ${maxConditions} at most`] : []
+  conditions.forEach(({ name, expression }, index) => {
+    const at = `matchConditions[${index}]`
+    problems.push(...qualifiedName(name).map((message) => `${at}.name: ${message}`))
+    if (names.has(name)) problems.push(`${at}.name: "${name}" is there twice`)
+    names.add(name)
+    const problem = expressionProblem(expression)
+    if (problem !== undefined) problems.push(`${at}.expression: ${problem}`)
+  })
+  return problems
+}
+
+function expressionProblem(expression: string): string | undefined {
+  if (expression.trim() === '') return 'must not be empty'
+  const compiled = compileMatchCondition(expression.trim())
+  if ('problem' in compiled) return compiled.problem
+  // The API server accepts the variable, but it is always null for webhooks.
+  return compiled.expression.used.has('namespaceObject') ? 'namespaceObject is not known to webhooks: use namespaceSelector' : undefined
+}
+
+const ofTheObject: ReadonlySet<string> = new Set(['object', 'oldObject'])
+
+/**
+ * Returns whether a condition that uses only the object and the old object excludes a request that creates this object; other conditions
+ * are not evaluated.
+ */
+export function isRuledOut(conditions: readonly MatchCondition[], object: JsonObject): boolean {
+  return conditions.some(({ expression }) => {
+    const compiled = compileMatchCondition(expression.trim())
+    if ('problem' in compiled || ![...compiled.expression.used].every((variable) => ofTheObject.has(variable))) return false
+    return compiled.expression.evaluate([dynamicValue(object), null]).value === false
+  })
+}

@@ -1,0 +1,80 @@
+/** Samples a body to decide whether the main thread can evaluate its review without delaying other reviews. */
+import { smallBytes } from '../body/memory-budget.ts'
+
+/** Up to this size and number of values, an ordinary review takes some 10 ms, and 50 ms at worst. */
+const ordinaryBytes = 1024 * 1024
+const ordinaryValues = 60_000
+
+const places = 96
+const width = 96
+/** Maximum number of samples without a field name: samples within long strings or lists of scalars. */
+const mostNameless = places / 8
+/** Maximum number of field names seen in one sample only: an ordinary body has few distinct names, each of them many times. */
+const mostSingle = places / 8
+
+const quote = 0x22
+const backslash = 0x5c
+const colon = 0x3a
+
+/** Returns whether the review is evaluated on the main thread rather than in a worker thread. */
+export function isSoonEvaluated(bytes: Uint8Array): boolean {
+  return bytes.length <= smallBytes || (bytes.length <= ordinaryBytes && looksOrdinary(bytes))
+}
+
+/**
+ * Returns whether a body looks like an object that people write: few distinct field names and short values. `JSON.parse` handles 200 MB of
+ * that in a second. Each distinct name costs a microsecond and more, as does each value, to parse, validate, default and patch; and
+ * patterns are slow on long strings. The samples are at random places: a sender cannot hide other content between them.
+ */
+export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
+  const names = new Map<string, number>()
+  let nameless = 0
+  let values = 0
+  for (let place = 0; place < places; place += 1) {
+    const start = Math.floor(random() * Math.max(1, bytes.length - width))
+    const seen = lookAt(bytes.subarray(start, start + width))
+    values += seen.values
+    if (seen.name === undefined) nameless += 1
+    else names.set(seen.name, (names.get(seen.name) ?? 0) + 1)
+  }
+  const single = [...names.values()].filter((count) => count === 1).length
+  return nameless <= mostNameless && single <= mostSingle && (values / (places * width)) * bytes.length <= ordinaryValues
+}
+
+/** One sample: the first field name after `at`, still escaped, and the number of values that begin in the sample. */
+function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonly values: number } {
+  let name: string | undefined
+  let lastQuote = -1
+  let values = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    switch (bytes[at]) {
+      case backslash:
+        at += 1
+        break
+      case quote:
+        if (name === undefined && lastQuote >= 0 && nextByte(bytes, at + 1) === colon) name = textOf(bytes.subarray(lastQuote + 1, at))
+        lastQuote = at
+        break
+      // { and [
+      case 0x7b:
+      case 0x5b:
+      // ,
+      case 0x2c:
+        values += 1
+        break
+      default:
+    }
+  }
+  return { name, values }
+}
+
+/** Returns the next byte that is not white space. */
+function nextByte(bytes: Uint8Array, from: number): number | undefined {
+  let at = from
+  while (at < bytes.length && bytes[at]! <= 0x20) at += 1
+  return bytes[at]
+}
+
+function textOf(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes)
+}

@@ -1,0 +1,100 @@
+/** Runs the handlers of a mutating webhook: `default`, and the early rejection of an invalid object with all its errors. */
+import type { ErrorList } from '../../api/error-list.ts'
+import { isEmpty, joinErrors, noErrors } from '../../api/error-list.ts'
+import { messageOf } from '../../api/errors.ts'
+import type { DeepReadonly, JsonObject } from '../../api/json.ts'
+import { deepFreeze, isObject } from '../../api/json.ts'
+import type { CombinedWebhook, OrderedWebhooks } from '../definition/combine.ts'
+import type { ReviewContext } from '../definition/context.ts'
+import type { Awaitable, Evaluation, Found } from '../evaluation/evaluation.ts'
+import type { AdmissionHandler, Call } from './call.ts'
+import type { CombinedVerdict } from './verdict.ts'
+import { handlersWith } from '../definition/combine.ts'
+import { respond } from './verdict.ts'
+import { RequestContext } from './request-context.ts'
+import type { AdmissionResponse } from '../review/admission-review.ts'
+import { admissionVerdict, ownErrors } from './verdict.ts'
+
+/** An object with its defaults, and the schema's errors. */
+export interface Completed {
+  readonly object: JsonObject
+  readonly errors: ErrorList
+}
+
+export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
+  const { refuseInvalidEarly } = webhook
+  // `validateInCluster` is called here only when `validate` rejects the object, so a webhook with only `validateInCluster` has nothing to
+  // do.
+  const called = handlersWith(webhook.handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
+
+  return (evaluation, found, call) => {
+    const { request, errors, warnings } = found
+    if (called[request.operation].length > 0) return callHandlers(webhook, evaluation, found, call)
+    return respond(request, refuseInvalidEarly ? errors : noErrors, warnings.length === 0 ? undefined : { warnings })
+  }
+}
+
+async function callHandlers(
+  webhook: CombinedWebhook,
+  evaluation: Evaluation,
+  { request, errors, warnings }: Found,
+  call: Call,
+): Promise<AdmissionResponse> {
+  const handlers = webhook.handlers[request.operation]
+  const { object, oldObject } = await evaluation.objects()
+  const context = new RequestContext(request, oldObject, call)
+  for (const warning of warnings) context.warn(warning)
+  const completed = await completeByHandlers(handlers, { object: object!, errors }, context, (changed) => evaluation.change(changed))
+  const verdict = webhook.refuseInvalidEarly ? await validateEarly(webhook, evaluation, completed, context, call) : noErrors
+  return respond(request, verdict, context.collected())
+}
+
+/** Calls the `default` handlers one after the other, and stops when a value of the object has the wrong type. */
+export async function completeByHandlers(
+  handlers: OrderedWebhooks,
+  { object, errors }: Completed,
+  context: ReviewContext<JsonObject>,
+  change: (object: JsonObject) => Awaitable<ErrorList>,
+): Promise<Completed> {
+  for (const { handlers: own } of handlers) {
+    if (own.default === undefined) continue
+    if (errors.listed.some(({ reason }) => reason === 'FieldValueTypeInvalid')) break
+    const before = object
+    try {
+      object = asObject(await own.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
+    } catch (error) {
+      // When the object has schema errors, the handler's exception is a consequence of them.
+      if (isEmpty(errors)) throw error
+      context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
+      break
+    }
+    if (object !== before) errors = await change(object)
+  }
+  return { object, errors }
+}
+
+function asObject(result: unknown): JsonObject {
+  if (isObject(result)) return result
+  throw new TypeError('default() must return the object, changed or not')
+}
+
+/**
+ * Collects all known errors of an object: those of the schema and of the handlers. When `validate` rejects the object, `validateInCluster`
+ * is called, too, because the user should get all errors at once; it is not called for an object that the schema rejects.
+ */
+async function validateEarly(
+  { handlers: allHandlers, reads }: CombinedWebhook,
+  evaluation: Evaluation,
+  { object, errors }: Completed,
+  context: RequestContext,
+  call: Call,
+): Promise<CombinedVerdict> {
+  const handlers = allHandlers[context.operation]
+  const own = await ownErrors(handlers, object, context, errors)
+  if (!isEmpty(errors)) return joinErrors(errors, own)
+  if (isEmpty(own)) return own
+  // The object is rejected in any case, so the response needs no patch.
+  evaluation.close()
+  await call.cache.whenFilled(reads, call.signal)
+  return admissionVerdict(handlers, object, context, own)
+}

@@ -1,0 +1,47 @@
+/** Runs the handlers of a validating webhook: `validate` and `validateInCluster`, with the final object. */
+import { isEmpty } from '../../api/error-list.ts'
+import type { CombinedWebhook } from '../definition/combine.ts'
+import type { Evaluation } from '../evaluation/evaluation.ts'
+import type { AdmissionHandler, Call } from './call.ts'
+import type { CombinedVerdict } from './verdict.ts'
+import { handlersWith } from '../definition/combine.ts'
+import { respond } from './verdict.ts'
+import { RequestContext } from './request-context.ts'
+import type { AdmissionRequest, AdmissionResponse } from '../review/admission-review.ts'
+import { admissionVerdict, deletionVerdict, ownErrors } from './verdict.ts'
+
+export function validatingHandler(webhook: CombinedWebhook): AdmissionHandler {
+  const ofDeletion = handlersWith(webhook.handlers, 'validateDelete')
+  const called = { ...handlersWith(webhook.handlers, 'validate', 'validateInCluster'), DELETE: ofDeletion.DELETE }
+  const withCalled = { ...webhook, handlers: called }
+
+  return (evaluation, { request, errors }, call) => {
+    if (!isEmpty(errors) || called[request.operation].length === 0) return respond(request, errors)
+    return callHandlers(withCalled, request, evaluation, call)
+  }
+}
+
+async function callHandlers(
+  webhook: CombinedWebhook,
+  request: AdmissionRequest,
+  evaluation: Evaluation,
+  call: Call,
+): Promise<AdmissionResponse> {
+  const { object, oldObject } = await evaluation.objects()
+  evaluation.close()
+  const context = new RequestContext(request, oldObject, call)
+  const handlers = webhook.handlers[request.operation]
+  const cacheIsFilled = async (): Promise<void> => {
+    if (webhook.reads.length > 0) await call.cache.whenFilled(webhook.reads, call.signal)
+  }
+  let verdict: CombinedVerdict
+  if (request.operation === 'DELETE') {
+    await cacheIsFilled()
+    verdict = await deletionVerdict(handlers, oldObject!, context)
+  } else {
+    const own = await ownErrors(handlers, object!, context)
+    await cacheIsFilled()
+    verdict = await admissionVerdict(handlers, object!, context, own)
+  }
+  return respond(request, verdict, context.collected())
+}

@@ -1,0 +1,105 @@
+/** Combines the verdicts of several handlers: errors are collected, and a rejection is final. */
+import type { ErrorList } from '../../api/error-list.ts'
+import { addErrors, isEmpty, noErrors, omission } from '../../api/error-list.ts'
+import { messageOf } from '../../api/errors.ts'
+import type { Status } from '../../api/status.ts'
+import type { FieldError } from '../../api/field-error.ts'
+import { invalidStatus, sortFieldErrors } from '../../api/field-error.ts'
+import type { DeepReadonly, JsonObject } from '../../api/json.ts'
+import { deepFreeze } from '../../api/json.ts'
+import type { OrderedWebhooks, OperatorWebhook } from '../definition/combine.ts'
+import type { ReviewContext } from '../definition/context.ts'
+import type { Verdict } from '../definition/definition.ts'
+import type { AdmissionRequest, AdmissionResponse } from '../review/admission-review.ts'
+import type { RequestContext } from './request-context.ts'
+
+/**
+ * Returns the errors of all `validate` handlers. When there are errors already (`known` ones of the schema, or those of an earlier
+ * handler), an exception of a handler may be a consequence of them, and is ignored.
+ */
+export async function ownErrors(
+  handlers: OrderedWebhooks,
+  object: JsonObject,
+  context: ReviewContext<JsonObject>,
+  known: ErrorList = noErrors,
+): Promise<ErrorList> {
+  let own = noErrors
+  for (const { handlers: one } of handlers) {
+    if (one.validate === undefined) continue
+    try {
+      own = addErrors(own, await one.validate(freeze(object), frozenOld(context), context))
+    } catch (error) {
+      if (isEmpty(known) && isEmpty(own)) throw error
+      context.logger.debug({ err: error }, `validate() failed on an object that is refused anyway: ${messageOf(error)}`)
+    }
+  }
+  return own
+}
+
+/** Returns `errors` and the errors of all `validateInCluster` handlers, or the first failure `Status` of one. */
+export function admissionVerdict(
+  handlers: OrderedWebhooks,
+  object: JsonObject,
+  request: RequestContext,
+  errors: ErrorList,
+): Promise<CombinedVerdict> {
+  return collect(handlers, request, errors, (webhook) =>
+    webhook.handlers.validateInCluster?.(freeze(object), frozenOld(request), request.of(webhook)),
+  )
+}
+
+/** Returns the errors of all `validateDelete` handlers, or the first failure `Status` of one. */
+export function deletionVerdict(handlers: OrderedWebhooks, object: JsonObject, request: RequestContext): Promise<CombinedVerdict> {
+  return collect(handlers, request, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), request.of(webhook)))
+}
+
+/** Calls the handlers and collects their errors. A failure `Status` is final: it becomes the response unchanged. */
+async function collect(
+  handlers: OrderedWebhooks,
+  request: RequestContext,
+  known: ErrorList,
+  call: (webhook: OperatorWebhook) => Verdict | Promise<Verdict> | undefined,
+): Promise<CombinedVerdict> {
+  let errors = known
+  for (const webhook of handlers) {
+    try {
+      const verdict = (await call(webhook)) ?? []
+      if (!isErrorList(verdict)) return verdict
+      errors = addErrors(errors, verdict)
+    } catch (error) {
+      // With `failurePolicy: Ignore` the API server would ignore a failed call, so an exception must not replace a rejection.
+      if (isEmpty(errors)) throw error
+      request.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
+    }
+  }
+  return errors
+}
+
+function isErrorList(verdict: Verdict): verdict is readonly FieldError[] {
+  return Array.isArray(verdict)
+}
+
+function frozenOld({ oldObject }: ReviewContext<JsonObject>): DeepReadonly<JsonObject> | undefined {
+  return oldObject === undefined ? undefined : freeze(oldObject as JsonObject)
+}
+
+function freeze(object: JsonObject): DeepReadonly<JsonObject> {
+  return deepFreeze(object) as DeepReadonly<JsonObject>
+}
+
+/** All errors of a review, or the failure `Status` of a handler. */
+export type CombinedVerdict = ErrorList | Status
+
+/** Builds the response for a verdict: errors in the format of the API server's own validation, sorted by field. */
+export function respond(
+  { kind, name }: AdmissionRequest,
+  verdict: CombinedVerdict,
+  collected?: Pick<AdmissionResponse, 'warnings' | 'auditAnnotations'>,
+): AdmissionResponse {
+  if (!('listed' in verdict)) return { allowed: false, status: verdict, ...collected }
+  if (isEmpty(verdict)) return { allowed: true, ...collected }
+  const more = omission(verdict)
+  const errors = sortFieldErrors(verdict.listed)
+  const status = invalidStatus(kind, name, more === undefined ? errors : [...errors, more], { keepOrder: true })
+  return { allowed: false, status, ...collected }
+}

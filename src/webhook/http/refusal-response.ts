@@ -1,0 +1,45 @@
+/** Responses to requests that are rejected before the webhook decides: a plain-text message for the client, and a log line. */
+import type { FastifyReply } from 'fastify'
+import { MalformedConversionReview } from '../../conversion/review-scan.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { BodyRefused } from '../body/body-refused.ts'
+import { MalformedReview } from '../review/admission-review.ts'
+
+interface Refusal {
+  readonly path: string
+  readonly logger: Logger
+  /** Called with the HTTP status. */
+  readonly onRefused: (code: number) => void
+}
+
+/** Answers a rejected request with the message of the error, and logs it. */
+export function refuse(
+  reply: Pick<FastifyReply, 'header' | 'code'>,
+  error: Error & { readonly statusCode?: number },
+  { path, logger, onRefused }: Refusal,
+): FastifyReply {
+  const code = codeOf(error)
+  onRefused(code)
+  // The API server retries after this many seconds, until its own timeout.
+  if (code === 429) reply.header('retry-after', '1')
+  const text = textFor(code, error)
+  if (code >= 500) logger.error({ err: error, path }, 'a request could not be answered')
+  else logger.info({ code, path }, `refused a request: ${text}`)
+  return reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`)
+}
+
+function codeOf(error: Error & { readonly statusCode?: number }): number {
+  if (error instanceof BodyRefused) return error.code
+  return error instanceof MalformedReview || error instanceof MalformedConversionReview ? 400 : (error.statusCode ?? 500)
+}
+
+function textFor(code: number, error: Error): string {
+  switch (code) {
+    case 415:
+      return 'The Content-Type must be application/json.'
+    case 500:
+      return 'Internal error.'
+    default:
+      return error.message
+  }
+}

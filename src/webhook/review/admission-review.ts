@@ -1,0 +1,182 @@
+/** Decodes and encodes the AdmissionReview of `admission.k8s.io/v1`. */
+import { messageOf } from '../../api/errors.ts'
+import type { GroupVersionKind } from '../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject, shownInBrief, stringifyJson } from '../../api/json.ts'
+import { parseJsonBytes } from '../../api/json-reader.ts'
+import type { Status } from '../../api/status.ts'
+import type { GroupVersionResource, Operation, UserInfo } from '../definition/context.ts'
+import type { PatchOperation } from './patch.ts'
+
+/** The request of a review, without its objects. */
+export interface AdmissionRequest {
+  readonly uid: string
+  /** The kind of the object; the object of a subresource may have another kind than its resource, e.g. `Scale`. */
+  readonly kind: GroupVersionKind
+  readonly resource: GroupVersionResource
+  readonly operation: Operation
+  /** Empty until the API server has generated it. When the request has no name, this is the name of the object or of the old object. */
+  readonly name: string
+  readonly namespace: string
+  readonly subResource: string
+  readonly userInfo: UserInfo
+  readonly dryRun: boolean
+  /** Absent for CONNECT. */
+  readonly options: JsonObject | undefined
+}
+
+/** A decoded AdmissionReview. */
+export interface DecodedReview {
+  readonly request: AdmissionRequest
+  /** Absent for DELETE. */
+  readonly object: JsonObject | undefined
+  /** Present for UPDATE and DELETE. */
+  readonly oldObject: JsonObject | undefined
+}
+
+/**
+ * Maximum length of a warning: the API server returns 4 Ki characters of warnings in all (k8s.io/apiserver `pkg/endpoints/filters`:
+ * `WithWarningRecorder`).
+ */
+export const maxWarningLength = 4096
+
+export interface AdmissionResponse {
+  readonly allowed: boolean
+  /** Reason of a denial. */
+  readonly status?: Status
+  readonly warnings?: readonly string[]
+  /** Annotations by key; the API server prefixes the keys with the name of the webhook. */
+  readonly auditAnnotations?: Readonly<Record<string, string>>
+}
+
+/** A serialized response, and the size of its patch for logs and metrics. */
+export interface WrittenAnswer {
+  readonly text: string | Buffer
+  /** Number of operations, and bytes before base64; undefined for a response that cannot have a patch. */
+  readonly patch: { readonly operations: number; readonly bytes: number } | undefined
+}
+
+/** The body is not an AdmissionReview; the message for the client names the error. */
+export class MalformedReview extends Error {
+  override readonly name = 'MalformedReview'
+}
+
+const operations: ReadonlySet<unknown> = new Set<Operation>(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'])
+
+/**
+ * Decodes the body of a request.
+ *
+ * @throws {MalformedReview}
+ */
+export function readReview(body: Buffer | undefined): DecodedReview {
+  if (body === undefined || body.length === 0) return decodeReview(undefined)
+  let value: JsonValue
+  try {
+    // `__proto__` is an ordinary key here, as with JSON.parse; no code assigns to a key of the object.
+    value = parseJsonBytes(body)
+  } catch (error) {
+    throw new MalformedReview(`The body is no JSON: ${messageOf(error)}`)
+  }
+  return decodeReview(value)
+}
+
+/** @throws {MalformedReview} */
+function decodeReview(body: unknown): DecodedReview {
+  const sent = requestOf(body)
+  const request = decodeRequest(sent)
+  const { operation, name } = request
+  const object = objectOf(sent, 'object', operation === 'CREATE' || operation === 'UPDATE')
+  const oldObject = objectOf(sent, 'oldObject', operation === 'UPDATE')
+  return { request: name === '' ? { ...request, name: nameOf(object) || nameOf(oldObject) } : request, object, oldObject }
+}
+
+/** The first bytes of a review, in which the API server has written everything but the objects, `dryRun` and `options`. */
+const peekedBytes = 64 * 1024
+
+/** Decodes only the beginning of a review, up to its objects; returns undefined when that fails. */
+export function peekRequest(body: Buffer): AdmissionRequest | undefined {
+  const text = body.toString('utf8', 0, peekedBytes)
+  const end = text.indexOf(',"object":')
+  if (end < 0) return undefined
+  try {
+    return decodeRequest(requestOf(JSON.parse(`${text.slice(0, end)}}}`)))
+  } catch {
+    return undefined
+  }
+}
+
+function requestOf(body: unknown): JsonObject {
+  if (body === undefined) throw new MalformedReview('The request has no body: an AdmissionReview is expected.')
+  if (!isObject(body) || body.kind !== 'AdmissionReview') throw new MalformedReview('The body is no AdmissionReview.')
+  if (body.apiVersion !== 'admission.k8s.io/v1') {
+    throw new MalformedReview(
+      `The apiVersion of the AdmissionReview is ${shownInBrief(body.apiVersion)}: only admission.k8s.io/v1 is served.`,
+    )
+  }
+  if (!isObject(body.request)) throw new MalformedReview('The AdmissionReview has no request.')
+  return body.request
+}
+
+function decodeRequest(sent: JsonObject): AdmissionRequest {
+  const { uid, kind, resource, operation, userInfo, options } = sent
+  if (typeof uid !== 'string' || uid === '') throw new MalformedReview('The request of the AdmissionReview has no uid.')
+  if (!operations.has(operation))
+    throw new MalformedReview(
+      `The operation of the AdmissionReview is ${shownInBrief(operation)}: CREATE, UPDATE, DELETE or CONNECT is expected.`,
+    )
+  if (!isObject(kind) || typeof kind.version !== 'string' || typeof kind.kind !== 'string') {
+    throw new MalformedReview('The request of the AdmissionReview has no kind.')
+  }
+  return {
+    uid,
+    kind: { group: textOf(kind.group), version: kind.version, kind: kind.kind },
+    resource: isObject(resource)
+      ? { group: textOf(resource.group), version: textOf(resource.version), resource: textOf(resource.resource) }
+      : noResource,
+    operation: operation as Operation,
+    name: textOf(sent.name),
+    namespace: textOf(sent.namespace),
+    subResource: textOf(sent.subResource),
+    userInfo: isObject(userInfo) && typeof userInfo.username === 'string' ? (userInfo as unknown as UserInfo) : { username: '' },
+    dryRun: sent.dryRun === true,
+    options: isObject(options) ? options : undefined,
+  }
+}
+
+const noResource: GroupVersionResource = Object.freeze({ group: '', version: '', resource: '' })
+
+function nameOf(object: JsonObject | undefined): string {
+  return isObject(object?.metadata) ? textOf(object.metadata.name) : ''
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function objectOf(request: JsonObject, field: 'object' | 'oldObject', needed: boolean): JsonObject | undefined {
+  const value = request[field]
+  if (isObject(value)) return value
+  if (needed || (value !== undefined && value !== null)) throw new MalformedReview(`The request of the AdmissionReview has no ${field}.`)
+  return undefined
+}
+
+const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":'
+
+/** Serializes the response. The API requires the patch in base64. */
+export function encodeReview(
+  uid: string,
+  { allowed, status, warnings, auditAnnotations }: AdmissionResponse,
+  patch?: readonly PatchOperation[],
+): WrittenAnswer {
+  let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
+  let bytes = 0
+  if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
+  if (patch !== undefined && patch.length > 0) {
+    const json = Buffer.from(stringifyJson(patch))
+    bytes = json.length
+    text += `,"patchType":"JSONPatch","patch":"${json.toString('base64')}"`
+  }
+  if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
+  if (auditAnnotations !== undefined) text += `,"auditAnnotations":${JSON.stringify(auditAnnotations)}`
+  return { text: `${text}}}`, patch: patch && { operations: patch.length, bytes } }
+}

@@ -1,0 +1,227 @@
+/**
+ * Computes a minimal RFC 6902 patch between two JSON values.
+ *
+ * Subtrees with the same reference are skipped: parts that a handler did not change take no time and are never written. A number too large
+ * for JavaScript, or an unknown field, therefore stays as the user sent it.
+ */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { ItemNumbers } from './item-numbers.ts'
+
+export type PatchOperation =
+  { readonly op: 'add' | 'replace'; readonly path: string; readonly value: JsonValue } | { readonly op: 'remove'; readonly path: string }
+
+type Value = JsonValue | undefined
+type Schema = StructuralSchema | undefined
+
+/** State of one comparison. */
+interface Work {
+  readonly operations: PatchOperation[]
+  readonly numbers: ItemNumbers
+  /** Number of pairs of items that may still be compared to find unchanged items. */
+  pairsLeft: number
+}
+
+/**
+ * Maximum number of compared pairs for all lists together, which takes some milliseconds. Without a limit the time would be quadratic in
+ * the length of a list.
+ */
+const maxPairs = 250_000
+
+/**
+ * Returns the operations that turn `raw` into `target`. A key whose value is undefined counts as absent. With a schema, items of `listType:
+ * map` are matched by their keys. The time is linear: when much has changed in long lists, the patch is correct but not minimal.
+ */
+export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
+  const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }
+  compare(raw, target, '', schema, work)
+  return work.operations
+}
+
+/** Items are matched by `name` when the schema declares no keys. */
+const nameAlone: readonly string[] = ['name']
+
+/** Escapes a key as a segment of a JSON pointer. */
+function escapePointer(key: string): string {
+  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key
+}
+
+function compare(raw: JsonValue, target: JsonValue, path: string, schema: Schema, work: Work): void {
+  if (raw === target) return
+  if (Array.isArray(raw) && Array.isArray(target)) compareArrays(raw, target, path, schema, work)
+  else if (isObject(raw) && isObject(target)) compareObjects(raw, target, path, schema, work)
+  else work.operations.push({ op: 'replace', path, value: target })
+}
+
+function compareObjects(raw: JsonObject, target: JsonObject, path: string, schema: Schema, work: Work): void {
+  for (const key of Object.keys(raw)) {
+    if (raw[key] !== undefined && getOwn(target, key) === undefined)
+      work.operations.push({ op: 'remove', path: `${path}/${escapePointer(key)}` })
+  }
+  for (const key of Object.keys(target)) {
+    const after: Value = target[key]
+    if (after === undefined) continue
+    const before = getOwn(raw, key)
+    if (before === after) continue
+    const below = `${path}/${escapePointer(key)}`
+    if (before === undefined) work.operations.push({ op: 'add', path: below, value: after })
+    else compare(before, after, below, schemaBelow(schema, key), work)
+  }
+}
+
+function schemaBelow(schema: Schema, key: string): Schema {
+  if (schema === undefined) return undefined
+  if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) return schema.properties[key]
+  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
+}
+
+/**
+ * Finds unchanged items first (by their keys, or by equality); items between them were inserted, removed or changed. Inserting an item at
+ * the front thus takes one operation instead of a replacement of every later item.
+ */
+function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
+  if (staysInPlace(raw, target, schema)) {
+    for (let index = 0; index < raw.length; index += 1) {
+      if (raw[index] !== target[index]) compare(raw[index]!, target[index]!, `${path}/${index}`, schema?.items, work)
+    }
+    return
+  }
+  const out = work.operations
+  const keys = itemKeys(raw, target, schema)
+  const pairs = matchItems(keys?.raw ?? raw, keys?.target ?? target, work)
+  if (pairs.length === 0 && raw.length > 0 && target.length > 0 && (keys !== undefined || raw.length !== target.length)) {
+    out.push({ op: 'replace', path, value: target })
+    return
+  }
+  let from = 0
+  let at = 0
+  // Length of the array while the patch is applied: an index equal to it appends.
+  let length = raw.length
+  for (const [rawIndex, targetIndex] of [...pairs, [raw.length, target.length] as const]) {
+    for (; from < rawIndex && at < targetIndex; from += 1, at += 1) {
+      const after = target[at]!
+      if (keys === undefined) compare(raw[from]!, after, `${path}/${at}`, schema?.items, work)
+      else out.push({ op: 'replace', path: `${path}/${at}`, value: after })
+    }
+    for (; from < rawIndex; from += 1, length -= 1) out.push({ op: 'remove', path: `${path}/${at}` })
+    for (; at < targetIndex; at += 1, length += 1) out.push({ op: 'add', path: `${path}/${at === length ? '-' : at}`, value: target[at]! })
+    if (rawIndex < raw.length) {
+      // Without keys, matched items are equal and need no comparison.
+      if (keys !== undefined) compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, work)
+      from += 1
+      at += 1
+    }
+  }
+}
+
+/** Returns whether each item is still at its index, as it is after defaulting: it is the same reference or has the same keys. */
+function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
+  if (raw.length !== target.length) return false
+  const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
+  for (let index = 0; index < raw.length; index += 1) {
+    const before = raw[index]
+    const after = target[index]
+    if (before === after) continue
+    if (!isObject(before) || !isObject(after) || !haveSame(names, before, after)) return false
+  }
+  return true
+}
+
+/** Returns whether at least one of the keys is equal in both, and none differs. */
+function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
+  let same = false
+  for (const name of names) {
+    const value = getOwn(before, name)
+    if (value !== getOwn(after, name)) return false
+    same ||= value !== undefined
+  }
+  return same
+}
+
+interface ItemKeys {
+  readonly raw: readonly string[]
+  readonly target: readonly string[]
+}
+
+/** Returns the key of each item, if all items of both lists are objects and the keys within each list are distinct. */
+function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
+  const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
+  const rawKeys = keysOf(raw, names)
+  const targetKeys = rawKeys && keysOf(target, names)
+  return rawKeys && targetKeys && { raw: rawKeys, target: targetKeys }
+}
+
+function keysOf(items: JsonValue[], names: readonly string[]): string[] | undefined {
+  const keys: string[] = []
+  for (const item of items) {
+    if (!isObject(item)) return undefined
+    const values = names.map((name) => getOwn(item, name))
+    // Only scalars can be keys; items with lists or objects as keys are matched by equality.
+    if (values.every((value) => value === undefined) || values.some((value) => typeof value === 'object')) return undefined
+    keys.push(stringifyJson(values.map((value) => value ?? null)))
+  }
+  return new Set(keys).size === keys.length ? keys : undefined
+}
+
+/**
+ * Returns the pairs of indexes of matching items, in order: equal items at both ends, and the longest common subsequence of the items
+ * between them.
+ */
+function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], work: Work): (readonly [number, number])[] {
+  const { numbers } = work
+  const same = (i: number, j: number): boolean =>
+    raw[i] === target[j] || (!differsAtOnce(raw[i]!, target[j]!) && numbers.of(raw[i]!) === numbers.of(target[j]!))
+  const pairs: (readonly [number, number])[] = []
+  let start = 0
+  while (start < raw.length && start < target.length && same(start, start)) {
+    pairs.push([start, start])
+    start += 1
+  }
+  let rawEnd = raw.length
+  let targetEnd = target.length
+  while (rawEnd > start && targetEnd > start && same(rawEnd - 1, targetEnd - 1)) {
+    rawEnd -= 1
+    targetEnd -= 1
+  }
+  const count = (rawEnd - start) * (targetEnd - start)
+  // When one item is left in each list, these are known to differ. With too many pairs, items are compared by index instead.
+  if (count > 1 && count <= work.pairsLeft) {
+    work.pairsLeft -= count
+    const common = longestCommon(
+      raw.slice(start, rawEnd).map((item) => numbers.of(item)),
+      target.slice(start, targetEnd).map((item) => numbers.of(item)),
+    )
+    for (const [i, j] of common) pairs.push([start + i, start + j])
+  }
+  for (let offset = 0; rawEnd + offset < raw.length; offset += 1) pairs.push([rawEnd + offset, targetEnd + offset])
+  return pairs
+}
+
+/**
+ * Returns true when a field was added, the usual difference, which is found without comparing values; items for which it returns false may
+ * differ, too.
+ */
+function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
+  if (!isObject(before) || !isObject(after)) return false
+  for (const key of Object.keys(after)) if (getOwn(before, key) === undefined && after[key] !== undefined) return true
+  return false
+}
+
+function longestCommon(raw: readonly number[], target: readonly number[]): (readonly [number, number])[] {
+  const width = target.length + 1
+  const lengths = new Uint32Array((raw.length + 1) * width)
+  for (let i = raw.length - 1; i >= 0; i -= 1) {
+    for (let j = target.length - 1; j >= 0; j -= 1) {
+      lengths[i * width + j] =
+        raw[i] === target[j] ? lengths[(i + 1) * width + j + 1]! + 1 : Math.max(lengths[(i + 1) * width + j]!, lengths[i * width + j + 1]!)
+    }
+  }
+  const pairs: (readonly [number, number])[] = []
+  for (let i = 0, j = 0; i < raw.length && j < target.length;) {
+    if (raw[i] === target[j]) pairs.push([i++, j++])
+    else if (lengths[(i + 1) * width + j]! >= lengths[i * width + j + 1]!) i += 1
+    else j += 1
+  }
+  return pairs
+}

@@ -1,0 +1,29 @@
+/** Checks that a review belongs to its path. */
+import { groupKindOf, groupResourceOf } from '../../api/group-version-kind.ts'
+import type { CombinedWebhook } from '../definition/combine.ts'
+import type { AdmissionRequest } from './admission-review.ts'
+
+/** Returns an error message for a review that does not belong to this path; undefined otherwise. */
+export type Mismatch = (request: AdmissionRequest) => string | undefined
+
+/** @param path the path, which is used only in the message. */
+export function mismatchAt(
+  path: string,
+  { type, version, subresource }: Pick<CombinedWebhook, 'type' | 'version' | 'subresource'>,
+): Mismatch {
+  const { group, kind, plural } = type
+  const isAny = kind === '*'
+  if (subresource === '') {
+    return ({ kind: sent }) =>
+      isAny || (sent.kind === kind && sent.group === group && sent.version === version)
+        ? undefined
+        : `${path} reviews ${groupKindOf(type)} in version ${version}, and was sent ${groupKindOf(sent)} in version ${sent.version}: the webhook configuration names the wrong path.`
+  }
+  return ({ resource, subResource }) => {
+    const isResource = isAny || (resource.resource === plural && resource.group === group && resource.version === version)
+    if (isResource && subResource === subresource) return undefined
+    const wanted = `${groupResourceOf(type)}/${subresource}`
+    const sent = `${groupResourceOf({ group: resource.group, plural: resource.resource })}${subResource === '' ? '' : `/${subResource}`}`
+    return `${path} reviews ${wanted} in version ${version}, and was sent ${sent} in version ${resource.version}: the webhook configuration names the wrong path.`
+  }
+}

@@ -1,0 +1,52 @@
+/** Shrinks a case with a difference. */
+import type { JsonValue } from '../../src/api/json.ts'
+import { canonicalJson, getOwn, isObject } from '../../src/api/json.ts'
+import { withField } from './values.ts'
+
+/** Returns the differences of the results for a value as lines. */
+export type Compare<Value> = (value: Value) => Promise<readonly string[]>
+
+/** Returns the smallest value found within the tries that shows the same kind of difference. */
+export async function shrink<Value extends JsonValue>(
+  value: Value,
+  lines: readonly string[],
+  compare: Compare<Value>,
+  tries = 300,
+): Promise<Value> {
+  let best = value
+  for (let left = tries; ;) {
+    const candidates = simpler(best).sort((a, b) => canonicalJson(a).length - canonicalJson(b).length) as Value[]
+    let next: Value | undefined
+    for (const candidate of candidates) {
+      if (left-- <= 0) return best
+      if (!isAlike(lines, await compare(candidate))) continue
+      next = candidate
+      break
+    }
+    if (next === undefined) return best
+    best = next
+  }
+}
+
+/** Returns the values that are one step simpler. */
+function simpler(value: JsonValue): JsonValue[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index): JsonValue[] => [value.toSpliced(index, 1), ...simpler(item).map((one) => value.with(index, one))])
+  }
+  if (!isObject(value)) return []
+  return Object.keys(value).flatMap((key) => [
+    withField(value, key, undefined),
+    ...simpler(getOwn(value, key)!).map((one) => withField(value, key, one)),
+  ])
+}
+
+/** Returns true when two comparisons contain a difference of the same kind. */
+function isAlike(lines: readonly string[], others: readonly string[]): boolean {
+  const kinds = new Set(lines.map(kindOf))
+  return others.some((line) => kinds.has(kindOf(line)))
+}
+
+/** Returns a line without values, numbers and paths. */
+function kindOf(line: string): string {
+  return line.replaceAll(/"(\\.|[^"\\])*"/g, '""').replaceAll(/\S*[.[\d]\S*/g, '')
+}

@@ -1,0 +1,58 @@
+import t from 'tap'
+import type { BackgroundTask } from '../../src/manager/background.ts'
+import type { Check } from '../../src/manager/health-handler.ts'
+import { type Running } from '../../src/manager/running-parts.ts'
+import { livenessChecks, readinessChecks } from '../../src/manager/readiness-and-liveness.ts'
+
+const task = (state: BackgroundTask['state']): BackgroundTask => ({ state }) as BackgroundTask
+
+function process(parts: Partial<Running> = {}): Running {
+  return { client: {} as never, identities: new Map(), draining: false, controllers: new Map(), ...parts }
+}
+
+const controllers = new Map([
+  ['a', task('running')],
+  ['b', task('ended')],
+  ['c', task({ failed: new Error('no luck') })],
+])
+
+/** Each check as a line; `~` marks those that do not decide. */
+const linesOf = (checks: readonly Check[]): string[] =>
+  checks.map((check) => `${check.decides === false ? '~' : ''}${check.name}: ${String(check.problem())}`)
+
+t.test('readiness lists all checks, and depends only on the webhooks and the stop', (t) => {
+  t.strictSame(linesOf(readinessChecks(process(), false)), ['shutdown: undefined'])
+  t.strictSame(linesOf(readinessChecks(process(), true)), ['shutdown: undefined', 'webhook: the webhook server does not listen yet'])
+  const webhookCheck: Check = { name: 'webhook', problem: () => 'no answer' }
+  const status = () => [
+    { type: 'pods', synced: true },
+    { type: 'nodes', synced: false },
+    { type: 'things', synced: true, lastError: 'is away' },
+  ]
+  const running = process({ draining: true, webhookCheck, controllers, cache: { task: task('running'), status } })
+  t.strictSame(linesOf(readinessChecks(running, true)), [
+    'shutdown: the process is ending',
+    'webhook: no answer',
+    '~cache/pods: undefined',
+    '~cache/nodes: not synced yet',
+    '~cache/things: is away',
+    '~controller/a: undefined',
+    '~controller/b: has ended',
+    '~controller/c: has failed: no luck',
+  ])
+  t.end()
+})
+
+t.test('a controller that has ended by itself fails the liveness, unless the process is stopping', (t) => {
+  const names = ['controller/a', 'controller/b', 'controller/c']
+  t.strictSame(linesOf(livenessChecks(process({ controllers }))), [
+    `${names[0]}: undefined`,
+    `${names[1]}: has ended`,
+    `${names[2]}: has failed: no luck`,
+  ])
+  const running = process({ controllers })
+  const checks = livenessChecks(running)
+  running.draining = true
+  t.strictSame(linesOf(checks), names.map((name) => `${name}: undefined`)) // prettier-ignore
+  t.end()
+})

@@ -1,0 +1,29 @@
+import t from 'tap'
+import { memoryFor } from '../../src/manager/webhook-memory.ts'
+import { leastLimitBytes, processMemory, shareMemory } from '../../src/webhook/http/memory-shares.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+
+t.test('a memory limit that is too small is a warning with both numbers', (t) => {
+  const small = 1024 * 1024
+  const { logger, entries } = recordingLogger('debug')
+  const shares = memoryFor(small, logger)
+  const [warning, debug, ...others] = entries
+  const { msg, level, limit, least } = warning!
+  t.strictSame({ level, limit }, { level: 'warn', limit: small })
+  t.ok((least as number) > small)
+  t.equal(
+    msg,
+    `The memory limit of 1048576 bytes is less than this process needs for certain, ${least}: large or many requests may end it.`,
+  )
+  t.match(debug, { level: 'debug', msg: 'shared the memory' })
+  t.strictSame(debug!.memory, JSON.parse(JSON.stringify(shares)))
+  t.strictSame(others, [])
+
+  const enough = recordingLogger()
+  const limit16 = 16 * 2 ** 30
+  const shares16 = memoryFor(limit16, enough.logger)
+  t.strictSame(Object.keys(shares16), Object.keys(shareMemory({ ...processMemory(limit16) })))
+  t.ok(leastLimitBytes(processMemory(limit16)) < limit16)
+  t.strictSame(enough.lines, [])
+  t.end()
+})

@@ -1,0 +1,76 @@
+import t from 'tap'
+import { TimeSlices } from '../../src/runtime/time-slices.ts'
+
+const nextLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+t.test('a task goes on until the slice of this turn of the event loop is used up', async (t) => {
+  let now = 1000
+  const slices = new TimeSlices(2)
+  const next = (): Promise<void> | undefined => slices.next(() => now)
+  t.equal(next(), undefined)
+  now += 1.9
+  t.equal(next(), undefined)
+  now += 0.1
+  const turn = next()
+  t.type(turn, Promise)
+  now += 5
+  await turn
+  t.equal(next(), undefined, 'the new slice begins with the turn')
+  now += 2
+  t.type(next(), Promise)
+})
+
+t.test('a slice ends with its turn of the event loop', async (t) => {
+  let now = 1000
+  const slices = new TimeSlices(2)
+  const next = (): Promise<void> | undefined => slices.next(() => now)
+  t.equal(next(), undefined)
+  now += 1
+  await nextLoopTurn()
+  t.equal(next(), undefined)
+  now += 1
+  t.equal(next(), undefined)
+})
+
+t.test('tasks that wait resume in the order of their calls, one in each turn of the event loop', async (t) => {
+  let now = 1000
+  const slices = new TimeSlices(10)
+  t.equal(
+    slices.next(() => now),
+    undefined,
+  )
+  now += 10
+  let turn = 0
+  let counting = true
+  const count = (): void => {
+    turn += 1
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  const seen: string[] = []
+  const at: number[] = []
+  await Promise.all(
+    ['a', 'b', 'a', 'c'].map(async (name) => {
+      await slices.next(() => now)
+      seen.push(name)
+      at.push(turn)
+    }),
+  )
+  counting = false
+  t.strictSame(seen, ['a', 'b', 'a', 'c'])
+  t.equal(new Set(at).size, 4, at.join(' '))
+  await nextLoopTurn()
+  t.equal(
+    slices.next(() => now),
+    undefined,
+    'no task waits any more',
+  )
+})
+
+t.test('elapsed time is measured without a clock that a test may have stopped', async (t) => {
+  const slices = new TimeSlices(0.1)
+  t.equal(slices.next(), undefined)
+  const began = performance.now()
+  while (performance.now() - began < 0.2);
+  t.type(slices.next(), Promise)
+})

@@ -1,0 +1,211 @@
+/** Pod specs in which nearly every field is set, each to a value that the API server accepts. */
+import type { JsonObject } from '../../../src/api/json.ts'
+
+const fieldRef = { fieldPath: 'metadata.name' }
+const labelSelector = { matchLabels: { app: 'a' }, matchExpressions: [{ key: 'tier', operator: 'In', values: ['front'] }] }
+const term = { labelSelector, namespaceSelector: labelSelector, namespaces: ['other'], topologyKey: 'zone' }
+const secretRef = { name: 'access' }
+
+const container: JsonObject = {
+  name: 'main',
+  image: 'registry/image:1',
+  imagePullPolicy: 'Always',
+  command: ['run'],
+  args: ['--fast'],
+  workingDir: '/srv',
+  env: [
+    { name: 'PLAIN', value: 'text' },
+    { name: 'CONFIG', valueFrom: { configMapKeyRef: { name: 'config', key: 'key', optional: true } } },
+    { name: 'SECRET', valueFrom: { secretKeyRef: { name: 'secret', key: 'key', optional: true } } },
+    { name: 'FIELD', valueFrom: { fieldRef: { ...fieldRef, apiVersion: 'v1' } } },
+    { name: 'RESOURCE', valueFrom: { resourceFieldRef: { containerName: 'main', resource: 'limits.cpu', divisor: '1m' } } },
+  ],
+  envFrom: [{ prefix: 'A_', configMapRef: { name: 'config', optional: true } }, { secretRef: { name: 'secret', optional: true } }],
+  ports: [{ name: 'http', containerPort: 8080, hostPort: 8080, hostIP: '10.0.0.1', protocol: 'TCP' }],
+  resources: { requests: { cpu: 0.5, memory: '1Gi' }, limits: { cpu: '1', memory: '2Gi' } },
+  resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }],
+  volumeMounts: [
+    { name: 'empty', mountPath: '/empty', subPath: 'sub', readOnly: true, recursiveReadOnly: 'Disabled', mountPropagation: 'None' },
+  ],
+  volumeDevices: [{ name: 'claim', devicePath: '/dev/block' }],
+  livenessProbe: {
+    httpGet: { host: 'localhost', path: '/', port: 'http', scheme: 'HTTPS', httpHeaders: [{ name: 'X-A', value: 'b' }] },
+    initialDelaySeconds: 1,
+    periodSeconds: 1,
+    timeoutSeconds: 1,
+    failureThreshold: 1,
+    successThreshold: 1,
+    terminationGracePeriodSeconds: 1,
+  },
+  readinessProbe: { tcpSocket: { host: 'localhost', port: 80 } },
+  startupProbe: { grpc: { port: 80, service: 'health' } },
+  lifecycle: { postStart: { exec: { command: ['true'] } }, preStop: { sleep: { seconds: 1 } } },
+  securityContext: {
+    allowPrivilegeEscalation: true,
+    privileged: true,
+    procMount: 'Default',
+    readOnlyRootFilesystem: true,
+    runAsGroup: 1,
+    runAsNonRoot: true,
+    runAsUser: 1,
+    capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] },
+    seLinuxOptions: { level: 's0', role: 'r', type: 't', user: 'u' },
+    seccompProfile: { type: 'Localhost', localhostProfile: 'profile' },
+    appArmorProfile: { type: 'Localhost', localhostProfile: 'profile' },
+  },
+  stdin: true,
+  stdinOnce: true,
+  tty: true,
+  terminationMessagePath: '/dev/log',
+  terminationMessagePolicy: 'File',
+}
+
+/** The specs set these fields between them: some exclude each other. */
+export const fullPodSpecs: Readonly<Record<string, JsonObject>> = {
+  'containers and placement': {
+    containers: [container],
+    initContainers: [{ name: 'first', image: 'x', restartPolicy: 'Always' }],
+    volumes: [
+      { name: 'empty', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+      { name: 'claim', persistentVolumeClaim: { claimName: 'claim', readOnly: true } },
+    ],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }],
+              matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node'] }],
+            },
+          ],
+        },
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 1, preference: { matchExpressions: [{ key: 'zone', operator: 'Exists' }] } },
+        ],
+      },
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [{ ...term, matchLabelKeys: ['a'], mismatchLabelKeys: ['b'] }],
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term }],
+      },
+      podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] },
+    },
+    tolerations: [{ key: 'gone', operator: 'Equal', value: 'x', effect: 'NoExecute', tolerationSeconds: 1 }],
+    topologySpreadConstraints: [
+      {
+        labelSelector,
+        matchLabelKeys: ['version'],
+        maxSkew: 1,
+        minDomains: 1,
+        nodeAffinityPolicy: 'Honor',
+        nodeTaintsPolicy: 'Ignore',
+        topologyKey: 'zone',
+        whenUnsatisfiable: 'DoNotSchedule',
+      },
+    ],
+    activeDeadlineSeconds: 60,
+    automountServiceAccountToken: false,
+    dnsConfig: { nameservers: ['10.0.0.1'], searches: ['example.com'], options: [{ name: 'ndots', value: '2' }] },
+    dnsPolicy: 'None',
+    enableServiceLinks: false,
+    hostAliases: [{ ip: '10.0.0.1', hostnames: ['a.example.com'] }],
+    hostname: 'host',
+    subdomain: 'sub',
+    setHostnameAsFQDN: true,
+
+    hostPID: true,
+    hostUsers: true,
+    imagePullSecrets: [{ name: 'pull' }],
+    nodeSelector: { disk: 'ssd' },
+    os: { name: 'linux' },
+    readinessGates: [{ conditionType: 'example.com/gate' }],
+    resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }],
+    restartPolicy: 'Always',
+    schedulerName: 'default-scheduler',
+    schedulingGates: [{ name: 'example.com/gate' }],
+    serviceAccountName: 'default',
+    terminationGracePeriodSeconds: 1,
+    securityContext: {
+      fsGroup: 1,
+      fsGroupChangePolicy: 'Always',
+      runAsGroup: 1,
+      runAsNonRoot: true,
+      runAsUser: 1,
+      supplementalGroups: [1],
+      supplementalGroupsPolicy: 'Merge',
+      sysctls: [{ name: 'kernel.shm_rmid_forced', value: '1' }],
+      seLinuxOptions: { level: 's0', role: 'r', type: 't', user: 'u' },
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  },
+  volumes: {
+    serviceAccountName: 'default',
+    containers: [{ name: 'main', image: 'x' }],
+    volumes: Object.entries({
+      awsElasticBlockStore: { volumeID: 'v', fsType: 'ext4', partition: 1, readOnly: true },
+      azureDisk: { diskName: 'd', diskURI: 'https://d', cachingMode: 'None', fsType: 'ext4', kind: 'Dedicated', readOnly: true },
+      azureFile: { secretName: 's', shareName: 's', readOnly: true },
+      cephfs: { monitors: ['m'], path: '/p', readOnly: true, secretFile: '/s', secretRef, user: 'u' },
+      cinder: { volumeID: 'v', fsType: 'ext4', readOnly: true, secretRef },
+      configMap: { name: 'c', defaultMode: 420, items: [{ key: 'k', path: 'p', mode: 420 }], optional: true },
+      csi: { driver: 'd.example.com', fsType: 'ext4', nodePublishSecretRef: secretRef, readOnly: true, volumeAttributes: { a: 'b' } },
+      downwardAPI: {
+        defaultMode: 420,
+        items: [
+          { path: 'p', fieldRef, mode: 420 },
+          { path: 'q', resourceFieldRef: { containerName: 'main', resource: 'limits.cpu', divisor: '1' } },
+        ],
+      },
+      ephemeral: {
+        volumeClaimTemplate: {
+          metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            resources: { requests: { storage: '1Gi' }, limits: { storage: 2147483648 } },
+            selector: labelSelector,
+            storageClassName: 'fast',
+            volumeMode: 'Filesystem',
+            dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 's' },
+          },
+        },
+      },
+      fc: { lun: 1, targetWWNs: ['w'], fsType: 'ext4', readOnly: true },
+      flexVolume: { driver: 'a/b', fsType: 'ext4', options: { a: 'b' }, readOnly: true, secretRef },
+      flocker: { datasetName: 'd' },
+      gcePersistentDisk: { pdName: 'p', fsType: 'ext4', partition: 1, readOnly: true },
+      gitRepo: { repository: 'r', revision: 'v', directory: 'd' },
+      glusterfs: { endpoints: 'e', path: 'p', readOnly: true },
+      hostPath: { path: '/p', type: 'Directory' },
+      image: { reference: 'i', pullPolicy: 'Always' },
+      iscsi: {
+        targetPortal: '10.0.0.1:3260',
+        iqn: 'iqn.2001-04.com.example:storage',
+        lun: 1,
+        portals: ['10.0.0.2:3260'],
+        iscsiInterface: 'default',
+        initiatorName: 'iqn.2001-04.com.example:init',
+        chapAuthSession: true,
+        secretRef,
+        fsType: 'ext4',
+        readOnly: true,
+      },
+      nfs: { server: 's', path: '/p', readOnly: true },
+      photonPersistentDisk: { pdID: 'p', fsType: 'ext4' },
+      portworxVolume: { volumeID: 'v', fsType: 'ext4', readOnly: true },
+      projected: {
+        defaultMode: 420,
+        sources: [
+          { configMap: { name: 'c', items: [{ key: 'k', path: 'c' }], optional: true } },
+          { secret: { name: 's', items: [{ key: 'k', path: 's' }], optional: true } },
+          { downwardAPI: { items: [{ path: 'd', fieldRef }] } },
+          { serviceAccountToken: { path: 't', audience: 'a', expirationSeconds: 3600 } },
+        ],
+      },
+      quobyte: { registry: 'r:1', volume: 'v', user: 'u', group: 'g', readOnly: true },
+      rbd: { monitors: ['m'], image: 'i', pool: 'p', user: 'u', keyring: '/k', fsType: 'ext4', secretRef, readOnly: true },
+      scaleIO: { gateway: 'g', system: 's', volumeName: 'v', secretRef, sslEnabled: true, fsType: 'xfs', readOnly: true },
+      secret: { secretName: 's', defaultMode: 420, items: [{ key: 'k', path: 'p' }], optional: true },
+      storageos: { volumeName: 'v', volumeNamespace: 'n', fsType: 'ext4', readOnly: true, secretRef },
+      vsphereVolume: { volumePath: 'v', fsType: 'ext4', storagePolicyName: 'p', storagePolicyID: 'i' },
+    }).map(([kind, source]) => ({ name: kind.toLowerCase(), [kind]: source })),
+  },
+}

@@ -1,0 +1,11 @@
+/** The files of a certificate folder that was written some days ago. */
+import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
+
+/** Returns file contents by file name. With `foreign` the key of the CA is missing, as for certificates that another tool issued. */
+export async function oldCertificates({ days, foreign = false }: { days: number; foreign?: boolean }): Promise<Record<string, string>> {
+  const now = Date.now() - days * 24 * 3_600_000
+  const authority = await issueAuthority(now)
+  const names = ['localhost', 'proreus-webhook.proreus-system.svc']
+  const leaf = await issueLeaf(authority, { names, ips: ['127.0.0.1', '::1'], now })
+  return { 'ca.crt': authority.cert, ...(foreign ? {} : { 'ca.key': authority.key }), 'tls.crt': leaf.cert, 'tls.key': leaf.key }
+}

@@ -1,0 +1,73 @@
+/** A serving certificate issued by an intermediate CA, and trust bundles with which Go's clients trust it or do not. */
+import { generateKeyPairSync } from 'node:crypto'
+import forge from 'node-forge'
+import type { TestCertificate } from './client-certificates.ts'
+
+export const servedNames = ['hooks.system.svc', 'localhost'] as const
+
+export interface TrustShapes {
+  /** The leaf and the intermediate as a server presents them, with the key of the leaf. */
+  readonly served: TestCertificate
+  /** The leaf without the intermediate. */
+  readonly bare: TestCertificate
+  /** Go's x509 trusts `served` with each of these bundles. */
+  readonly trusted: readonly (readonly [name: string, bundle: string])[]
+  /** Go's x509 does not trust `served` with any of these bundles. */
+  readonly untrusted: readonly (readonly [name: string, bundle: string])[]
+}
+
+export function trustShapes(): TrustShapes {
+  const root = issue({ name: 'root', authority: true })
+  const intermediate = issue({ name: 'intermediate', authority: true }, root)
+  const leaf = issue({ name: 'leaf', authority: false }, intermediate)
+  const stranger = issue({ name: 'stranger', authority: true })
+  const sameName = issue({ name: 'intermediate', authority: true }, stranger)
+  const sibling = issue({ name: 'leaf', authority: false }, intermediate)
+  return {
+    served: { cert: leaf.cert + intermediate.cert, key: leaf.key },
+    bare: leaf,
+    trusted: [
+      ['the root', root.cert],
+      ['an intermediate alone', intermediate.cert],
+      ['the serving certificate itself', leaf.cert],
+      ['a bundle of several', stranger.cert + sibling.cert + intermediate.cert],
+    ],
+    untrusted: [
+      ['another root', stranger.cert],
+      ['an intermediate of the same name', sameName.cert],
+      ['another certificate of the same authority and name', sibling.cert],
+    ],
+  }
+}
+
+/** Issues a certificate that is valid for some days; a self-signed one without an issuer. */
+export function issue(
+  { name, authority, days = 1 }: { name: string; authority: boolean; days?: number },
+  issuer?: TestCertificate,
+): TestCertificate {
+  const pair = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  const certificate = forge.pki.createCertificate()
+  const subject = [{ name: 'commonName', value: name }]
+  certificate.publicKey = forge.pki.publicKeyFromPem(pair.publicKey)
+  certificate.serialNumber = `01${forge.util.bytesToHex(forge.random.getBytesSync(8))}`
+  certificate.validity.notBefore = new Date(Date.now() - 3_600_000)
+  certificate.validity.notAfter = new Date(Date.now() + days * 86_400_000)
+  certificate.setSubject(subject)
+  certificate.setIssuer(issuer === undefined ? subject : forge.pki.certificateFromPem(issuer.cert).subject.attributes)
+  certificate.setExtensions([
+    { name: 'basicConstraints', cA: authority, critical: true },
+    ...(authority
+      ? [{ name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }]
+      : [
+          { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },
+          { name: 'extKeyUsage', serverAuth: true },
+          { name: 'subjectAltName', altNames: [...servedNames.map((value) => ({ type: 2, value })), { type: 7, ip: '127.0.0.1' }] },
+        ]),
+  ])
+  certificate.sign(forge.pki.privateKeyFromPem(issuer?.key ?? pair.privateKey), forge.md.sha256.create())
+  return { cert: forge.pki.certificateToPem(certificate), key: pair.privateKey }
+}

@@ -1,0 +1,177 @@
+/** A scripted webhook server on loopback that records its calls, and webhook configurations that make the API server call it. */
+import type { Test } from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import type { Api } from './api-request.ts'
+import { define, definitionOf } from './definitions.ts'
+import type { ReceivedReview, Respond, ReviewServer } from './reviews.ts'
+import { base64, Calls, respondReview, startReviewServer } from './reviews.ts'
+import { until } from '../../../src/testing/until.ts'
+
+/** One call of a webhook, which is identified by its path. */
+export interface Call extends ReceivedReview {
+  /** `request` of the review. */
+  readonly request: JsonObject
+}
+
+export type Answer = Respond<Call>
+
+export interface WebhookServer extends ReviewServer {
+  /** The `clientConfig` of the webhook with this path. */
+  clientConfig(path: string): JsonObject
+  /** Sets the answer of the webhook with this path, which allows every request by default. */
+  answer(path: string, answer: Answer | JsonObject): void
+  /** Returns the calls since the last `take`, oldest first. */
+  take(): Call[]
+  /** Drops recorded calls and answers: every webhook allows again. */
+  reset(): void
+}
+
+export interface AdmissionWorld {
+  readonly api: Api
+  readonly server: WebhookServer
+  /** Creates a configuration and waits until the API server calls its webhooks; it is deleted at the end of the test. */
+  configure(t: Test, type: WebhookType, name: string, webhooks: readonly JsonObject[]): Promise<void>
+}
+
+export type WebhookType = 'mutating' | 'validating'
+
+export const configurations = '/apis/admissionregistration.k8s.io/v1'
+const kinds = { mutating: 'MutatingWebhookConfiguration', validating: 'ValidatingWebhookConfiguration' } as const
+
+/** Returns the request body that creates a configuration. */
+export function configurationOf(type: WebhookType, name: string, webhooks: readonly JsonObject[]): JsonObject {
+  return { apiVersion: 'admissionregistration.k8s.io/v1', kind: kinds[type], metadata: { name }, webhooks: [...webhooks] }
+}
+
+/** Returns the path of a configuration, or of the collection. */
+export function configurationPath(type: WebhookType, name?: string): string {
+  return `${configurations}/${kinds[type].toLowerCase()}s${name === undefined ? '' : `/${name}`}`
+}
+
+/** Returns the part of a response with a JSON patch. */
+export function patchResponse(...operations: readonly JsonObject[]): JsonObject {
+  return { allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(operations)) }
+}
+
+/** Starts a webhook server. The webhooks of its configurations match the namespace only, unless they set a `namespaceSelector`. */
+export async function admissionWorld(t: Test, api: Api, namespace: string): Promise<AdmissionWorld> {
+  const probes = new Set<string>()
+  const server = await startWebhookServer(t, probes)
+
+  /** Creates a ConfigMap by dry run, for which the probe webhook of this configuration should be called; returns whether it was called. */
+  async function isCalled(type: WebhookType, name: string): Promise<boolean> {
+    const path = `probe-${type}-${name}`
+    probes.delete(path)
+    const body = { metadata: { name: 'probe', labels: { probe: `${type}-${name}` } } }
+    await api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`, { body })
+    return probes.has(path)
+  }
+
+  return {
+    api,
+    server,
+    async configure(t, type, name, webhooks) {
+      const common = {
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      }
+      const probe = {
+        name: 'probe.conformance.example.com',
+        clientConfig: server.clientConfig(`probe-${type}-${name}`),
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+        objectSelector: { matchLabels: { probe: `${type}-${name}` } },
+      }
+      // The probe comes first: a denial of another webhook would end the request before it is called.
+      const entries = [probe, ...webhooks].map((webhook) => ({ ...common, ...webhook }))
+      server.reset()
+      const created = await api('POST', configurationPath(type), { body: configurationOf(type, name, entries) })
+      if (created.status !== 201) throw new Error(`${name} was not created: ${created.text}`)
+      t.teardown(async () => {
+        server.reset()
+        await api('DELETE', configurationPath(type, name))
+        await until(`${name} is no longer called`, async () => !(await isCalled(type, name)))
+      })
+      await until(`${name} is called`, () => isCalled(type, name))
+      server.take()
+    },
+  }
+}
+
+/** Returns a webhook whose path is the first label of its name. */
+export function webhookOf(server: WebhookServer, path: string, rules: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+  return { name: `${path}.conformance.example.com`, clientConfig: server.clientConfig(path), rules: [...rules], ...more }
+}
+
+async function startWebhookServer(t: Test, probes: Set<string>): Promise<WebhookServer> {
+  const answers = new Map<string, Answer>()
+  const calls = new Calls<Call>()
+  const { url, caBundle } = await startReviewServer(t, (received, response) => {
+    const { path, review } = received
+    const call = { ...received, request: review.request as JsonObject }
+    if (path.startsWith('probe-')) probes.add(path)
+    else calls.add(call)
+    const answer = answers.get(path)
+    return answer === undefined ? { allowed: true } : answer(call, response)
+  })
+  return {
+    url,
+    caBundle,
+    clientConfig: (path) => ({ url: `${url}/${path}`, caBundle }),
+    answer: (path, answer) => void answers.set(path, typeof answer === 'function' ? answer : () => answer),
+    take: () => calls.take(),
+    reset() {
+      calls.take()
+      answers.clear()
+    },
+  }
+}
+
+const widgetSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        size: { type: 'integer', minimum: 1 },
+        color: { type: 'string', default: 'red' },
+        tags: { type: 'array', items: { type: 'string' } },
+      },
+    },
+    status: { type: 'object', properties: { replicas: { type: 'integer' }, phase: { type: 'string' } } },
+  },
+}
+
+/** Defines namespaced `widgets` and cluster-scoped `gadgets` of a group, in the versions v1 and v2, with status and scale, until the test ends. */
+export async function defineWidgets(t: Test, api: Api, group: string): Promise<void> {
+  const types = [
+    { kind: 'Widget', plural: 'widgets', scope: 'Namespaced' },
+    { kind: 'Gadget', plural: 'gadgets', scope: 'Cluster' },
+  ]
+  for (const { kind, plural, scope } of types) {
+    const version = {
+      served: true,
+      schema: { openAPIV3Schema: widgetSchema },
+      subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.replicas' } },
+    }
+    const versions = [
+      { name: 'v1', storage: true, ...version },
+      { name: 'v2', storage: false, ...version },
+    ]
+    await define(t, api, definitionOf({ group, names: { plural, kind }, scope, versions }))
+  }
+}
+
+/** Rules that match writes of ConfigMaps. */
+export const configMaps: readonly JsonObject[] = [
+  { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['configmaps'] },
+]
+
+/** Answers with a review in which fields of the envelope or the response are replaced. */
+export function review(response: JsonObject | null, envelope: JsonObject = {}): Answer {
+  return ({ request }, exchange) => {
+    const answered = response === null ? {} : { response: { uid: request.uid!, allowed: true, ...response } }
+    respondReview(exchange, { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', ...answered, ...envelope })
+    return undefined
+  }
+}

@@ -1,0 +1,97 @@
+/** A scripted conversion webhook on loopback that records its calls, and a type that it converts. */
+import type { Test } from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import type { Api } from './api-request.ts'
+import { define, definitionOf } from './definitions.ts'
+import type { ReceivedReview, Respond, ReviewServer } from './reviews.ts'
+import { Calls, startReviewServer } from './reviews.ts'
+
+/** One call of the conversion webhook. */
+export interface ConversionCall extends ReceivedReview {
+  readonly uid: string
+  readonly desiredAPIVersion: string
+  readonly objects: readonly JsonObject[]
+}
+
+export type ConversionAnswer = Respond<ConversionCall>
+
+export interface ConversionServer extends ReviewServer {
+  /** The value for `spec.conversion` of a CustomResourceDefinition. */
+  readonly conversion: JsonObject
+  /** Replaces the answer until `reset`. */
+  answer(answer: ConversionAnswer): void
+  /** Restores the answer that converts each object with `convert`. */
+  reset(): void
+  /** Returns the calls since the last `take`, oldest first. */
+  take(): ConversionCall[]
+}
+
+/** Starts a server that converts each object with `convert`, until the test ends. */
+export async function conversionServer(t: Test, convert: (object: JsonObject, desired: string) => JsonObject): Promise<ConversionServer> {
+  const converting: ConversionAnswer = ({ objects, desiredAPIVersion }) =>
+    converted(objects.map((object) => convert(object, desiredAPIVersion)))
+  let answer = converting
+  const calls = new Calls<ConversionCall>()
+  const { url, caBundle } = await startReviewServer(t, (received, response) => {
+    const { uid, desiredAPIVersion, objects } = received.review.request as { uid: string; desiredAPIVersion: string; objects: JsonObject[] }
+    const call = { ...received, uid, desiredAPIVersion, objects }
+    calls.add(call)
+    return answer(call, response)
+  })
+  return {
+    url,
+    caBundle,
+    conversion: { strategy: 'Webhook', webhook: { clientConfig: { url: `${url}/convert`, caBundle }, conversionReviewVersions: ['v1'] } },
+    answer: (other) => void (answer = other),
+    reset: () => void (answer = converting),
+    take: () => calls.take(),
+  }
+}
+
+/** Returns a response with the result `Success`. */
+export function converted(convertedObjects: readonly JsonObject[]): JsonObject {
+  return { result: { status: 'Success' }, convertedObjects: [...convertedObjects] }
+}
+
+/** Converts a Thing: v1 has `spec.size`, v2 has `spec.replicas` and `spec.color`, which is an annotation in v1. */
+export function convertThing(object: JsonObject, desired: string): JsonObject {
+  const { metadata, spec = {}, ...rest } = object as { metadata: JsonObject; spec?: JsonObject }
+  const annotations = (metadata.annotations ?? {}) as JsonObject
+  if (desired.endsWith('/v2')) {
+    const { 'example.com/color': color, ...others } = annotations
+    const { size, ...kept } = spec
+    return {
+      ...rest,
+      apiVersion: desired,
+      metadata: { ...metadata, ...(Object.keys(others).length === 0 ? { annotations: undefined } : { annotations: others }) },
+      spec: { ...kept, ...(size === undefined ? {} : { replicas: size }), ...(color === undefined ? {} : { color }) },
+    } as JsonObject
+  }
+  const { replicas, color, ...kept } = spec
+  return {
+    ...rest,
+    apiVersion: desired,
+    metadata: { ...metadata, ...(color === undefined ? {} : { annotations: { ...annotations, 'example.com/color': color } }) },
+    spec: { ...kept, ...(replicas === undefined ? {} : { size: replicas }) },
+  } as JsonObject
+}
+
+const spec = (fields: JsonObject): JsonObject => ({ type: 'object', properties: { note: { type: 'string' }, ...fields } })
+const status: JsonObject = { type: 'object', properties: { phase: { type: 'string' }, replicas: { type: 'integer' } } }
+
+/** Defines `things` of a group, stored in v1 and served in v1 and v2, until the test ends; resolves when both versions are served. */
+export async function defineThings(t: Test, api: Api, group: string, conversion: JsonObject, more: JsonObject = {}): Promise<void> {
+  const version = (name: string, storage: boolean, fields: JsonObject, replicas: string): JsonObject => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: spec(fields), status } } },
+    subresources: { status: {}, scale: { specReplicasPath: replicas, statusReplicasPath: '.status.replicas' } },
+  })
+  const versions = [
+    version('v1', true, { size: { type: 'integer', minimum: 1 } }, '.spec.size'),
+    version('v2', false, { replicas: { type: 'integer', maximum: 100 }, color: { type: 'string', default: 'red' } }, '.spec.replicas'),
+  ]
+  const names = { plural: 'things', kind: 'Thing' }
+  await define(t, api, definitionOf({ group, names, scope: 'Namespaced', versions, conversion, ...more }))
+}

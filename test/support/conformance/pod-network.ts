@@ -1,0 +1,178 @@
+/**
+ * Pods whose container is a process on this machine, at an address that the API server reaches through a Service. For the embedded API
+ * server that is loopback. kube-apiserver rejects loopback endpoints, so each Pod gets a network namespace, a read-only root and an
+ * unprivileged user. The namespaces are anonymous: they disappear with their processes, even killed ones.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { Test } from 'tap'
+import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
+import { finished, runningOf, type Running } from '../process/process.ts'
+
+export interface PodHost {
+  /** The address for an EndpointSlice. */
+  readonly address: string
+  /** The environment variables with the address of the API server. */
+  readonly env: Readonly<Record<string, string>>
+  /** Flags for free ports, where Pods share an address. */
+  readonly args: readonly string[]
+  /** Starts the container. */
+  start(command: readonly string[], options: ContainerOptions): Running
+}
+
+export interface ContainerOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd: string
+  /** The folder that is mounted as the service account's volume. */
+  readonly serviceAccountDir: string
+}
+
+const usesNamespaces = process.env.PROREUS_BACKEND === 'binaries'
+
+/** Options for a tap test that starts Pods: skipped with a reason on machines without the required permissions, but never in CI. */
+export const needsPodNetwork: { skip?: string } = usesNamespaces && process.env.CI === undefined ? await reasonToSkip() : {}
+
+async function reasonToSkip(): Promise<{ skip?: string }> {
+  for (const [command, ...args] of [
+    ['unshare', '--net', 'ip', 'link', 'add', 'proreus-a', 'type', 'veth', 'peer', 'name', 'proreus-b'],
+    ['bwrap', '--ro-bind', '/', '/', '--unshare-user', '--uid', '65532', 'true'],
+  ]) {
+    const { code, stderr } = await finished(command!, args).catch((error: Error) => ({ code: 1, stderr: error.message }))
+    if (code !== 0) return { skip: `Pods need root, iproute2 and bubblewrap here: ${command!}: ${stderr.trim()}` }
+  }
+  return {}
+}
+
+/** Prepares the network for one Pod, until the test ends. */
+export function podHost(t: Test, controlPlane: ControlPlane): Promise<PodHost> {
+  const apiServer = new URL(controlPlane.connection.server)
+  return controlPlane.backend === 'embedded' ? Promise.resolve(loopbackHost(apiServer)) : namespaceHost(t, apiServer)
+}
+
+function serviceHost(hostname: string, port: string): Readonly<Record<string, string>> {
+  return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }
+}
+
+function loopbackHost({ hostname, port }: URL): PodHost {
+  const address = '127.0.0.1'
+  return {
+    address,
+    env: serviceHost(hostname, port),
+    args: [
+      `--webhook-host=${address}`,
+      '--webhook-port=0',
+      `--health-probe-bind-address=${address}:0`,
+      `--metrics-bind-address=${address}:0`,
+    ],
+    start: ([program, ...args], { env, cwd, serviceAccountDir }) =>
+      runningOf(spawn(program!, args, { cwd, env: { ...env, SERVICE_ACCOUNT_DIR: serviceAccountDir }, stdio: ['ignore', 'pipe', 'pipe'] })),
+  }
+}
+
+async function namespaceHost(t: Test, apiServer: URL): Promise<PodHost> {
+  const socket = await serveOnSocket(t, apiServer)
+  const { pid, port } = await startSandbox(t, socket)
+  const address = await connectSandbox(pid)
+  const mount = join(realpathSync('/var/run'), 'secrets/kubernetes.io/serviceaccount')
+  return {
+    address,
+    env: serviceHost('127.0.0.1', port),
+    args: [],
+    start(command, { env, cwd, serviceAccountDir }) {
+      const container = [
+        ...['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', realpathSync('/var/run')],
+        ...['--ro-bind', serviceAccountDir, mount, '--remount-ro', realpathSync('/var/run')],
+        ...['--unshare-user', '--uid', '65532', '--gid', '65532', '--die-with-parent', '--info-fd', '3', '--chdir', cwd],
+      ]
+      const child = spawn('nsenter', ['--target', String(pid), '--net', 'bwrap', ...container, '--', ...command], {
+        env,
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      })
+      const inside = text(child.stdio[3] as Readable).then((info) => (JSON.parse(info) as { 'child-pid': number })['child-pid'])
+      inside.catch(() => undefined) // the container did not start, which its exit code reports
+      const running = runningOf(child)
+      return {
+        ...running,
+        async stop(signal = 'SIGTERM') {
+          // nsenter and bwrap wait for the container to exit and forward no signals.
+          const target = await inside.catch(() => child.pid!)
+          if (child.exitCode === null && child.signalCode === null) process.kill(target, signal)
+          return running.ended
+        },
+      }
+    },
+  }
+}
+
+/** Serves the API server on a socket file, which processes of every network namespace can open. */
+async function serveOnSocket(t: Test, { hostname, port }: URL): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'proreus-pod-'))
+  const server = createServer({ allowHalfOpen: true }, (inside) => {
+    const outside = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    inside.pipe(outside).pipe(inside)
+    inside.on('error', () => undefined).on('close', () => outside.destroy())
+    outside.on('error', () => undefined).on('close', () => inside.destroy())
+  })
+  const path = join(directory, 'api-server')
+  server.listen(path)
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return path
+}
+
+async function startSandbox(t: Test, socket: string): Promise<{ pid: number; port: string }> {
+  const script = join(import.meta.dirname, 'pod-sandbox.ts')
+  const withLoopback = ['sh', '-c', 'ip link set lo up && exec "$@"', 'sh', process.execPath, script, socket]
+  const child = spawn('unshare', ['--net', ...withLoopback], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  t.teardown(() => {
+    child.stdin.end()
+    return ended
+  })
+  const [port] = (await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(() => Promise.reject(new Error('the network namespace ended'))),
+  ])) as [string]
+  return { pid: child.pid!, port }
+}
+
+/** The number of networks of two hosts each in 10.200.0.0/16. */
+const networks = 2 ** 14
+/** The search for a free network starts at another number in each test process. */
+let next = process.pid * 8
+
+/** Connects a namespace to the machine's and returns its address. The name of the link is that of the network: creating the link claims it. */
+async function connectSandbox(pid: number): Promise<string> {
+  for (;;) {
+    const network = next++ % networks
+    const link = `proreus-${network}`
+    const added = await finished('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid)])
+    if (/File exists/.test(added.stderr)) continue
+    if (added.code !== 0) throw new Error(`ip link add ${link}: ${added.stderr}`)
+    const host = (number: number): string => `10.200.${network >> 6}.${((network & 63) << 2) + number}`
+    await setUp([], link, host(1))
+    await setUp(['nsenter', '--target', String(pid), '--net'], 'eth0', host(2))
+    return host(2)
+  }
+}
+
+async function setUp(within: readonly string[], link: string, address: string): Promise<void> {
+  for (const args of [
+    ['ip', 'address', 'add', `${address}/30`, 'dev', link],
+    ['ip', 'link', 'set', link, 'up'],
+  ]) {
+    const [command, ...rest] = [...within, ...args]
+    const { code, stderr } = await finished(command!, rest)
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`)
+  }
+}

@@ -1,0 +1,73 @@
+/** A watch without a client: every event as received, until the server or the test ends it. */
+import type { Test } from 'tap'
+import { Agent, request } from 'undici'
+import type { JsonObject } from '../../../src/api/json.ts'
+import type { Connection } from '../../../src/client/connection.ts'
+import { LineSplitter } from '../../../src/client/line-splitter.ts'
+import { metadataOf } from './objects.ts'
+import { until } from '../../../src/testing/until.ts'
+
+export interface RawEvent {
+  readonly type: string
+  readonly object: JsonObject
+}
+
+export interface RawWatch {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The events received so far. */
+  readonly events: readonly RawEvent[]
+  /** Waits for `count` events in all and returns every event so far. */
+  take(count: number): Promise<readonly RawEvent[]>
+  /** Resolves with all events after the server has ended the watch. */
+  readonly ended: Promise<readonly RawEvent[]>
+  close(): void
+}
+
+/** Opens a watch of `path`, with `watch=true` added to the query, until the test ends. */
+export type OpenWatch = (path: string, options?: { readonly accept?: string }) => Promise<RawWatch>
+
+export function watchesOf(t: Test, connection: Connection): OpenWatch {
+  const agent = new Agent({ connect: { ...(connection.ca === undefined ? {} : { ca: connection.ca }) } })
+  t.teardown(() => agent.destroy())
+  return async (path, { accept = 'application/json' } = {}) => {
+    const authorization = await connection.authorization?.()
+    const abort = new AbortController()
+    const answer = await request(`${connection.server}${path}${path.includes('?') ? '&' : '?'}watch=true`, {
+      dispatcher: agent,
+      signal: abort.signal,
+      headers: { accept, 'user-agent': 'conformance', ...connection.headers, ...(authorization === undefined ? {} : { authorization }) },
+    })
+    const events: RawEvent[] = []
+    const read = async (): Promise<readonly RawEvent[]> => {
+      const lines = new LineSplitter()
+      try {
+        for await (const chunk of answer.body as AsyncIterable<Buffer>)
+          for (const line of lines.push(chunk)) events.push(JSON.parse(line.toString()) as RawEvent)
+      } catch (error) {
+        if (!abort.signal.aborted) throw error
+      }
+      return events
+    }
+    const ended = read()
+    ended.catch(() => undefined)
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      events,
+      ended,
+      close: () => abort.abort(),
+      take: (count) =>
+        until(
+          `${count} events of ${path}, of which there are ${JSON.stringify(events.map(brief))}`,
+          () => events.length >= count && events,
+        ),
+    }
+  }
+}
+
+/** Returns `ADDED name`, or `ERROR reason`. */
+export function brief({ type, object }: RawEvent): string {
+  const { name } = metadataOf(object)
+  return [type, typeof name === 'string' ? name : type === 'ERROR' ? String(object.reason) : ''].join(' ').trim()
+}

@@ -1,0 +1,214 @@
+/** The MyPod operator in this process, on any control plane, as a user with exactly the permissions of its ClusterRole. */
+import type { Test } from 'tap'
+import {
+  customResourceDefinition,
+  mutatingWebhookConfiguration,
+  pod,
+  validatingWebhookConfiguration,
+  type Pod,
+} from '../../../src/api/builtin.ts'
+import { groupResourceOf } from '../../../src/api/group-version-kind.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
+import type { JsonObject } from '../../../src/api/json.ts'
+import type { ObjectInput } from '../../../src/api/object.ts'
+import type { PolicyRule } from '../../../src/api/policy-rule.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { namesOf } from '../../../src/manager/installation-names.ts'
+import { run } from '../../../src/manager/run.ts'
+import { installKinds, installWebhooks, whenTrusted } from '../../../src/manifests/install.ts'
+import { managerRole } from '../../../src/manifests/rbac.ts'
+import { mypodOperator } from '../../../src/operators/mypod/index.ts'
+import { mypod, type MyPod } from '../../../src/operators/mypod/kind.ts'
+import { silentLogger } from '../../../src/telemetry/logger.ts'
+import { Metrics } from '../../../src/telemetry/metrics.ts'
+import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
+import type { ControlPlaneUser } from '../../../src/testing/users.ts'
+import { conformanceControlPlane } from '../conformance/backends.ts'
+import { find, untilGone } from '../devcluster/client.ts'
+import { until } from '../../../src/testing/until.ts'
+
+export const namespace = 'test-mypod'
+const operators = [mypodOperator]
+const names = namesOf('mypod')
+const operatorUser = 'operator'
+
+export const seconds = 1000
+/** The default termination grace period of a Pod. */
+export const grace = 30 * seconds
+
+/** The operator while it runs. */
+export interface RunningOperator {
+  /** Resolves with the number of reconciles that have finished since the start. */
+  reconciles(): Promise<number>
+  /** Returns false after `run` has returned or thrown. */
+  isAlive(): boolean
+  stop(): Promise<void>
+}
+
+export interface MyPodWorld {
+  readonly controlPlane: ControlPlane
+  /** The administrator's client. */
+  readonly client: Client
+  /** Starts the operator; resolves when its webhooks are called. */
+  startOperator(): Promise<RunningOperator>
+  whenCollected(): Promise<void>
+  /** Resolves to the operator's requests that write since `time`, including dry runs, as `verb path` and `verb path?dryRun=All`. */
+  writesSince(time: number): Promise<string[]>
+  /** Resolves with the operator's requests that were unauthorized or forbidden. */
+  refusals(): Promise<string[]>
+  podOf(name: string, inNamespace?: string): Promise<Pod | undefined>
+  mypodOf(name: string, inNamespace?: string): Promise<MyPod | undefined>
+  /** Waits until the Pod of this name exists and satisfies `done`. */
+  untilPod(name: string, what: string, done?: (pod: Pod) => boolean, timeoutMs?: number): Promise<Pod>
+  /** Waits until the MyPod of this name satisfies `done`. */
+  untilMyPod(name: string, what: string, done: (object: MyPod) => boolean, timeoutMs?: number): Promise<MyPod>
+  /** Creates a MyPod and waits until it is ready. */
+  running(name: string, spec?: Partial<MyPod['spec']>): Promise<{ object: MyPod; live: Pod }>
+}
+
+/** Starts a control plane with the kind installed; the test starts the operator. */
+export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[] = []): Promise<MyPodWorld> {
+  const rules = managerRole(operators, names)['rules'] as unknown as PolicyRule[]
+  const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace], users: [...users, { name: operatorUser, rules }] })
+  const { client } = controlPlane
+  const directory = t.testdir()
+  await installKinds(client, operators, systemClock)
+  t.teardown(() => uninstall(client))
+
+  const podOf = (name: string, inNamespace = namespace): Promise<Pod | undefined> => find(client, pod, { namespace: inNamespace, name })
+  const mypodOf = (name: string, inNamespace = namespace): Promise<MyPod | undefined> =>
+    find(client, mypod, { namespace: inNamespace, name })
+  /** Waits until the object exists and satisfies `done`. */
+  const untilFound = <O>(what: string, read: () => Promise<O | undefined>, done: (object: O) => boolean, timeoutMs?: number): Promise<O> =>
+    until(
+      what,
+      async () => {
+        const found = await read()
+        return found !== undefined && done(found) && found
+      },
+      timeoutMs,
+    )
+  const untilPod: MyPodWorld['untilPod'] = (name, what, done = () => true, timeoutMs) =>
+    untilFound(`the Pod ${name} ${what}`, () => podOf(name), done, timeoutMs)
+  const untilMyPod: MyPodWorld['untilMyPod'] = (name, what, done, timeoutMs) =>
+    untilFound(`the MyPod ${name} ${what}`, () => mypodOf(name), done, timeoutMs)
+  const requestsOfOperator = async (since: number) =>
+    (await controlPlane.requests()).filter(({ at, user }) => at >= since && user === operatorUser)
+
+  return {
+    controlPlane,
+    client,
+    podOf,
+    mypodOf,
+    untilPod,
+    untilMyPod,
+    async running(name, spec = {}) {
+      await client.create(mypod, mypodNamed(name, spec))
+      const object = await untilMyPod(name, 'is ready', (found) => conditionOf(found, 'Ready')?.status === 'True')
+      return { object, live: (await podOf(name))! }
+    },
+    whenCollected: () => whenCollected(client),
+    async writesSince(time) {
+      const writes = (await requestsOfOperator(time)).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
+      const changes = writes.filter(({ path }) => !path.includes('accessreviews'))
+      return changes.map(({ verb, path, query }) => `${verb} ${path}${query.includes('dryRun=All') ? '?dryRun=All' : ''}`)
+    },
+    async refusals() {
+      const refused = (await requestsOfOperator(0)).filter(({ code }) => code === 401 || code === 403)
+      return refused.map(({ verb, path }) => `${verb} ${path}`)
+    },
+    async startOperator() {
+      const stop = new AbortController()
+      const started = Promise.withResolvers<void>()
+      const metrics = new Metrics()
+      let alive = true
+      const done = run(operators, {
+        connection: controlPlane.connectionFor(operatorUser),
+        signal: stop.signal,
+        certificates: { kind: 'files', directory: `${directory}/certs` },
+        webhook: { host: '127.0.0.1', port: 0 },
+        probeBindAddress: '127.0.0.1:0',
+        metricsBindAddress: '127.0.0.1:0',
+        drainDelayMs: 0,
+        logger: silentLogger(),
+        metrics,
+        async onServing({ webhook }) {
+          await installWebhooks(client, operators, { url: webhook!.url })
+        },
+        async onStarted() {
+          await whenTrusted(client, operators, systemClock)
+          started.resolve()
+        },
+      }).finally(() => (alive = false))
+      done.catch((error: unknown) => started.reject(error))
+      const end = async (): Promise<void> => {
+        stop.abort()
+        await done.catch(() => undefined)
+      }
+      t.teardown(end)
+      await started.promise
+      await untilCalled(client)
+      return {
+        isAlive: () => alive,
+        stop: end,
+        async reconciles() {
+          const samples = (await metrics.registry.metrics()).matchAll(
+            /^controller_runtime_reconcile_total\{controller="mypod",.*\} (\d+)$/gm,
+          )
+          return [...samples].reduce((sum, [, count]) => sum + Number(count), 0)
+        },
+      }
+    },
+  }
+}
+
+/** Removes the webhook configurations and the definition from a cluster that outlives the test. */
+async function uninstall(client: Client): Promise<void> {
+  await client.delete(mutatingWebhookConfiguration, { name: names.mutatingConfiguration }).catch(() => undefined)
+  await client.delete(validatingWebhookConfiguration, { name: names.validatingConfiguration }).catch(() => undefined)
+  const definition = { name: groupResourceOf(mypod) }
+  await client.delete(customResourceDefinition, definition).catch(() => undefined)
+  await untilGone(client, customResourceDefinition, definition)
+}
+
+/** Waits until the garbage collector knows the kind: it discovers new ones every 30 seconds. */
+export async function whenCollected(client: Client): Promise<void> {
+  const key = { namespace, name: 'probe-of-garbage-collector' }
+  // Only the garbage collector removes the finalizer that this policy sets.
+  await client.create(mypod, mypodNamed(key.name))
+  await client.delete(mypod, key, { propagationPolicy: 'Orphan' })
+  await until('the garbage collector knows the kind', async () => (await find(client, mypod, key)) === undefined, 90_000)
+  // An operator that already runs has created a Pod, which is orphaned now.
+  if ((await find(client, pod, key)) !== undefined) await client.delete(pod, key)
+}
+
+/** Waits until the webhooks are called: a real API server learns about a changed configuration from its own watch, after the write. */
+async function untilCalled(client: Client): Promise<void> {
+  // The operator sends no request for an object that the schema rejects.
+  const refused = mypodNamed('asks-for-webhooks', { podSpec: { containers: [] } })
+  await until('the webhooks are called', () =>
+    client.create(mypod, refused, { dryRun: true }).then(
+      () => false,
+      (error: unknown) => error instanceof Error && error.message.includes('denied the request'),
+    ),
+  )
+}
+
+type Spec = MyPod['spec']
+
+/** Returns a MyPod to create, with one container and the fields of `spec`. */
+export function mypodNamed(name: string, spec: Partial<Spec> = {}, metadata: ObjectInput['metadata'] = {}): ObjectInput<MyPod> {
+  return {
+    metadata: { namespace, name, ...metadata },
+    spec: { podSpec: { containers: [{ name: 'main', image: 'example.com/pause:1' }] }, ...spec },
+  }
+}
+
+export function conditionOf(object: MyPod, type: string): { status: string; reason: string; message: string } | undefined {
+  return object.status?.conditions?.find((condition) => condition.type === type)
+}
+
+/** Returns the parts of a Pod that an unrelated change must preserve: all but its status and the metadata that changes with it. */
+export function identityOf({ metadata: { uid, labels, annotations, ownerReferences }, spec }: Pod): JsonObject {
+  return { uid, labels, annotations, ownerReferences, spec } as unknown as JsonObject
+}

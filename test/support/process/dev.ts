@@ -1,0 +1,40 @@
+/** A `proreus dev` for one test file, and kubectl as its client. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { kubectlFor, startProreus, type Finished, type Running } from './process.ts'
+import { until } from '../../../src/testing/until.ts'
+
+export interface Dev {
+  readonly running: Running
+  readonly kubeconfig: string
+  readonly directory: string
+  /** Runs kubectl; `args` is split at blanks outside single quotes. */
+  readonly kubectl: (args: string, input?: string) => Promise<Finished>
+  /** Runs a kubectl command that must succeed and returns its standard output. */
+  readonly ok: (args: string, input?: string) => Promise<string>
+}
+
+/** Starts `proreus dev` on a free port in a folder of its own, until the test ends. */
+export async function startDev(t: Test, operators = 'all'): Promise<Dev> {
+  const directory = t.testdir()
+  const running = startProreus(['dev', '--port', '0', '--operators', operators], { cwd: directory })
+  t.teardown(() => running.stop('SIGTERM'))
+  const kubeconfig = join(directory, '.proreus/kubeconfig')
+  await until('proreus dev is ready', () => {
+    if (running.child.exitCode !== null) throw new Error(`it ended with ${running.child.exitCode}: ${running.output()}`)
+    return existsSync(kubeconfig)
+  })
+  const { run: kubectl } = kubectlFor(kubeconfig, join(directory, 'home'))
+  return {
+    running,
+    kubeconfig,
+    directory,
+    kubectl,
+    async ok(command, input) {
+      const { code, stdout, stderr } = await kubectl(command, input)
+      if (code !== 0) throw new Error(`kubectl ${command} ended with ${code}: ${stderr}${stdout}`)
+      return stdout
+    },
+  }
+}

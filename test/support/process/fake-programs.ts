@@ -1,0 +1,80 @@
+/** Fake programs of a control plane that record their arguments and requests, for tests of its start. */
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { programs, type ProgramName } from '../../../src/testing/binaries.ts'
+
+/** The beginning of every program, which records its arguments in a file beside it. */
+const head = (name: string): string => `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+const own = dirname(process.argv[1])
+const note = (what) => appendFileSync(join(own, '${name}.jsonl'), JSON.stringify(what) + '\\n')
+const option = (name) => process.argv.find((argument) => argument.startsWith('--' + name + '=')).split('=').slice(1).join('=')
+note({ args: process.argv.slice(2), cwd: process.cwd() })
+`
+
+const stays = 'setInterval(() => undefined, 1000)\n'
+
+/** The HTTP gateway of an etcd at revision 7. */
+const etcd = `const { port } = new URL(option('listen-client-urls'))
+createServer((request, response) => {
+  if (request.method !== 'POST') return response.end()
+  let body = ''
+  request.on('data', (bytes) => (body += bytes))
+  request.on('end', () => {
+    note({ request: request.method + ' ' + request.url, body: JSON.parse(body) })
+    response.end(JSON.stringify({ header: { revision: '7' } }))
+  })
+}).listen(Number(port), '127.0.0.1')
+`
+
+/** An API server that accepts every POST and finds every object. */
+const apiServer = `const files = option('token-auth-file')
+note({ tokens: readFileSync(files, 'utf8') })
+const users = Object.fromEntries(readFileSync(files, 'utf8').split('\\n').map((line) => line.split(',')))
+const tls = { cert: readFileSync(option('tls-cert-file')), key: readFileSync(option('tls-private-key-file')) }
+const event = (auditID, verb) => JSON.stringify({ auditID, verb, requestURI: '/api/v1/pods?a=b', requestReceivedTimestamp: '2026-01-01T00:00:00Z', user: { username: 'u' } })
+writeFileSync(option('audit-log-path'), event('1', 'list') + '\\n')
+createTlsServer(tls, (request, response) => {
+  let body = ''
+  request.on('data', (bytes) => (body += bytes))
+  request.on('end', () => {
+    const user = users[(request.headers.authorization ?? '').replace('Bearer ', '')]
+    const { pathname } = new URL(request.url, 'https://a')
+    note({ user, request: request.method + ' ' + pathname, ...(body === '' ? {} : { body: JSON.parse(body) }) })
+    if (pathname === '/readyz') return response.end('ok')
+    response.setHeader('content-type', 'application/json')
+    response.statusCode = request.method === 'POST' ? 201 : 200
+    response.end(request.method === 'POST' || request.method === 'PATCH' || request.method === 'PUT' ? body : JSON.stringify({ metadata: {}, items: [] }))
+  })
+}).listen(Number(option('secure-port')), '127.0.0.1')
+`
+
+export interface FakePrograms {
+  /** The environment variables with the paths of the programs. */
+  readonly env: Readonly<Record<string, string>>
+  /** Returns the records of a program, one for each start and each request. */
+  notes(name: ProgramName): Record<string, unknown>[]
+}
+
+/** Writes the programs into a folder; `bodies` replaces the code of some. */
+export function fakePrograms(folder: string, bodies: Partial<Record<ProgramName, string>> = {}): FakePrograms {
+  const usual: Partial<Record<ProgramName, string>> = { etcd, 'kube-apiserver': apiServer, ...bodies }
+  const names = Object.keys(programs) as ProgramName[]
+  for (const name of names) {
+    const script = join(folder, `${name}.mjs`)
+    writeFileSync(script, head(name) + (usual[name] ?? stays))
+    // The test runner's NODE_OPTIONS would slow down the program.
+    writeFileSync(join(folder, name), `#!/bin/sh\nunset NODE_OPTIONS\nexec '${process.execPath}' '${script}' "$@"\n`)
+    chmodSync(join(folder, name), 0o755)
+  }
+  return {
+    env: Object.fromEntries(names.map((name) => [programs[name].variable, join(folder, name)])),
+    notes(name) {
+      const file = join(folder, `${name}.jsonl`)
+      if (!existsSync(file)) return []
+      return readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>) // prettier-ignore
+    },
+  }
+}

@@ -1,0 +1,194 @@
+/** The system under test: two informers and two controllers behind a proxy, and their view of the objects. */
+import { isDeepStrictEqual } from 'node:util'
+import { pino } from 'pino'
+import { configMap } from '../../../src/api/builtin.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
+import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind.ts'
+import type { DeepReadonly } from '../../../src/api/json.ts'
+import { defineKind } from '../../../src/api/kind.ts'
+import type { KubernetesObject } from '../../../src/api/object.ts'
+import { formatKey } from '../../../src/api/object.ts'
+import { Type } from '../../../src/api/type.ts'
+import { Cache } from '../../../src/cache/cache.ts'
+import { createClient } from '../../../src/client/client.ts'
+import { defineController } from '../../../src/controller/builder.ts'
+import type { ReconcileContext } from '../../../src/controller/reconciler.ts'
+import { Metrics } from '../../../src/telemetry/metrics.ts'
+import type { FaultProxy } from '../../../src/testing/index.ts'
+
+export const gadget = defineKind({
+  group: 'unplugging.example.com',
+  kind: 'Gadget',
+  versions: [
+    {
+      name: 'v1',
+      spec: Type.Object({ value: Type.Integer() }),
+      status: Type.Object({ seen: Type.Integer() }),
+    },
+  ],
+})
+
+export const types = [gadget, configMap] as const
+
+const workers = 4
+
+export interface UnpluggedOperator {
+  readonly proxy: FaultProxy
+  /** Compares stores and reconciles with the objects of the API server; empty when all are up to date. */
+  differences(truth: ReadonlyMap<ResourceType, readonly KubernetesObject[]>): string[]
+  /** Events that contradict earlier ones. */
+  readonly contradictions: readonly string[]
+  /** The number of watches that were closed because they were silent for too long. */
+  readonly silences: number
+  /** The last lines of the log. */
+  readonly lastLines: readonly string[]
+  readonly reconciles: number
+  /** False after the cache or a controller has stopped by itself. */
+  readonly alive: boolean
+  stop(): Promise<void>
+}
+
+/** The events and reconciles of one type. */
+interface Ledger {
+  /** The objects according to the informer's events. */
+  readonly announced: Map<string, DeepReadonly<KubernetesObject>>
+  /** The resourceVersion of the last completed reconcile of each key, or `gone`. */
+  readonly reconciled: Map<string, string>
+}
+
+const gone = 'gone'
+
+export async function startUnpluggedOperator(proxy: FaultProxy, namespace: string): Promise<UnpluggedOperator> {
+  const stop = new AbortController()
+  const contradictions: string[] = []
+  const lastLines: string[] = []
+  let [silences, reconciles, running, alive] = [0, 0, 0, true]
+  const logger = pino(
+    { level: 'info', base: null, timestamp: false },
+    {
+      write(line: string) {
+        if (line.includes('its connection is dead')) silences += 1
+        lastLines.push(line)
+        if (lastLines.length > 20) lastLines.shift()
+      },
+    },
+  )
+  const client = createClient(proxy.connection)
+  const cache = new Cache(client, { logger, namespaces: [namespace] })
+  const ledgers = new Map<ResourceType, Ledger>(types.map((type) => [type, recordEvents(cache, type, contradictions)]))
+
+  /** Defines a controller that records its reconciles and sends a request through the faulty network in each. */
+  const recordingController = <R extends ResourceType>(
+    type: R,
+    act: (object: DeepReadonly<ObjectOf<R>>, context: ReconcileContext) => Promise<unknown>,
+  ) => {
+    const { reconciled } = ledgers.get(type)!
+    const counted = async (key: string, state: string, work: () => Promise<unknown>): Promise<undefined> => {
+      running += 1
+      try {
+        await work()
+        reconciled.set(key, state)
+        reconciles += 1
+      } finally {
+        running -= 1
+      }
+    }
+    return defineController(type, {
+      workers,
+      reconcile: (object, context) => {
+        const { metadata } = object as DeepReadonly<KubernetesObject>
+        return counted(formatKey(metadata), metadata.resourceVersion, () => act(object, context))
+      },
+      deleted: (key) => counted(formatKey(key), gone, () => Promise.resolve()),
+    })
+  }
+  const controllers = [
+    recordingController(gadget, async ({ metadata, spec, status }, context) => {
+      if (status?.seen !== spec.value) await context.client.patchStatus(gadget, metadata, { status: { seen: spec.value } })
+    }),
+    recordingController(configMap, ({ metadata }, context) =>
+      context.client.list(configMap, { namespace, fieldSelector: `metadata.name=${metadata.name}` }),
+    ),
+  ]
+  const environment = { client, cache, logger, metrics: new Metrics(), clock: systemClock, events: { event: () => undefined }, graceMs: 0 }
+  const stopped = Promise.all([cache.start(stop.signal), ...controllers.map((each) => each.start(environment, stop.signal))]).finally(
+    () => (alive = false),
+  )
+  stopped.catch((error: unknown) => contradictions.push(`the cache or a controller failed: ${String(error)}`))
+  await cache.whenSynced()
+
+  return {
+    proxy,
+    contradictions,
+    lastLines,
+    get silences() {
+      return silences
+    },
+    get reconciles() {
+      return reconciles
+    },
+    get alive() {
+      return alive
+    },
+    differences(truth) {
+      const found = [...truth].flatMap(([type, objects]) => differencesOf(cache, type, ledgers.get(type)!, objects))
+      return running === 0 ? found : [...found, `${running} reconciles still run`]
+    },
+    async stop() {
+      stop.abort()
+      await Promise.allSettled([stopped])
+      await client.close()
+      await proxy.stop()
+    },
+  }
+}
+
+function recordEvents(cache: Cache, type: ResourceType, contradictions: string[]): Ledger {
+  const ledger: Ledger = { announced: new Map(), reconciled: new Map() }
+  const { announced } = ledger
+  cache.informer<ResourceType>(type).addHandler({
+    added(object) {
+      const key = formatKey(object.metadata)
+      if (announced.has(key)) contradictions.push(`${type.kind} ${key} was added twice`)
+      announced.set(key, object)
+    },
+    updated(object, old) {
+      const key = formatKey(object.metadata)
+      if (announced.get(key) !== old) contradictions.push(`${type.kind} ${key} was updated from an object that no event had announced`)
+      if (object.metadata.uid !== old.metadata.uid) contradictions.push(`${type.kind} ${key} became another object`)
+      announced.set(key, object)
+    },
+    deleted(object) {
+      const key = formatKey(object.metadata)
+      if (!announced.delete(key)) contradictions.push(`${type.kind} ${key} was deleted without having been added`)
+    },
+  })
+  return ledger
+}
+
+function differencesOf(
+  cache: Cache,
+  type: ResourceType,
+  { announced, reconciled }: Ledger,
+  objects: readonly KubernetesObject[],
+): string[] {
+  const found: string[] = []
+  const name = (key: string): string => `${type.kind} ${key}`
+  const truth = new Map(objects.map((object) => [formatKey(object.metadata), object]))
+  const stored = new Map(cache.list<ResourceType>(type).map((object) => [formatKey(object.metadata), object]))
+  for (const [key, object] of truth) {
+    const { managedFields: _, ...metadata } = object.metadata
+    // Items in a list of a real API server lack apiVersion and kind.
+    const { apiVersion: _version, kind: _kind, ...live } = { ...object, metadata }
+    const { apiVersion: _cachedVersion, kind: _cachedKind, ...known } = stored.get(key) ?? {}
+    if (!isDeepStrictEqual(known, live)) found.push(`${name(key)} in the store is stale or missing`)
+    if (reconciled.get(key) !== metadata.resourceVersion) found.push(`${name(key)} was not reconciled in its latest version`)
+  }
+  for (const key of stored.keys()) if (!truth.has(key)) found.push(`${name(key)} is in the store after its deletion`)
+  // Objects that were created and deleted during a fault need not have been seen.
+  for (const [key, state] of reconciled)
+    if (!truth.has(key) && state !== gone) found.push(`${name(key)} was deleted without a reconcile of that`)
+  if (announced.size !== stored.size || [...announced].some(([key, object]) => stored.get(key) !== object))
+    found.push(`the events about ${type.plural} do not match the store`)
+  return found
+}
