@@ -1,4 +1,4 @@
-/** The schemas in the OpenAPI v3 documents: of custom types from their CRDs, of built-in types from their Go types. */
+/** The schemas in the OpenAPI v3 documents. Schemas of custom resources are made from CRDs, and schemas of built-in types from Go types. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -29,7 +29,7 @@ export function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Returns a reference with a description; OpenAPI 3.0 does not allow one beside `$ref`. */
+/** Returns a reference with a description; OpenAPI 3.0 does not allow a description next to `$ref`. */
 function describedRef(name: string, description: string): JsonObject {
   return { description, allOf: [refTo(name)] }
 }

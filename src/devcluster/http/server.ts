@@ -42,7 +42,7 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Ends watches at once, waits briefly for other requests, and closes all connections. */
+  /** Ends watches immediately, waits up to 500 ms for other requests, and closes all connections. */
   close(): Promise<void>
 }
 
@@ -50,18 +50,18 @@ export interface ApiServer {
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 60_000
 /**
- * Longer than the 90 s after which Go clients close an idle connection. The client should close first: it may send a request while the
- * server closes.
+ * Time in milliseconds after which an idle connection is closed. Go clients close theirs after 90 s and should do so first: a client may
+ * send a request while the server closes.
  */
 const keepAliveTimeoutMs = 120_000
 const maxHeaderBytes = 64 * 1024
-/** Time that `close` waits for running requests. */
+/** Maximum time in milliseconds that `close` waits for running requests. */
 const closeGraceMs = 500
 
 /**
- * Starts the server.
+ * Starts the server. Resolves when the server accepts connections.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when another program uses the port.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use.
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { catalog, authorizer, clock, logger, host = '127.0.0.1' } = options

@@ -28,7 +28,7 @@ export interface Services {
   readonly openApi: OpenApi
 }
 
-/** An authorized request for an existing resource type. */
+/** An authorized request for a type in the catalog. */
 export interface ResourceRequest {
   readonly info: ResourceInfo
   readonly target: RequestInfo
