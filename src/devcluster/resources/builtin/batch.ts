@@ -27,19 +27,20 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
-  // Without both fields, the Job has one Pod. With only `parallelism`, the Job is a work queue, which completes when any Pod succeeds.
+  // Without `completions` and `parallelism`, the Job has one Pod. With only `parallelism`, the Job is a work queue, which completes when
+  // any Pod succeeds.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(sized, 'template', defaultPodTemplate)
 }
 
-/** Defaults the labels of a Job to those of its Pod template. */
+/** Copies the labels of the Pod template to a Job without labels. */
 function labelledAsTemplate(job: JsonObject): JsonObject {
   const labels = at(job, 'spec', 'template', 'metadata', 'labels')
   if (sizeAt(job, 'metadata', 'labels') > 0 || !isObject(labels)) return job
   return changeObjectField(job, 'metadata', (metadata) => ({ ...metadata, labels }))
 }
 
-/** Selects the Pods of a Job by a label with its uid, unless `manualSelector` is true. */
+/** Adds a selector for the Job's Pods with the uid of the Job, unless `manualSelector` is true. */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
   const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]

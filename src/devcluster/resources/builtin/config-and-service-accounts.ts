@@ -21,7 +21,7 @@ const configMaps = builtinResource({
       ...Object.keys(mapOf(object, 'data'))
         .filter((key) => Object.hasOwn(mapOf(object, 'binaryData'), key))
         .map((key) => invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
-      // kube-apiserver's message has this path.
+      // kube-apiserver's error about the size has the path `[]`.
       ...validateSize(textSize(object) + bytesSize(object, 'binaryData'), '[]'),
       ...validateImmutable(object, old, ['data', 'binaryData']),
     ],
@@ -61,7 +61,7 @@ const serviceAccounts = builtinResource({
 
 export const configResources: readonly ResourceInfo[] = [configMaps, secrets, serviceAccounts]
 
-/** Moves `stringData`, which is write-only, to `data`. */
+/** Moves `stringData`, which is write-only, to `data`, encoded as base64. */
 function encodeStringData(secret: JsonObject): JsonObject {
   const { stringData, ...rest } = secret
   if (!isObject(stringData)) return stringData === undefined ? secret : rest
@@ -139,7 +139,7 @@ function validateJson(secret: JsonObject, key: string): FieldError[] {
   }
 }
 
-/** Returns warnings about an invalid certificate or key. The Secret is accepted nevertheless. */
+/** Returns warnings about an invalid certificate or key. A Secret with these problems is accepted nevertheless. */
 function tlsWarnings(secret: JsonObject): string[] {
   if (secret.type !== 'kubernetes.io/tls') return []
   const [certificate, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(textAt(secret, 'data', name), 'base64').toString())

@@ -10,7 +10,7 @@ import { changeItems, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, validateEnum } from './container-validation.ts'
 
-/** Maximum number of addresses in a column. */
+/** Maximum number of items in a table cell. */
 const shown = 3
 
 function some(list: readonly string[], none: string): string {

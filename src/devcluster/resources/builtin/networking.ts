@@ -16,7 +16,7 @@ import { formatSelector } from './workloads.ts'
 
 const group = 'networking.k8s.io'
 
-/** Maximum number of hosts in a column. */
+/** Maximum number of hosts in a table cell. */
 const shownHosts = 3
 
 function hosts(ingress: JsonObject): string {

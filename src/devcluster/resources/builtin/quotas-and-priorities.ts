@@ -37,7 +37,10 @@ const limitRanges = builtinResource({
   },
 })
 
-/** Returns used and hard amounts, either of the resources with the prefix `limits.` or of all others. */
+/**
+ * Returns the used and hard amounts of a quota. With `isLimit`, these are the amounts of resources with the prefix `limits.`, otherwise of
+ * all other resources.
+ */
 function usage(quota: JsonObject, isLimit: boolean): string {
   const hard = at(quota, 'status', 'hard')
   return Object.entries(isObject(hard) ? hard : {})
@@ -96,7 +99,7 @@ function validateBudget(spec: JsonValue | undefined): FieldError[] {
   ]
 }
 
-/** Validates a number or a percentage. */
+/** Validates an amount that is a number or a percentage. */
 function validateAmount(amount: JsonValue, path: string): FieldError[] {
   if (typeof amount === 'number') return amount < 0 ? [invalid(path, amount, 'must be greater than or equal to 0')] : []
   const percent = /^([0-9]+)%$/.exec(String(amount))

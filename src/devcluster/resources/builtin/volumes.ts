@@ -165,7 +165,7 @@ function validateVolume(volume: JsonObject): FieldError[] {
   ]
 }
 
-/** Fields of a volume's spec that are not a volume source. */
+/** Fields in the spec of a PersistentVolume that are not volume sources. */
 const otherFields = new Set([
   'capacity',
   'accessModes',
