@@ -1,4 +1,4 @@
-/** `startDevCluster`: a Kubernetes API in this process, with the controllers that make Pods run, for `proreus dev` and for tests. */
+/** `startDevCluster` runs an API server in this process, and the controllers that make Pods run, for `proreus dev` and for tests. */
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -55,7 +55,7 @@ export interface DevClusterOptions {
    * `portRequired` is true.
    */
   readonly port?: number
-  /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next one. Default false. */
+  /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next port. Default false. */
   readonly portRequired?: boolean
   /** Directory in which the CA and the administrator's token are kept across restarts. By default, both are new at each start. */
   readonly directory?: string
@@ -77,7 +77,7 @@ export interface DevCluster {
   readonly port: number
   /** The administrator's connection. */
   readonly connection: Connection
-  /** Returns the connection of a user in the option `users`. */
+  /** Returns the connection of a user from the option `users`. */
   connectionFor(userName: string): Connection
   /** Returns the administrator's kubeconfig. */
   kubeconfigYaml(): string
@@ -123,7 +123,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, uid: user.name, groups: user.groups ?? [] }]),
   ])
   // The first revision is the current time in milliseconds, which increases faster than revisions do. After a restart, every
-  // resourceVersion of a client is therefore too old: its watches fail with 410, and it lists again.
+  // resourceVersion of a client is therefore too old. The client's watches fail with 410, and the client lists again.
   const store = new ObjectStore({ firstRevision: clock.now() })
   const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
   const accounts = serviceAccountTokens(store, clock)

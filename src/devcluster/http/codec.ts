@@ -57,7 +57,7 @@ export function mediaTypeOf(header: string | undefined): string {
   return type === '' ? 'application/json' : type
 }
 
-/** The expected type of a body. */
+/** The type that the object in a request body is expected to have. */
 export interface ExpectedType extends TypeMeta {
   /** True for a custom resource, for which protobuf is not supported. */
   readonly custom?: boolean
@@ -137,7 +137,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
       intAsBigInt: exact,
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
-    // kube-apiserver decodes only the first of several documents.
+    // kube-apiserver decodes only the first document of the YAML, so further documents are no error.
     const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (problem !== undefined) throw problem
     const duplicates = new Set<string>()

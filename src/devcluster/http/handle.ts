@@ -124,7 +124,7 @@ function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }
   }
   // A create or deletecollection of a namespaced type requires a namespace; lists and watches do not.
   if (info.namespaced && namespace === '' && (verb === 'create' || verb === 'deletecollection')) throw methodNotAllowed()
-  // POST creates objects in a collection; PUT and PATCH change one object.
+  // A POST must be sent to a collection; PUT and PATCH must be sent to an object.
   if ((verb === 'create') !== (name === '') && !onCollection) throw methodNotAllowed()
   return allowedVerb(verb, info.verbs)
 }

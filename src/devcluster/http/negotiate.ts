@@ -31,15 +31,18 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
   return ranges.sort((a, b) => weight(b) - weight(a))
 }
 
-/** The forms that a response can have. */
+/** The forms in which the server can send a response. */
 export interface Offers {
-  /** True when the response can be a table or PartialObjectMetadata. The response to a review, such as a SubjectAccessReview, cannot. */
+  /**
+   * True when the response can be a table or PartialObjectMetadata. The response to a review, such as a SubjectAccessReview, can be
+   * neither.
+   */
   readonly transformations?: boolean
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * The kind of response for built-in types; undefined for custom resources, for which kube-apiserver does not support protobuf. For
-   * `object` and `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does.
+   * The kind of response; undefined for custom resources, for which kube-apiserver does not support protobuf. For `object` and
+   * `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }

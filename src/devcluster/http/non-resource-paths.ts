@@ -85,8 +85,8 @@ function handleResourceList(exchange: Exchange, services: Services, group: strin
 }
 
 /**
- * Responds with a legacy discovery document, as JSON or YAML; `routed` is true when kube-apiserver serves the document with the router of
- * built-in types.
+ * Responds with a legacy discovery document, as JSON or YAML. `routed` is true when kube-apiserver serves the document with go-restful, its
+ * router for built-in types.
  */
 function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<void> {
   const { encoding } = negotiate(exchange.request.headers.accept, { route: routed ? 'object' : 'document' })

@@ -53,7 +53,7 @@ export function componentName(info: ComponentType, kindName: string): string {
   return `${prefix}.${info.version}.${kindName}`
 }
 
-/** Returns all components for the types of one group version. */
+/** Returns all component schemas for the types of one group version. */
 export function componentsOf(rows: readonly ResourceInfo[]): JsonObject {
   const components: JsonObject = { ...metaSchemas }
   for (const info of rows) {

@@ -11,7 +11,7 @@ import { componentsOf } from './openapi-schemas.ts'
 export interface OpenApiDocument {
   readonly text: string
   /**
-   * The hash in the document's URL, which the index contains. A changed document has another URL, so clients can cache this one forever.
+   * The hash in the document's URL, which the index contains. A changed document has another URL, so clients can cache a response forever.
    */
   readonly hash: string
 }

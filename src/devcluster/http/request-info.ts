@@ -11,7 +11,7 @@ export interface RequestInfo {
   readonly verb: string
   readonly group: string
   readonly version: string
-  /** Lower-case plural. */
+  /** Plural of the type in lower case, e.g. `pods`. */
   readonly resource: string
   readonly subresource: string
   /**

@@ -50,8 +50,8 @@ export interface ApiServer {
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 60_000
 /**
- * Time in milliseconds after which an idle connection is closed. Go clients close theirs after 90 s and should do so first: a client may
- * send a request while the server closes.
+ * Time in milliseconds after which the server closes an idle connection. It is longer than the 90 s of Go clients, because the client
+ * should close first: a client may send a request while the server closes the connection.
  */
 const keepAliveTimeoutMs = 120_000
 const maxHeaderBytes = 64 * 1024
@@ -116,7 +116,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     socket.once('close', () => sockets.delete(socket))
   })
   server.on('clientError', refuseMalformed)
-  // A failed TLS handshake is usually the client's fault: a wrong CA, a port scan.
+  // A failed TLS handshake is usually caused by the client, e.g. by a wrong CA or a port scan, so it is logged at the debug level.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
   const port = await listen(server, { host, port: options.port ?? 0 })
   // An error while accepting a connection, e.g. too many open files, must not end the process.

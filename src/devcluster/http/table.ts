@@ -45,7 +45,7 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
   }
 }
 
-/** Returns the columns of a type. The table of a Scale has the columns of `Scale` instead. */
+/** Returns the table columns of a type, or those of the type Scale if the object is the scale subresource. */
 function columnsOf(info: ResourceInfo, object: JsonObject | undefined): readonly Column[] {
   if (object?.kind === 'Scale' && object.apiVersion === 'autoscaling/v1') return scaleColumns
   return info.columns.length === 0 ? genericColumns : info.columns

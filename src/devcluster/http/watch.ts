@@ -100,7 +100,7 @@ interface Lines {
   end(): void
 }
 
-/** Sends the headers immediately, because clients wait for them. All lines of one tick are written together. */
+/** Sends the headers immediately, because clients wait for them. Lines that are added before the next tick are written together. */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
   response.setHeader('Content-Type', 'application/json')

@@ -1,10 +1,14 @@
-/** JSON patch, RFC 6902, with the leniency and the messages of kube-apiserver's library (github.com/evanphx/json-patch v4). */
+/**
+ * JSON patch (RFC 6902). Like kube-apiserver's library (github.com/evanphx/json-patch v4), it tolerates some invalid patches, and its
+ * errors have the same messages.
+ */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/json.ts'
 import { PatchError } from './patch-error.ts'
 
 /**
- * Maximum number of operations, as in kube-apiserver. The limit bounds the work, because each operation copies the containers on its path.
+ * Maximum number of operations, as in kube-apiserver. Each operation copies the objects and lists on its path, so the limit bounds the
+ * work.
  */
 const maxOperations = 10_000
 
@@ -105,7 +109,8 @@ interface Place {
 }
 
 /**
- * Returns the object or list that contains the target of `path`, and the target's key in it; undefined when that container does not exist.
+ * Returns the object or list that contains the target of `path`, and the target's key in it; undefined when there is no such object or
+ * list.
  */
 function find(document: JsonValue, path: string): Place | undefined {
   const tokens = tokensOf(path)
@@ -117,7 +122,8 @@ function find(document: JsonValue, path: string): Place | undefined {
 }
 
 /**
- * Returns a copy of the document in which `edit` has replaced the innermost container on the path. Copies only the containers on the path.
+ * Returns a copy of the document. `edit` returns the replacement for the object or list that contains the target of `path`. Only the
+ * objects and lists on the path are copied.
  */
 function change(document: JsonValue, path: string, missing: PatchError, edit: (holder: Holder, key: string) => JsonValue): JsonValue {
   const tokens = tokensOf(path)

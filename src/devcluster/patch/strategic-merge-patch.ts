@@ -170,7 +170,7 @@ function lookup(type: GoType, key: string): GoField {
   return field
 }
 
-/** Returns `containers` for `$setElementOrder/containers`. */
+/** Returns the name of the field to which a directive refers, e.g. `containers` for `$setElementOrder/containers`. */
 function fieldOf(written: string, prefix: string, what: string): string {
   if (!written.startsWith(`${prefix}/`)) throw new PatchError('malformed', `invalid patch format of ${what}`)
   return written.slice(prefix.length + 1)

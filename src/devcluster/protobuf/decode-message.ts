@@ -20,7 +20,8 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The decoded values of a field. For a single message, `pieces` has the bytes of each occurrence; to concatenate them merges the messages.
+ * The decoded values of a field. For a single message, `pieces` has the encoded bytes of each occurrence, because decoding the concatenated
+ * bytes merges the occurrences.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 

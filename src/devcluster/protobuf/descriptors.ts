@@ -16,7 +16,7 @@ export interface FieldDescriptor {
   readonly pointer: boolean
   /** True when Go omits an empty value from JSON: `omitempty`, or `omitzero` for messages. */
   readonly omitsEmpty: boolean
-  /** Type of the field, or of the items or values of a list or map: a scalar, or the name of a message. */
+  /** Type of the field's value; for a list or map, of its items or values. A scalar, or the name of a message. */
   readonly type: Scalar | { readonly message: string }
 }
 

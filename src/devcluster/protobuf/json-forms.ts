@@ -4,7 +4,7 @@ import { scanJson } from '../apimachinery/duplicate-keys.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 import { ProtobufError } from './wire-reader.ts'
 
-/** Makes the JSON of a message from its decoded fields. */
+/** Returns the JSON of a message with these decoded fields. */
 export type JsonForm = (fields: JsonObject) => JsonValue
 
 const list: JsonForm = ({ items = [] }) => items

@@ -31,8 +31,8 @@ export type { Patch } from './verbs/patch.ts'
 export type { WatchOptions } from './verbs/watch.ts'
 
 /**
- * Maximum time that kube-apiserver waits for its watch cache to reach a requested resourceVersion (k8s.io/apiserver/pkg/storage/cacher:
- * blockTimeout).
+ * Maximum time in milliseconds that kube-apiserver waits for its watch cache to reach a requested resourceVersion
+ * (k8s.io/apiserver/pkg/storage/cacher: blockTimeout).
  */
 const freshMs = 3_000
 

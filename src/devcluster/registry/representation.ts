@@ -88,7 +88,7 @@ function read(info: ResourceInfo, stored: JsonObject): JsonObject {
   return converted(info.schema, { ...object, apiVersion })
 }
 
-/** Removes the fields that the schema of the target version does not have, as a conversion does. */
+/** Removes the fields that the schema of the target version does not have. */
 function converted(schema: CompiledSchema | undefined, object: JsonObject): JsonObject {
   return schema?.convert(object) ?? object
 }

@@ -25,7 +25,7 @@ export interface ClusterView {
 
 /** The differences between writes of a type and the generic write path. All members are optional. */
 export interface Strategy {
-  /** Returns the problems of a name. Default: the name must be a DNS-1123 subdomain. */
+  /** Returns an error message for each problem of a name. Default: the name must be a DNS-1123 subdomain. */
   readonly name?: (value: string) => string[]
   /** Returns the object with built-in defaults. Does not change its argument. */
   readonly default?: (object: JsonObject) => JsonObject

@@ -4,7 +4,7 @@ import type { RequestContext } from '../apimachinery/request-context.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
-/** The verbs of a stored type, in the order of discovery. */
+/** The verbs of a stored type, in the order in which discovery lists them. */
 export const storedVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /**

@@ -107,7 +107,7 @@ function struct(message: MessageDescriptor, isKind = false): StructType {
   const made: StructType = {
     kind: 'struct',
     name: message.name.slice(message.name.lastIndexOf('.') + 1),
-    // `fields` is a getter, because types can be recursive.
+    // `fields` is a getter, because a type can contain itself.
     get fields() {
       fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])
       return fields

@@ -1,4 +1,4 @@
-/** LIST. All pages of a list have the same revision, which is the current one at the first page, or a requested one. */
+/** LIST. All pages of a list have the same revision: the revision at which the first page was read, or a requested revision. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, notSupported } from '../../../api/field-error.ts'
 import { messageOf } from '../../../api/errors.ts'
@@ -91,7 +91,7 @@ export function listObjects(
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
   // The token has the smallest possible key after the last key of this page. If the list continues at a newer revision, it therefore
-  // includes all keys after the last one that were created since.
+  // includes every new object whose key comes after this page.
   const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }

@@ -1,4 +1,4 @@
-/** Roles and their bindings. */
+/** The built-in types Role, ClusterRole, RoleBinding and ClusterRoleBinding. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -51,7 +51,7 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceInf
 
 const subjectKinds = ['User', 'Group', 'ServiceAccount']
 
-/** Returns a column with the names of the subjects that have the kind `kind`. */
+/** Returns a column with the names of a binding's subjects that have the kind `kind`. */
 function subjects(kind: string): Column {
   const names = (object: JsonObject): string[] =>
     listAt(object, 'subjects')

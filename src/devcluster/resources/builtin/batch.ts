@@ -1,4 +1,4 @@
-/** Jobs and CronJobs. */
+/** The built-in types Job and CronJob. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -40,7 +40,9 @@ function labelledAsTemplate(job: JsonObject): JsonObject {
   return changeObjectField(job, 'metadata', (metadata) => ({ ...metadata, labels }))
 }
 
-/** Adds a selector for the Job's Pods with the uid of the Job, unless `manualSelector` is true. */
+/**
+ * Adds a selector for the Job's uid, and matching labels to the Pod template, unless `manualSelector` is true or the Job has a selector.
+ */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
   const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]
@@ -135,7 +137,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // The names of a CronJob's Jobs have a suffix of 11 characters.
+  // The names of a CronJob's Jobs have at most 63 characters, and end with a suffix of 11 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }

@@ -1,4 +1,4 @@
-/** ConfigMaps, Secrets and ServiceAccounts. */
+/** The built-in types ConfigMap, Secret and ServiceAccount. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required, tooLong } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -85,7 +85,7 @@ function mapOf(object: JsonObject, field: string): JsonObject {
   return isObject(map) ? map : {}
 }
 
-/** Maximum size of the data in bytes (k8s.io/api/core/v1: MaxSecretSize). */
+/** Maximum size in bytes of the data in a Secret or ConfigMap (k8s.io/api/core/v1: MaxSecretSize). */
 const maxBytes = 1024 * 1024
 
 function validateSize(size: number, path: string): FieldError[] {
@@ -100,7 +100,7 @@ function bytesSize(object: JsonObject, field: string): number {
   return Object.values(mapOf(object, field)).reduce((sum: number, value) => sum + Buffer.byteLength(String(value), 'base64'), 0)
 }
 
-/** Required keys for each type of Secret. */
+/** The keys that each type of Secret requires in `data`. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],

@@ -1,4 +1,4 @@
-/** Endpoints and EndpointSlices. */
+/** The built-in types Endpoints and EndpointSlice. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'

@@ -19,7 +19,7 @@ export function validateEvent(event: JsonObject): FieldError[] {
   return validateAny(event, 'reportingComponent')
 }
 
-/** Validates an event of either group. An event with `eventTime` has more required fields. */
+/** Validates an event of the core group or of `events.k8s.io`. An event with `eventTime` has more required fields. */
 function validateAny(event: JsonObject, controllerField: string): FieldError[] {
   const [own, involved] = [textAt(event, 'metadata', 'namespace'), textAt(event, 'involvedObject', 'namespace')]
   const elsewhere = invalid('involvedObject.namespace', involved, 'does not match event.namespace')

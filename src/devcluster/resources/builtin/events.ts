@@ -1,4 +1,4 @@
-/** Events. They are stored as core events, and served in the core group and in `events.k8s.io`. */
+/** The built-in type Event. Events are stored in the core group, and served there and in `events.k8s.io`. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { asGo } from '../../types/go-value.ts'
@@ -38,7 +38,7 @@ const toCore = (event: JsonObject): JsonObject =>
     renamed.map(([core, other]) => [other, core]),
   )
 
-/** The columns, computed from core events. */
+/** The table columns of both groups. Their cells are computed from core events. */
 const columns = [
   textColumn('Last Seen', lastSeen),
   textColumn('Type', (event) => textAt(event, 'type')),

@@ -1,4 +1,4 @@
-/** Ingresses and network policies. */
+/** The built-in types Ingress and NetworkPolicy. */
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'

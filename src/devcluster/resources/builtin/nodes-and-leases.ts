@@ -1,4 +1,4 @@
-/** Nodes and Leases. */
+/** The built-in types Node and Lease. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'

@@ -47,8 +47,8 @@ async function withServiceAccount(pod: JsonObject, cluster: ClusterView): Promis
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 /**
- * Lifetime of mounted tokens: one hour and seven seconds. By the seven seconds, kube-apiserver distinguishes these tokens from explicitly
- * requested ones (k8s.io/kubernetes/pkg/serviceaccount: WarnOnlyBoundTokenExpirationSeconds).
+ * Lifetime of mounted tokens in seconds: one hour and seven seconds. The seven seconds distinguish these tokens from explicitly requested
+ * ones (k8s.io/kubernetes/pkg/serviceaccount: WarnOnlyBoundTokenExpirationSeconds).
  */
 const tokenSeconds = 3607
 
@@ -157,7 +157,7 @@ function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
   return defaults.sort((a, b) => numberAt(a, 'value') - numberAt(b, 'value'))[0]
 }
 
-/** Time in seconds after which a Pod is evicted from a node that is not ready or unreachable. */
+/** Time in seconds after which a Pod is evicted from an unreachable or not-ready node. */
 const nodeFailureTolerationSeconds = 300
 
 export function withTolerations(spec: JsonObject): JsonObject {

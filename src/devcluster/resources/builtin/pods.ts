@@ -1,4 +1,4 @@
-/** Pods: their row of the catalog, and their binding, eviction and graceful deletion. */
+/** The built-in type Pod, with binding to a node, eviction and graceful deletion. */
 import type { Condition } from '../../../api/conditions.ts'
 import { mergeConditions } from '../../../api/conditions.ts'
 import type { FieldError } from '../../../api/field-error.ts'
@@ -95,7 +95,7 @@ function createErrors(spec: JsonObject): FieldError[] {
   return listAt(spec, 'ephemeralContainers').length === 0 ? [] : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
 }
 
-/** Returns the default grace period in seconds. It is 0 for a Pod that has no node or has terminated. */
+/** Returns the grace period of a Pod in seconds: 0 if the Pod has no node or has terminated. */
 function gracePeriodSeconds(pod: JsonObject): number {
   if (textAt(pod, 'spec', 'nodeName') === '' || ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'))) return 0
   const seconds = at(pod, 'spec', 'terminationGracePeriodSeconds')
@@ -103,7 +103,7 @@ function gracePeriodSeconds(pod: JsonObject): number {
   return seconds < 0 ? 1 : seconds
 }
 
-/** Returns the Pod with the node of a Binding. Handles a POST to `pods/binding`, which the scheduler sends. */
+/** Handles a POST to `pods/binding`, usually from the scheduler. Returns the Pod with the node of the Binding. */
 function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: number }): JsonObject {
   const name = textAt(pod, 'metadata', 'name')
   checkName(name, binding, 'Binding')

@@ -1,4 +1,4 @@
-/** Limits and priorities of Pods: LimitRange, ResourceQuota, PodDisruptionBudget, HorizontalPodAutoscaler, PriorityClass. */
+/** The built-in types LimitRange, ResourceQuota, PodDisruptionBudget, HorizontalPodAutoscaler and PriorityClass. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../../api/field-error.ts'
 import { parseApiVersion } from '../../../api/group-version-kind.ts'
@@ -114,7 +114,7 @@ function validateAmount(amount: JsonValue, path: string): FieldError[] {
   return Number(percent[1]) > 100 ? [invalid(path, amount, 'must not be greater than 100%')] : []
 }
 
-/** Returns the current and target values of the first two metrics. */
+/** Returns the cell of the column Targets: the current and target values of the first two metrics. */
 function targets(autoscaler: JsonObject): string {
   const list = listAt(autoscaler, 'spec', 'metrics').map((metric, index) => {
     const type = textAt(metric, 'type')

@@ -1,4 +1,4 @@
-/** Services. */
+/** The built-in type Service. */
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
@@ -123,7 +123,7 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
 const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
-/** Keeps allocated cluster IPs and ports that an update omits, and removes the fields that the new type of the Service does not use. */
+/** Keeps allocated cluster IPs and ports that an update omits, and removes the fields that the new `spec.type` does not use. */
 function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = old
   const unused = unusedFields(spec, old)
@@ -145,7 +145,7 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   })
 }
 
-/** Returns the names of fields that the update has not changed, and that the new type of the Service does not use. */
+/** Returns the names of the fields that the update has not changed, and that the new `spec.type` does not use. */
 function unusedFields(spec: JsonObject, old: JsonObject): string[] {
   const fields = [...(hasHealthCheck(spec) ? [] : ['healthCheckNodePort']), ...(spec.type === old.type ? [] : fieldsOfOtherTypes(spec))]
   return fields.filter((field) => jsonEqual(spec[field] ?? null, old[field] ?? null))

@@ -1,4 +1,4 @@
-/** PersistentVolumes, PersistentVolumeClaims and StorageClasses. */
+/** The built-in types PersistentVolume, PersistentVolumeClaim and StorageClass. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import { formatTime } from '../../../api/conditions.ts'

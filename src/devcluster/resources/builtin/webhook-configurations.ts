@@ -1,4 +1,4 @@
-/** MutatingWebhookConfigurations and ValidatingWebhookConfigurations. */
+/** The built-in types MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
