@@ -169,7 +169,7 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-/** Returns the subresources in kube-apiserver's order, which sorts those of built-in types, but not those of custom resources. */
+/** Returns the subresources in kube-apiserver's order: sorted for built-in types, but not for custom resources. */
 function subresourcesOf({ custom, subresources }: ResourceInfo): [string, SubresourceInfo][] {
   const entries = Object.entries(subresources)
   return custom ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1))

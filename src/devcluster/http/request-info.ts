@@ -21,7 +21,7 @@ export interface RequestInfo {
   readonly namespace: string
   /** Name of the object. For a collection, the name in the field selector `metadata.name=NAME`, otherwise empty. */
   readonly name: string
-  /** The path segments after the subresource. A path with such segments is not found. */
+  /** The path segments after the subresource. A request with such segments gets 404. */
   readonly rest: readonly string[]
 }
 

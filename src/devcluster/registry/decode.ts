@@ -51,8 +51,8 @@ export function decodePatched(
 }
 
 /**
- * Decodes the result of a strategic merge patch. Unlike other patch results, kube-apiserver converts it from a map instead of decoding
- * JSON.
+ * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a map; it decodes the results of other patches
+ * from JSON.
  */
 export function decodeStrategic(
   info: ResourceInfo,

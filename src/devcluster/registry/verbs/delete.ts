@@ -146,7 +146,7 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
 }
 
 /**
- * Returns the finalizers of the object, in which the finalizer of the requested propagation policy replaces that of any other policy
+ * Returns the finalizers of the object. The finalizer of the propagation policy replaces the finalizers of other policies
  * (k8s.io/apiserver/pkg/registry/generic/registry: deletionFinalizersForGarbageCollection).
  */
 function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {

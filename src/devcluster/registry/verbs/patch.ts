@@ -1,4 +1,4 @@
-/** PATCH: JSON patch, merge patch, strategic merge patch. Server-side apply has its own file. */
+/** PATCH: JSON patch, merge patch and strategic merge patch. Server-side apply is in `apply.ts`. */
 import { forbidden as forbiddenField } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, stringifyJson } from '../../../api/json.ts'
