@@ -4,18 +4,23 @@
  */
 import type { PolicyRule } from '../api/policy-rule.ts'
 
-/** The two forms of a rule: one for resources, and one for non-resource URLs, which has no resources. */
+/** `ResourceRule` grants verbs on resources; `PathRule` grants verbs on non-resource URLs. */
 type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources'>
 type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
 
-/** A ClusterRole. With `aggregates: NAME`, it aggregates all ClusterRoles with the label `rbac.authorization.k8s.io/aggregate-to-NAME`. */
+/**
+ * A default ClusterRole. With `aggregates: NAME`, it aggregates all ClusterRoles with the label
+ * `rbac.authorization.k8s.io/aggregate-to-NAME`.
+ */
 export interface BootstrapRole {
   readonly name: string
   readonly rules?: readonly (ResourceRule | PathRule)[]
   readonly aggregates?: string
-  /** The `NAME` in this role's own aggregation label. */
+  /**
+   * The `NAME` in the label `rbac.authorization.k8s.io/aggregate-to-NAME` of this ClusterRole; undefined when it does not have this label.
+   */
   readonly aggregateTo?: string
-  /** The groups in the ClusterRoleBinding of the same name. */
+  /** The subjects of the ClusterRoleBinding with the name of the role; undefined when there is no such ClusterRoleBinding. */
   readonly groups?: readonly string[]
 }
 

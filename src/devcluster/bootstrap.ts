@@ -1,4 +1,4 @@
-/** Objects that an API server creates at its first start. */
+/** The objects that kube-apiserver creates when it first starts: namespaces, default roles, and the Service `kubernetes`. */
 import { namespace as namespaceType, service as serviceType } from '../api/builtin.ts'
 import { resourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -8,7 +8,7 @@ import type { BootstrapRole } from './bootstrap-roles.ts'
 import { bootstrapRoles } from './bootstrap-roles.ts'
 
 const ownNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
-/** The API server's cluster IP is the first address of the range for Services. */
+/** The cluster IP of the Service `kubernetes`: the first address of the range for Services. */
 const apiServerAddress = '10.96.0.1'
 const fieldManager = 'kube-apiserver'
 
@@ -28,7 +28,9 @@ const clusterRoleBinding = resourceType<KubernetesObject & { roleRef: unknown; s
   namespaced: false,
 })
 
-/** Creates the built-in namespaces, the roles, the Service `kubernetes`, and the additional `namespaces`. */
+/**
+ * Creates the built-in namespaces, the additional `namespaces`, the default roles, and the Service `kubernetes` with `port` as target port.
+ */
 export async function createOwnObjects(client: Client, namespaces: readonly string[], port: number): Promise<void> {
   await Promise.all(
     [...new Set([...ownNamespaces, ...namespaces])].map((name) =>

@@ -1,4 +1,4 @@
-/** `startDevCluster`: a Kubernetes API in this process, with the controllers that make Pods run, for `proreus dev` and for tests. */
+/** `startDevCluster` runs an API server in this process, and the controllers that make Pods run, for `proreus dev` and for tests. */
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -38,14 +38,14 @@ import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
 import { ObjectStore } from './storage/object-store.ts'
 
-/** A user besides the administrator, with the permissions that these rules grant. */
+/** A user besides the administrator. It has the permissions in `rules` and `namespaceRules`. */
 export interface DevClusterUser {
   readonly name: string
   readonly token: string
   readonly groups?: readonly string[]
   /** Permissions in all namespaces and on cluster-scoped resources, as from a ClusterRoleBinding. */
   readonly rules: readonly PolicyRule[]
-  /** Additional permissions in single namespaces, as from RoleBindings. */
+  /** Additional permissions in single namespaces, as from RoleBindings, keyed by namespace. */
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
@@ -55,18 +55,18 @@ export interface DevClusterOptions {
    * `portRequired` is true.
    */
   readonly port?: number
-  /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next one. Default false. */
+  /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next port. Default false. */
   readonly portRequired?: boolean
-  /** Directory in which the CA and the token are kept across restarts. By default, nothing is written. */
+  /** Directory in which the CA and the administrator's token are kept across restarts. By default, both are new at each start. */
   readonly directory?: string
   /** True to run controllers for garbage collection, namespace deletion, scheduling, and running Pods. Default true. */
   readonly controllers?: boolean
-  /** Default: one node with the label `project=test`. */
+  /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
   /** Namespaces to create besides the built-in ones. Default `test-mypod`. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
-  /** Base URLs of Services in webhook configurations, keyed by `namespace/name`, e.g. `https://127.0.0.1:9443`. */
+  /** Base URLs for calls to the Services in webhook configurations, e.g. `https://127.0.0.1:9443`, keyed by `namespace/name`. */
   readonly services?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger: Logger
@@ -77,36 +77,40 @@ export interface DevCluster {
   readonly port: number
   /** The administrator's connection. */
   readonly connection: Connection
-  /** Returns the connection of a user in the option `users`. */
+  /** Returns the connection of a user from the option `users`. */
   connectionFor(userName: string): Connection
   /** Returns the administrator's kubeconfig. */
   kubeconfigYaml(): string
   /** Writes the administrator's kubeconfig atomically, readable only by its owner. */
   writeKubeconfig(path: string): Promise<void>
-  /** Adds a Service for webhook configurations; `name` is `namespace/name`. */
+  /** Adds an entry to the option `services`: calls to the Service `name` (`namespace/name`) go to the base URL `address`. */
   addService(name: string, address: string): void
-  /** Ends watches and connections; resolves within a second. */
+  /** Ends all watches, closes all connections, and stops the controllers. Resolves within a second. */
   close(): Promise<void>
-  /** Drops the history of objects. Requests with an older resourceVersion or continue token then get 410. */
+  /**
+   * Drops the history of changes, like a compaction of etcd. Requests for an older resourceVersion or with an older continue token then
+   * fail with 410.
+   */
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
-  /** The latest requests that the server has responded to, oldest first. */
+  /** The latest requests that the server has responded to, oldest first; at most 10,000. */
   readonly requests: readonly RequestRecord[]
 }
 
 const defaultPort = 6443
-/** Maximum number of ports to try, starting with the wanted one. */
+/** Maximum number of ports to try after the requested one. */
 const portAttempts = 20
-/** Maximum number of recorded requests. */
+/** Maximum number of entries in `DevCluster.requests`. */
 const maxRequests = 10_000
 
 const adminName = 'admin'
 
 /**
- * Starts an API server on loopback, and resolves when it is ready.
+ * Starts the embedded API server on the loopback interface. Resolves when the server accepts requests and the built-in objects exist.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE`, `PRO_STATE_FILE`
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use, `PRO_STATE_FILE` when the state in `directory` cannot be read or
+ * written.
  */
 export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
   const { clock = systemClock, logger, users = [], nodes = defaultNodes } = options
@@ -118,8 +122,8 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, uid: user.name, groups: user.groups ?? [] }]),
   ])
-  // The first revision is the time in milliseconds, which increases faster than revisions do. After a restart, all resourceVersions that
-  // clients know are therefore older than the history, and clients list again.
+  // The first revision is the current time in milliseconds, which increases faster than revisions do. After a restart, every
+  // resourceVersion of a client is therefore too old. The client's watches fail with 410, and the client lists again.
   const store = new ObjectStore({ firstRevision: clock.now() })
   const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
   const accounts = serviceAccountTokens(store, clock)
@@ -209,7 +213,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   }
 }
 
-/** Starts a server on the wanted port, or the next free one unless it is required. */
+/** Starts the server on the requested port. If that port is in use and `portRequired` is false, tries the following ports. */
 async function startOnFreePort(
   { port = defaultPort, portRequired = false }: DevClusterOptions,
   start: (port: number) => Promise<ApiServer>,

@@ -1,4 +1,4 @@
-/** Request bodies: reads them with a size limit, and decodes JSON, YAML and protobuf together with the duplicate keys. */
+/** Reads request bodies with a size limit, and decodes JSON, YAML and protobuf. Duplicate keys are reported with the decoded body. */
 import type { IncomingMessage } from 'node:http'
 import { Lexer, LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
@@ -18,19 +18,19 @@ const maxBodyBytes = 3 * 1024 * 1024
 
 const protobufType = 'application/vnd.kubernetes.protobuf'
 
-/** Media types for objects. */
+/** Media types of a request body that contains an object. */
 const objectTypes = ['application/json', 'application/yaml', protobufType]
 
 /**
- * A body, decoded to plain JSON. `duplicates` describes its duplicate keys: with their paths in JSON, with an error message that has the
- * line in YAML.
+ * A body, decoded to plain JSON. `duplicates` describes its duplicate keys: by their paths if the body was JSON, by error messages with
+ * line numbers if it was YAML.
  */
 export interface DecodedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
 }
 
-/** Reads the whole body. Throws 413 as soon as it exceeds the limit. */
+/** Reads the whole body. Throws 413 as soon as the body exceeds the limit. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): StatusError =>
     new StatusError(failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`))
@@ -38,7 +38,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
-    // Do not destroy the request, which would also close the socket before the response is sent.
+    // An error in this loop must not destroy the request, because that would also close the socket before the response is sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > maxBodyBytes) throw tooLarge()
@@ -57,16 +57,16 @@ export function mediaTypeOf(header: string | undefined): string {
   return type === '' ? 'application/json' : type
 }
 
-/** The expected type of a body. */
+/** The type that the object in a request body is expected to have. */
 export interface ExpectedType extends TypeMeta {
   /** True for a custom resource, for which protobuf is not supported. */
   readonly custom?: boolean
-  /** True when integers beyond 2^53 keep all their digits. The Go types of built-in types have no such integers. */
+  /** True to keep all digits of integers beyond 2^53. Built-in types have no such integers. */
   readonly exact?: boolean
 }
 
 /**
- * Decodes an object's body.
+ * Decodes the object in a request body.
  *
  * @throws {StatusError} 400 for an invalid body, 413 for YAML with too many tokens, 415 for an unsupported media type.
  */
@@ -79,7 +79,10 @@ export function decodeObject(body: Buffer, contentType: string | undefined, expe
   return decodeJson(body, (text) => unrecognized(kind, `couldn't get version/kind; json parse error: ${text}`, body), exact)
 }
 
-/** Decodes the options of a write. An error has the same message for all media types, without a summary of the body. */
+/**
+ * Decodes options in a request body, such as DeleteOptions. Unlike in `decodeObject`, the errors for JSON and protobuf do not quote the
+ * body.
+ */
 export function decodeOptions(body: Buffer, contentType: string | undefined, expected: TypeMeta): DecodedBody {
   const type = mediaTypeOf(contentType)
   if (type === 'application/json') return decodeJson(body, (text) => badRequest(`couldn't get version/kind; json parse error: ${text}`))
@@ -103,7 +106,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON; `refuse` makes the error to throw from a message of Go's decoder. */
+/** Decodes JSON. `refuse` returns the error to throw for a message of Go's decoder. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   const { duplicates, error } = scanJson(text)
@@ -115,7 +118,7 @@ function parse(text: string, exact: boolean): JsonValue {
   return exact ? parseJson(text) : (JSON.parse(text) as JsonValue)
 }
 
-/** Decodes YAML, which includes JSON. A body that starts like JSON is parsed as JSON, if it is valid and has no duplicate keys. */
+/** Decodes YAML, which includes JSON. A body that starts like JSON is parsed as JSON if it is valid JSON without duplicate keys. */
 export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   if (/^\s*\{/.test(text)) {
@@ -124,8 +127,8 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
   checkTokens(text)
   try {
-    // Kubernetes reads YAML 1.1 (`yes` is true), but keeps timestamps as strings. Duplicate keys are allowed here, and handled according to
-    // fieldValidation.
+    // Kubernetes reads YAML 1.1 (`yes` is true), but keeps timestamps as strings. The parser allows duplicate keys, because
+    // `fieldValidation` decides whether they are errors.
     const lines = new LineCounter()
     const document = parseDocument(text, {
       lineCounter: lines,
@@ -134,12 +137,12 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
       intAsBigInt: exact,
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
-    // kube-apiserver decodes only the first of several documents.
+    // kube-apiserver decodes only the first document of the YAML, so further documents are no error.
     const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (problem !== undefined) throw problem
     const duplicates = new Set<string>()
     findDuplicates(document.contents, lines, duplicates, 0)
-    // Converting through JSON leaves only plain data.
+    // A round trip through JSON leaves only plain data, without the special values of YAML tags such as `!!set`.
     return { value: parse(stringifyJson(document.toJS() ?? null)!, exact), duplicates: [...duplicates] }
   } catch (error) {
     if (error instanceof StatusError) throw error
@@ -147,7 +150,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
 }
 
-/** Maximum number of YAML tokens. The parser needs microseconds for each, a second for this number; the longest CRDs have fewer. */
+/** Maximum number of YAML tokens. The parser needs about a second for this many, and the longest CRDs have fewer. */
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {
@@ -185,12 +188,12 @@ function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<strin
   }
 }
 
-/** Returns kube-apiserver's 415. */
+/** Returns kube-apiserver's error 415 for a media type that it does not accept. */
 export function unknownMediaType(accepted: readonly string[]): StatusError {
   return unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
 }
 
-/** Returns the 400 for a body that is not an object of the kind (k8s.io/apiserver/pkg/endpoints/handlers: transformDecodeError). */
+/** Returns the error 400 for a body that is not an object of the kind (k8s.io/apiserver/pkg/endpoints/handlers: transformDecodeError). */
 export function unrecognized(kind: string, problem: string, body: Buffer): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${problem} (${summaryOf(body)})`)
 }

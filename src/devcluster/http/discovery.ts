@@ -6,7 +6,7 @@ import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { SubresourceInfo } from '../rest/subresource.ts'
 
-/** A document with its ETag. */
+/** A document as JSON, with its ETag. */
 export interface Document {
   readonly text: string
   readonly etag: string
@@ -169,13 +169,15 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-/** kube-apiserver sorts the subresources of built-in types, but not those of custom resources. */
+/** Returns the subresources in kube-apiserver's order: sorted for built-in types, but not for custom resources. */
 function subresourcesOf({ custom, subresources }: ResourceInfo): [string, SubresourceInfo][] {
   const entries = Object.entries(subresources)
   return custom ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** In entries of built-in types, group and version are empty when they equal those of the document. */
+/**
+ * Returns a `responseKind` of aggregated discovery. For built-in types, group and version are empty when they equal those of the document.
+ */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }
   return { group: group ?? place.group, version: version ?? place.version, kind }
@@ -189,8 +191,8 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 }
 
 /**
- * Lets clients detect that two versions have the same storage version (k8s.io/apiserver/pkg/endpoints/discovery: StorageVersionHash). A
- * type that is served in several groups is stored in one of them.
+ * Returns the hash by which clients detect that two versions have the same storage version (k8s.io/apiserver/pkg/endpoints/discovery:
+ * StorageVersionHash). For a type that is served in several groups, the hash has the group in which the type is stored.
  */
 function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
   const [group] = storageKey.split('/')

@@ -19,19 +19,19 @@ import type { ResourceRequest, Services } from './services.ts'
 import { watchObjects } from './watch.ts'
 import { createObject, deleteObject, deleteObjects, patchObject, updateObject } from './write.ts'
 
-/** The record of an answered request. */
+/** The record of a request to which the server has responded. */
 export interface RequestRecord {
-  /** When it was received, in milliseconds since 1970. */
+  /** Time at which the server received the request, in milliseconds since 1970. */
   readonly at: number
   readonly verb: string
   readonly user: string
   readonly path: string
-  /** The part after the `?`, as it was sent; empty without a query. */
+  /** The query string after the `?`, as it was sent; empty for a request without a query string. */
   readonly query: string
   readonly code: number
   /**
-   * Audit annotations; those that webhooks add have the key `NAME OF THE WEBHOOK/KEY`. Only the audit log of a real kube-apiserver has
-   * them.
+   * Audit annotations, which only the audit log of a real kube-apiserver has. The annotations that a webhook adds have the key
+   * `WEBHOOK_NAME/KEY`.
    */
   readonly annotations?: Readonly<Record<string, string>>
 }
@@ -51,7 +51,7 @@ const handlers: Readonly<Record<Verb, Handler>> = {
   deletecollection: deleteObjects,
 }
 
-/** Handles a request. Never throws: it responds to an error with a `Status`. */
+/** Handles a request, and returns its record. Never rejects, because it responds to an error with a `Status`. */
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
   const at = Date.now()
   let verb = exchange.method.toLowerCase()
@@ -109,7 +109,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 
-/** Returns the verb if the type supports it on a path of this form; throws 404 or 405 otherwise. */
+/** Returns the verb if the type supports it on a path of this form. Otherwise, throws 404 or 405. */
 function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }: RequestInfo): Verb {
   const onCollection = verb === 'list' || verb === 'watch' || verb === 'deletecollection' || (verb === 'create' && name === '')
   const isNamespaces = info.group === '' && info.plural === 'namespaces'
@@ -122,9 +122,9 @@ function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }
     if (offered === undefined) throw info.custom ? notFound(info, name) : unknownResource()
     return allowedVerb(verb, offered.verbs)
   }
-  // Lists and watches work in all namespaces; a create or deletecollection needs one.
+  // A create or deletecollection of a namespaced type requires a namespace; lists and watches do not.
   if (info.namespaced && namespace === '' && (verb === 'create' || verb === 'deletecollection')) throw methodNotAllowed()
-  // POST creates objects in a collection; PUT and PATCH change one object.
+  // A POST must be sent to a collection; PUT and PATCH must be sent to an object.
   if ((verb === 'create') !== (name === '') && !onCollection) throw methodNotAllowed()
   return allowedVerb(verb, info.verbs)
 }

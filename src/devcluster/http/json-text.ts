@@ -4,7 +4,7 @@ import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
 
 export class JsonText {
-  /** The JSON of frozen objects; others can change. */
+  /** The JSON of frozen objects. The JSON of other objects is not cached, because they can change. */
   readonly #texts = new WeakMap<object, string>()
   readonly #items = new WeakMap<object, JsonObject>()
 

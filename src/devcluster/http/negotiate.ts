@@ -26,20 +26,23 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
     )
     return { type: type.toLowerCase(), parameters }
   })
-  // Like kube-apiserver, accept even a type with weight 0 when the header has no other.
+  // Types with weight 0 are sorted last, but not excluded, as in kube-apiserver.
   const weight = (range: MediaRange): number => (range.parameters.q === undefined ? 1 : Number(range.parameters.q) || 0)
   return ranges.sort((a, b) => weight(b) - weight(a))
 }
 
-/** The forms that a response can have. */
+/** The forms in which the server can send a response. */
 export interface Offers {
-  /** True when tables and PartialObjectMetadata are available, which they are not for SubjectAccessReviews and the like. */
+  /**
+   * True when the response can be a table or PartialObjectMetadata. The response to a review, such as a SubjectAccessReview, can be
+   * neither.
+   */
   readonly transformations?: boolean
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * The kind of response, for built-in types; undefined for custom resources, for which kube-apiserver does not support protobuf. For
-   * `object` and `collection`, kube-apiserver's router (go-restful) checks the header before the handler does.
+   * The kind of response; undefined for custom resources, for which kube-apiserver does not support protobuf. For `object` and
+   * `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
@@ -71,7 +74,7 @@ export function negotiate(header: string | undefined, { transformations = false,
 }
 
 /**
- * Returns the encoding for a media type; undefined for an unsupported one. With `hasProtobuf`, a client that accepts protobuf gets JSON,
+ * Returns the encoding for a media type; undefined for an unsupported media type. With `hasProtobuf`, the encoding for protobuf is JSON,
  * because clients decode a response according to its Content-Type.
  */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
@@ -88,12 +91,12 @@ export function encodingOfError(header: string | undefined): Encoding | undefine
   return range && encodingOf(range.type)
 }
 
-/** Returns the 406 of go-restful's router. */
+/** Returns the error 406 of go-restful, kube-apiserver's router for built-in types. */
 function notRouted(offered: readonly string[]): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`, {}))
 }
 
-/** Returns the 406 of the handlers. */
+/** Returns the error 406 of kube-apiserver's handlers. */
 function notAcceptable(offered: readonly string[] = produced): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`))
 }

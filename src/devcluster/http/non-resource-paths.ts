@@ -7,14 +7,15 @@ import { acceptsAggregated, negotiate, parseAccept } from './negotiate.ts'
 import { respond, respondObject, respondText } from './respond.ts'
 import type { Services } from './services.ts'
 
-/** The server's version: that of the Kubernetes API that it imitates. */
+/** The version of Kubernetes whose API the embedded API server imitates. */
 export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' }
 
 // `@` is invalid in a media type. Clients send it nevertheless, and kube-apiserver responds with a dot in its place.
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 /**
- * An OpenAPI v2 document without `definitions`, in protobuf: the field `swagger` is `2.0`. kubectl requests v2 for types missing in v3, and
- * after this response it reports that the type is not installed. After an error, it would end with a message about OpenAPI.
+ * An OpenAPI v2 document without `definitions`, in protobuf: the field `swagger` is `2.0`. kubectl requests v2 for types that are missing
+ * in v3. After this document, kubectl reports that the type is not installed. After an error, kubectl would fail with a message about
+ * OpenAPI.
  */
 const emptyOpenApiV2 = '\n\u00032.0'
 
@@ -45,13 +46,15 @@ export function notFoundText(exchange: Exchange): Promise<void> {
   return respondText(exchange, 404, '404 page not found\n')
 }
 
-/** Responds to a path with an unknown version. In kube-apiserver, built-in groups and groups of CRDs have different handlers. */
+/** Responds to a path with an unknown version. kube-apiserver has different error responses for built-in groups and for groups of CRDs. */
 export function unknownVersion(exchange: Exchange, { catalog }: Services, group: string): Promise<void> {
   if (catalog.all().some((info) => info.group === group && !info.custom)) throw unknownResource()
   return notFoundText(exchange)
 }
 
-/** Throws 405 for methods other than GET. Most documents accept any method, as in kube-apiserver. */
+/**
+ * Throws 405 for methods other than GET. As in kube-apiserver, most documents accept any method; their handlers do not call this function.
+ */
 function refuseWrites({ method }: Exchange): void {
   if (method !== 'GET') throw methodNotAllowed()
 }
@@ -83,8 +86,8 @@ function handleResourceList(exchange: Exchange, services: Services, group: strin
 }
 
 /**
- * Responds with a legacy discovery document, as JSON or YAML; `routed` is true when kube-apiserver serves the document with the router of
- * built-in types.
+ * Responds with a legacy discovery document, as JSON or YAML. `routed` is true when kube-apiserver serves the document with go-restful, its
+ * router for built-in types.
  */
 function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<void> {
   const { encoding } = negotiate(exchange.request.headers.accept, { route: routed ? 'object' : 'document' })
@@ -115,7 +118,7 @@ async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: st
   return document(exchange, found.text, 'application/json', `"${found.hash}"`, hash === null ? 'no-cache, private' : 'public, immutable')
 }
 
-/** Responds with a document and its ETag; 304 when the client has the current document already. */
+/** Responds with a document and its ETag, or with 304 when the client already has the current document. */
 function document(exchange: Exchange, body: string, contentType: string, etag: string, cacheControl = 'public'): Promise<void> {
   const known = (exchange.request.headers['if-none-match'] ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
   return respond(exchange, { code: known ? 304 : 200, contentType, body, headers: { ETag: etag, 'Cache-Control': cacheControl } })

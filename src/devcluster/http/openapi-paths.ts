@@ -7,8 +7,8 @@ import { metaPrefix } from './openapi-meta.ts'
 import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 
 /**
- * Media types of a PATCH. Strategic merge patch is supported for built-in types, but not listed: a client that finds it would compute the
- * patch with merge keys from the document, which are missing. kubectl uses its built-in types instead.
+ * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed, because a client would then compute
+ * them with the merge keys in the document, which has none. kubectl uses its compiled-in types instead.
  */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 const bodyTypes = ['application/json', 'application/yaml']
@@ -34,7 +34,7 @@ const itemOperations: readonly Operation[] = [
 ]
 const subresourceOperations: readonly Operation[] = [...itemOperations.slice(0, 3), { method: 'post', verb: 'create', action: 'post' }]
 
-/** Returns the paths of one type. */
+/** Returns the paths of one type with their operations. */
 export function pathsOf(info: ResourceInfo): JsonObject {
   const root = `${info.group === '' ? '/api' : '/apis'}/${apiVersionOf(info)}`
   const collection = info.namespaced ? `${root}/namespaces/{namespace}/${info.plural}` : `${root}/${info.plural}`
@@ -80,7 +80,7 @@ function operationJson(info: ResourceInfo, target: Target, { method, action }: O
     tags: [apiVersionOf(info).replaceAll(/[./]/g, '_')],
     description: `${action} ${target.kind}`,
     parameters: queryParameters(method, action),
-    // kube-apiserver publishes no DeleteOptions for a collection of custom resources.
+    // kube-apiserver does not publish the request body (DeleteOptions) of a deletecollection of custom resources.
     ...(action === 'deletecollection' && info.custom ? {} : requestBody(method, object)),
     responses: {
       '200': { description: 'OK', content: content(bodyTypes, method === 'delete' ? refTo(`${metaPrefix}.Status`) : listed) },

@@ -1,4 +1,4 @@
-/** The schemas in the OpenAPI v3 documents: of custom types from their CRDs, of built-in types from their Go types. */
+/** The schemas in the OpenAPI v3 documents. Schemas of custom resources are made from CRDs, and schemas of built-in types from Go types. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -29,7 +29,7 @@ export function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Returns a reference with a description; OpenAPI 3.0 does not allow one beside `$ref`. */
+/** Returns a reference with a description; OpenAPI 3.0 does not allow a description next to `$ref`. */
 function describedRef(name: string, description: string): JsonObject {
   return { description, allOf: [refTo(name)] }
 }
@@ -53,7 +53,7 @@ export function componentName(info: ComponentType, kindName: string): string {
   return `${prefix}.${info.version}.${kindName}`
 }
 
-/** Returns all components for the types of one group version. */
+/** Returns all component schemas for the types of one group version. */
 export function componentsOf(rows: readonly ResourceInfo[]): JsonObject {
   const components: JsonObject = { ...metaSchemas }
   for (const info of rows) {
@@ -149,7 +149,7 @@ function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject)
   if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], owner, components) }
   const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(owner, shape.type)
   if (!Object.hasOwn(components, name)) {
-    // Add the component before its fields are visited, because one of them may contain the type itself.
+    // The component is added before its fields are visited, because a field may contain the type itself.
     const component: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
     components[name] = component
     component.properties = fieldsOf(shape.fields, owner, components)

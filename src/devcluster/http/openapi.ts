@@ -10,7 +10,9 @@ import { componentsOf } from './openapi-schemas.ts'
 
 export interface OpenApiDocument {
   readonly text: string
-  /** The hash in the document's URL in the index. It changes with the document, so clients can cache the document forever. */
+  /**
+   * The hash in the document's URL, which the index contains. A changed document has another URL, so clients can cache a response forever.
+   */
   readonly hash: string
 }
 

@@ -13,7 +13,7 @@ import { listMetadataOf, parseIncludeObject, partialListOf, partialOf, tableOf }
 export interface Presentation {
   readonly info: ResourceInfo
   readonly form: Form
-  /** The query parameter `includeObject`. */
+  /** The query parameter `includeObject`: the part of each object in a table; null when missing. */
   readonly includeObject: string | null
   readonly jsonText: JsonText
   /** The current time, for ages in tables. */
@@ -22,7 +22,7 @@ export interface Presentation {
 
 export function presentObject(object: JsonObject, presentation: Presentation): JsonObject {
   const { info, form } = presentation
-  // A Status is never converted.
+  // kube-apiserver does not convert a Status to a table or to PartialObjectMetadata.
   if (form.as === 'object' || object.kind === 'Status') return object
   if (form.as === 'table') return table([object], listMetadataOf(object), presentation)
   if (form.kind === 'PartialObjectMetadata') return partialOf(object, form.version)
@@ -49,7 +49,10 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
   throw notAcceptable(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)
 }
 
-/** @param columnDefinitions true for the first event of a stream: only its table contains the column definitions */
+/**
+ * Converts the object of a watch event. `columnDefinitions` is true for the first event of a watch, whose table is the only one with column
+ * definitions.
+ */
 export function presentEvent(type: string, object: JsonObject, presentation: Presentation, columnDefinitions: boolean): JsonObject {
   const { form } = presentation
   if (type === 'ERROR' || form.as === 'object') return object

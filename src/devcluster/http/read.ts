@@ -18,7 +18,7 @@ export function keyOf({ info, target }: ResourceRequest): ObjectKey {
   return info.namespaced ? { namespace: target.namespace, name: target.name } : { name: target.name }
 }
 
-/** Negotiates the form of the response. */
+/** Returns the negotiated form of the response, and what the conversion of objects to this form needs. */
 export function presentationOf(exchange: Exchange, { info, target }: ResourceRequest, services: Services, stream = false): Presentation {
   const subresource = target.subresource === '' ? undefined : info.subresources[target.subresource]
   const transformations =
@@ -45,7 +45,7 @@ export function isPodLog({ verb, group, resource, subresource, namespace }: Requ
   return verb === 'get' && group === '' && resource === 'pods' && subresource === 'log' && namespace !== ''
 }
 
-/** Returns the log of a Pod: always empty, because Pods are simulated. The response for an unscheduled Pod has no body. */
+/** Responds with the log of a Pod, which is always empty because Pods are simulated. For a Pod without a node, responds with 204. */
 export async function getPodLog(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<void> {
   const { spec } = registry.get(request.info, keyOf(request))
   if (!isObject(spec) || !spec.nodeName) {
@@ -93,7 +93,7 @@ export interface SelectionOptions {
 }
 
 export function listOptions(query: URLSearchParams, { info, target }: ResourceRequest): SelectionOptions {
-  // A cluster-scoped type has no path below a namespace.
+  // A cluster-scoped type does not exist below `/namespaces/NAME/`.
   if (!info.namespaced && target.namespace !== '' && info.plural !== 'namespaces') throw unknownResource()
   const text = <Name extends keyof SelectionOptions>(name: Name): { [Key in Name]?: string } => {
     const value = query.get(name)

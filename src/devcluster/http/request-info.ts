@@ -1,4 +1,4 @@
-/** Derives verb and resource of a request from method and path. */
+/** Derives the verb and the resource of a request from its method, path and query. */
 
 /** The request as the authorizer and the handlers see it (k8s.io/apiserver/pkg/endpoints/request: RequestInfo). */
 export interface RequestInfo {
@@ -11,23 +11,23 @@ export interface RequestInfo {
   readonly verb: string
   readonly group: string
   readonly version: string
-  /** Lower-case plural. */
+  /** Plural of the type in lower case, e.g. `pods`. */
   readonly resource: string
   readonly subresource: string
   /**
-   * Empty for cluster-scoped requests. A request for a Namespace has the Namespace's own name here, with which kube-apiserver authorizes
-   * it.
+   * Empty for cluster-scoped objects and for all namespaces. For a Namespace itself, this is its name, because kube-apiserver authorizes
+   * the request in that namespace.
    */
   readonly namespace: string
-  /** Empty for a collection. */
+  /** Name of the object. For a collection, the name in the field selector `metadata.name=NAME`, otherwise empty. */
   readonly name: string
-  /** The path segments after the subresource, which valid API paths do not have. */
+  /** The path segments after the subresource. A request with such segments gets 404. */
   readonly rest: readonly string[]
 }
 
 const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/** Subresources X of a Namespace in the path `/api/v1/namespaces/NAME/X`; any other X is a resource in the namespace. */
+/** Subresources of Namespaces. In a path `/api/v1/namespaces/NAME/X`, any other X is a resource in the namespace. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 /**
@@ -64,7 +64,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 interface Location extends Pick<RequestInfo, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name' | 'rest'> {
-  /** True below `/api/v1/watch/`, the deprecated form of a watch, in which a name in the path selects one object. */
+  /** True for a path below `/api/v1/watch/`, the deprecated form of a watch. A name in such a path selects one object. */
   readonly isWatch: boolean
 }
 
@@ -85,7 +85,9 @@ function locate(parts: readonly string[]): Location | undefined {
   return { group, version, resource, subresource, namespace, name, rest: more, isWatch }
 }
 
-/** A list with the field selector `metadata.name` is authorized as a request for that name. */
+/**
+ * Returns the name in the field selector `metadata.name=NAME`. kube-apiserver authorizes a request with this selector as one for that name.
+ */
 function nameInSelector(verb: string, query: URLSearchParams): string {
   if (verb === 'create') return ''
   const match = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '')

@@ -19,15 +19,15 @@ const gzipAsync = promisify(gzip)
 const gzipThreshold = 128 * 1024
 
 /**
- * Maximum size in bytes of all warnings of one response; beyond it, each warning is truncated (k8s.io/apiserver/pkg/endpoints/filters:
- * warning.go).
+ * Maximum size in bytes of all warnings of one response. When they are larger, each warning is truncated
+ * (k8s.io/apiserver/pkg/endpoints/filters: warning.go).
  */
 const warningBudget = 4096
 const cutWarning = 256
 
 export interface Answer {
   readonly code: number
-  /** The header is omitted when undefined. */
+  /** Value of the Content-Type header; undefined for a response without this header. */
   readonly contentType?: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
@@ -53,7 +53,7 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
   response.end(bodiless ? undefined : bytes)
 }
 
-/** Sends an object as YAML if negotiated, otherwise as JSON. */
+/** Sends an object in the negotiated encoding. `text` is the object as JSON. */
 export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
   if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: yamlText(object) })
   return respond(exchange, {
@@ -74,7 +74,10 @@ function isPrettyPrint({ query, request }: Exchange): boolean {
 /** The values that Go's `strconv.ParseBool` parses as true. */
 const goTrue = /^(?:1|t|T|true|TRUE|True)$/
 
-/** Formats YAML with sorted keys. Strings that YAML 1.1, which Kubernetes reads, would parse as another type are quoted. */
+/**
+ * Formats YAML with sorted keys. Strings that YAML 1.1 would parse as another type, such as `yes`, are quoted, because Kubernetes reads
+ * YAML 1.1.
+ */
 function yamlText(object: object): string {
   return stringify(object, { version: '1.1', sortMapEntries: true, indentSeq: false, lineWidth: 0 })
 }
@@ -116,7 +119,10 @@ export function setWarnings({ response, warnings }: Exchange): void {
   if (kept.length > 0) response.setHeader('Warning', kept)
 }
 
-/** Formats `299 - "message"`. As in Go, the header contains UTF-8 bytes. Node accepts them only as one latin1 character for each byte. */
+/**
+ * Formats the Warning header `299 - "message"`. As in Go, it contains UTF-8 bytes, which Node accepts only as one latin1 character per
+ * byte.
+ */
 function warningHeader(text: string): string {
   return Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`).toString('latin1')
 }

@@ -42,7 +42,7 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Ends watches at once, waits briefly for other requests, and closes all connections. */
+  /** Ends watches immediately, waits up to 500 ms for other requests, and closes all connections. */
   close(): Promise<void>
 }
 
@@ -50,18 +50,18 @@ export interface ApiServer {
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 60_000
 /**
- * Longer than the 90 s after which Go clients close an idle connection. The client should close first: it may send a request while the
- * server closes.
+ * Time in milliseconds after which the server closes an idle connection. It is longer than the 90 s of Go clients, because the client
+ * should close first: a client may send a request while the server closes the connection.
  */
 const keepAliveTimeoutMs = 120_000
 const maxHeaderBytes = 64 * 1024
-/** Time that `close` waits for running requests. */
+/** Maximum time in milliseconds that `close` waits for running requests. */
 const closeGraceMs = 500
 
 /**
- * Starts the server.
+ * Starts the server. Resolves when the server accepts connections.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when another program uses the port.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use.
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { catalog, authorizer, clock, logger, host = '127.0.0.1' } = options
@@ -116,7 +116,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     socket.once('close', () => sockets.delete(socket))
   })
   server.on('clientError', refuseMalformed)
-  // A failed TLS handshake is usually the client's fault: a wrong CA, a port scan.
+  // A failed TLS handshake is usually caused by the client, e.g. by a wrong CA or a port scan, so it is logged at the debug level.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
   const port = await listen(server, { host, port: options.port ?? 0 })
   // An error while accepting a connection, e.g. too many open files, must not end the process.

@@ -11,7 +11,7 @@ import type { JsonText } from './json-text.ts'
 import type { OpenApi } from './openapi.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** The part of the registry that the HTTP handlers need. */
+/** The methods of the registry that the HTTP handlers call. */
 export type Resources = Pick<
   Registry,
   'get' | 'read' | 'readList' | 'waitFor' | 'watch' | 'create' | 'put' | 'patch' | 'delete' | 'deleteCollection'
@@ -28,7 +28,7 @@ export interface Services {
   readonly openApi: OpenApi
 }
 
-/** An authorized request for an existing resource type. */
+/** An authorized request for a type in the catalog. */
 export interface ResourceRequest {
   readonly info: ResourceInfo
   readonly target: RequestInfo

@@ -8,7 +8,7 @@ import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'
 
-/** The part of the object in each row. */
+/** The part of its object that a row of the table contains. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 export function parseIncludeObject(value: string | null): IncludeObject {
@@ -45,7 +45,7 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
   }
 }
 
-/** Returns the columns of a type; a Scale has its own. */
+/** Returns the table columns of a type, or those of the type Scale if the object is the scale subresource. */
 function columnsOf(info: ResourceInfo, object: JsonObject | undefined): readonly Column[] {
   if (object?.kind === 'Scale' && object.apiVersion === 'autoscaling/v1') return scaleColumns
   return info.columns.length === 0 ? genericColumns : info.columns
@@ -76,7 +76,7 @@ export function partialListOf(objects: readonly JsonObject[], metadata: JsonObje
   }
 }
 
-/** Returns the metadata for a table of one object. */
+/** Returns the metadata of a table with one object, which is list metadata with the object's resourceVersion. */
 export function listMetadataOf(object: JsonObject): JsonObject {
   const resourceVersion = getOwn(metadataOf(object), 'resourceVersion')
   return resourceVersion === undefined ? {} : { resourceVersion }

@@ -15,7 +15,7 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** Lines are collected up to this length before they are written. */
+/** Collected lines are written immediately when they are longer than this number of characters. */
 const batchLength = 64 * 1024
 
 /** Time in milliseconds after which a watch whose client reads nothing is closed. The client then lists and watches again. */
@@ -24,7 +24,8 @@ const stallMs = 60_000
 export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services, true)
   const options = watchOptions(exchange.query, request)
-  // An invalid request gets a response with its status code; later errors are sent as events of the stream.
+  // An error of the request itself gets a response with its status code. An expired resourceVersion and all later errors are sent as ERROR
+  // events, after the status code 200.
   const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
   let next = settled(events.next())
   const first = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
@@ -55,7 +56,7 @@ export async function watchObjects(exchange: Exchange, request: ResourceRequest,
 
 type Events = AsyncIterator<{ type: string; object: JsonObject }>
 
-/** Opens the watch; if that throws, reading the first event rejects. */
+/** Opens the watch. If opening throws, the promise of the first event rejects. */
 function opened(open: () => AsyncIterable<{ type: string; object: JsonObject }>): Events {
   try {
     return open()[Symbol.asyncIterator]()
@@ -68,7 +69,7 @@ function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOp
   const { limit: _limit, continue: continued = '', resourceVersionMatch: match = '', ...selection } = listOptions(query, request)
   refuseListOptions(watchErrors(match, continued, selection.sendInitialEvents !== undefined))
   const { name } = request.target
-  // The deprecated form of a watch has an object's name in its path.
+  // The deprecated form of a watch can have an object's name in its path.
   const byName = name === '' || selection.fieldSelector !== undefined ? {} : { fieldSelector: `metadata.name=${name}` }
   return {
     ...selection,
@@ -78,7 +79,7 @@ function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOp
 }
 
 /**
- * Validates watch options: sendInitialEvents requires resourceVersionMatch, which is forbidden without it
+ * Validates watch options. `sendInitialEvents` requires `resourceVersionMatch`, and `resourceVersionMatch` requires `sendInitialEvents`
  * (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
  */
 function watchErrors(match: string, continued: string, sendsInitialEvents: boolean): FieldError[] {
@@ -99,7 +100,7 @@ interface Lines {
   end(): void
 }
 
-/** Sends the headers at once, because clients wait for them. Lines of the same turn of the event loop are written together. */
+/** Sends the headers immediately, because clients wait for them. Lines that are added before the next tick are written together. */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
   response.setHeader('Content-Type', 'application/json')
@@ -129,7 +130,7 @@ function begin(exchange: Exchange): Lines {
   }
 }
 
-/** Waits until the client has read what was written; resolves to false when the watch must end. */
+/** Waits until the client has read the data in the buffer. Resolves to false when the watch must end. */
 async function drained({ response, signal }: Exchange, { clock }: Services): Promise<boolean> {
   const stalled = new AbortController()
   const timer = clock.after(stallMs, () => stalled.abort())
@@ -137,7 +138,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
     await once(response, 'drain', { signal: AbortSignal.any([signal, stalled.signal]) })
     return true
   } catch {
-    // The watch ends after a disconnect as well as after a stall; a stalled socket would never accept the rest.
+    // The client has disconnected, or reads nothing. In both cases, it would not receive the rest.
     response.destroy()
     return false
   } finally {
@@ -145,7 +146,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
   }
 }
 
-/** Returns a promise that never rejects: an error that occurs before the promise is awaited must not be an unhandled rejection. */
+/** Returns a promise that never rejects. Otherwise, an error that occurs before the promise is awaited would be an unhandled rejection. */
 function settled<T>(promise: Promise<T>): Promise<{ result: T } | { error: unknown }> {
   return promise.then(
     (result) => ({ result }),

@@ -21,7 +21,7 @@ const fieldValidations = ['Ignore', 'Strict', 'Warn'] as const
 /**
  * Returns the context of a write, from the query of the request.
  *
- * @param apply true for an apply patch, which requires a field manager and allows `force`
+ * @param apply true for a server-side apply request, which requires a field manager and allows `force`
  * @throws {StatusError} 422 for invalid parameters.
  */
 export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKind, apply = false): RequestContext {
@@ -69,7 +69,7 @@ function printableErrors(fieldManager: string): FieldError[] {
 
 /**
  * Default and maximum duration of a write in milliseconds (k8s.io/apiserver/pkg/endpoints/handlers: requestTimeoutUpperBound). A client can
- * request a shorter one.
+ * request a shorter duration with the parameter `timeout`.
  */
 const maxWriteMs = 34_000
 const unitMs: Readonly<Record<string, number>> = {
@@ -133,7 +133,7 @@ function optionsOf(query: URLSearchParams): JsonObject {
   return options
 }
 
-/** Parses an integer query parameter. */
+/** Parses an integer query parameter. Throws 400 when it is not an integer. */
 export function integer(text: string): number {
   if (!/^[-+]?\d+$/.test(text)) throw badRequest(notANumber('ParseInt', text))
   return Number(text)

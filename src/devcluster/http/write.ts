@@ -94,7 +94,7 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
   const { group, version, kind } = type
   const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind, exact: isExact(info) }
   const { value, duplicates } = decodeObject(body, contentType, expected)
-  // A null body is decoded as an empty object.
+  // The body `null` is decoded as an empty object.
   const object = value ?? {}
   if (!isObject(object)) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${notAnObject(object)}`, body)
   for (const [field, given] of Object.entries(object)) {
@@ -110,7 +110,7 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
   return { object, duplicates }
 }
 
-/** True when integers keep all digits: custom resources keep values verbatim, and CRDs embed them in defaults and enums. */
+/** True for types whose integers keep all digits: custom resources, and CRDs, which contain such integers in defaults and enums. */
 function isExact({ custom, group }: ResourceInfo): boolean {
   return custom || group === 'apiextensions.k8s.io'
 }

@@ -1,12 +1,21 @@
-/** JSON patch, RFC 6902, with the leniency and the messages of kube-apiserver's library (github.com/evanphx/json-patch v4). */
+/**
+ * JSON patch (RFC 6902). Like kube-apiserver's library (github.com/evanphx/json-patch v4), it tolerates some invalid patches, and its
+ * errors have the same messages.
+ */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/json.ts'
 import { PatchError } from './patch-error.ts'
 
-/** Maximum number of operations, as in kube-apiserver. Each operation copies the path to its target. */
+/**
+ * Maximum number of operations, as in kube-apiserver. Each operation copies the objects and lists on its path, so the limit bounds the
+ * work.
+ */
 const maxOperations = 10_000
 
-/** Maximum total size of copied values, as JSON (k8s.io/apiserver/pkg/server: Config, JSONPatchMaxCopyBytes). */
+/**
+ * Maximum total size in bytes, as JSON, of the values that `copy` operations copy (k8s.io/apiserver/pkg/server: Config,
+ * JSONPatchMaxCopyBytes).
+ */
 const maxCopiedBytes = 3 * 1024 * 1024
 
 type Holder = JsonObject | JsonValue[]
@@ -26,7 +35,7 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, count), document)
 }
 
-/** @param count called with each copied value; throws when the total size is too large */
+/** Applies one operation. Calls `count` with the value of a `copy` operation; `count` throws when the total size is too large. */
 function applyOperation(document: JsonValue, operation: JsonValue, count: (copied: JsonValue) => void): JsonValue {
   if (!isObject(operation)) throw malformed('an operation of a JSON patch must be an object')
   const { op } = operation
@@ -99,7 +108,10 @@ interface Place {
   readonly key: string
 }
 
-/** Returns the container and key of a path's last token; undefined when the container does not exist. */
+/**
+ * Returns the object or list that contains the target of `path`, and the target's key in it; undefined when there is no such object or
+ * list.
+ */
 function find(document: JsonValue, path: string): Place | undefined {
   const tokens = tokensOf(path)
   const key = tokens.pop()
@@ -109,7 +121,10 @@ function find(document: JsonValue, path: string): Place | undefined {
   return isHolder(holder) ? { holder, key } : undefined
 }
 
-/** Copies the containers along the path; `edit` returns the replacement of the innermost one. */
+/**
+ * Returns a copy of the document. `edit` returns the replacement for the object or list that contains the target of `path`. Only the
+ * objects and lists on the path are copied.
+ */
 function change(document: JsonValue, path: string, missing: PatchError, edit: (holder: Holder, key: string) => JsonValue): JsonValue {
   const tokens = tokensOf(path)
   if (tokens.length === 0) throw missing
@@ -167,7 +182,10 @@ function existing(holder: readonly JsonValue[], key: string, context: string): n
   throw failed(`${context}: ${index}`)
 }
 
-/** Resolves an index in a list of this length; a negative index counts from the end. Returns Go's error message for an invalid index. */
+/**
+ * Returns the index that `token` denotes in a list with `length` items; a negative index counts from the end. Returns Go's error message
+ * for an invalid index.
+ */
 function indexIn(length: number, token: string): number | string {
   if (!/^[-+]?\d+$/.test(token)) return `strconv.Atoi: parsing ${JSON.stringify(token)}: invalid syntax`
   const index = Number(token)
@@ -175,7 +193,7 @@ function indexIn(length: number, token: string): number | string {
   return index < 0 ? index + length : index
 }
 
-/** Returns the tokens of a JSON pointer; an empty list when the pointer does not begin with a slash. */
+/** Returns the tokens of a JSON pointer. Like the Go library, ignores any characters before the first slash. */
 function tokensOf(path: string): string[] {
   return path
     .split('/')
@@ -187,7 +205,7 @@ function pointer(operation: JsonObject, field: 'path' | 'from'): string {
   const text = operation[field]
   if (typeof text === 'string') return text
   const { op } = operation
-  // The Go library reports a missing field for some operations only.
+  // The Go library's message names the missing field for some operations only.
   const isSilent = op === 'add' || op === 'remove' || (op === 'copy' && field === 'path')
   const what = isSilent ? '' : field === 'path' ? 'operation missing path field: ' : 'operation, missing from field: '
   throw failed(`${String(op)} operation failed to decode ${field}: ${what}missing value`)

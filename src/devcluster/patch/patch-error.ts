@@ -3,7 +3,7 @@
 export class PatchError extends Error {
   override readonly name = 'PatchError'
   /**
-   * `malformed`: not a valid patch. `failed`: does not apply to the object. `internal`: an error for which kube-apiserver responds with
+   * `malformed`: the patch itself is invalid. `failed`: the patch does not apply to the object. `internal`: kube-apiserver responds with
    * 500.
    */
   readonly reason: 'malformed' | 'failed' | 'internal'

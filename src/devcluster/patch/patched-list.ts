@@ -1,4 +1,4 @@
-/** Order of a list after a strategic merge patch: items of the patch in the patch's order, the others in their old order. */
+/** The order of a list after a strategic merge patch. Items in the patch take the patch's order; the other items keep their old order. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { goText, goTypeName } from '../types/go-text.ts'
@@ -6,7 +6,7 @@ import { PatchError } from './patch-error.ts'
 
 type Items = readonly JsonValue[]
 
-/** Returns the value of an item's merge key. In a list of scalars the merge key is empty, and the value is the item itself. */
+/** Returns the value of an item's merge key. For a list of scalars, `mergeKey` is empty, and the item itself is returned. */
 export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   if (mergeKey === '') return item
   if (!isObject(item)) throw new PatchError('internal', `expected a map[string]interface {}, but received a ${goTypeName(item)}`)
@@ -15,15 +15,15 @@ export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   return value
 }
 
-/** Splits items into those whose merge key is also in `by`, and the others. */
+/** Splits `items` into the items whose merge key equals that of an item in `by`, and the other items. */
 export function partition(items: Items, by: Items, mergeKey: string): [patched: Items, others: Items] {
   const known = new Set(by.map((item) => mergeKeyOf(item, mergeKey)))
   return [items.filter((item) => known.has(mergeKeyOf(item, mergeKey))), items.filter((item) => !known.has(mergeKeyOf(item, mergeKey)))]
 }
 
 /**
- * Merges the patched and the other items of a list. Each part keeps its own order, and an unpatched item comes before a patched one that it
- * preceded in the old list.
+ * Merges the patched items, sorted as in `order`, with the other items, sorted as in the old list `before`. An item that is not patched
+ * comes before the patched items that it preceded in the old list.
  */
 export function inOrder(patched: Items, others: Items, order: Items, before: Items, mergeKey: string): JsonValue[] {
   const place = (item: JsonValue, among: Items): number => {
@@ -40,12 +40,15 @@ export function inOrder(patched: Items, others: Items, order: Items, before: Ite
   return [...list, ...left, ...right]
 }
 
-/** Returns the list without the items whose merge key has this value. */
+/** Returns the items whose merge key does not have the value `identity`. */
 export function deleteItems(items: Items, mergeKey: string, identity: JsonValue): Items {
   return items.filter((item) => (item as JsonObject)[mergeKey] !== identity)
 }
 
-/** Removes duplicate scalars. As in Go, the last item moves to the place of a removed one. */
+/**
+ * Removes duplicate scalars. The list's last item takes the place of a removed duplicate (k8s.io/apimachinery/pkg/util/strategicpatch:
+ * deduplicateScalars).
+ */
 export function uniqueScalars(items: Items): JsonValue[] {
   const list = [...items]
   for (let i = 0; i < list.length; i += 1) {

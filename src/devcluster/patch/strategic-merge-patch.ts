@@ -14,7 +14,10 @@ const retainKeysDirective = '$retainKeys'
 const orderPrefix = '$setElementOrder'
 const deletePrefix = '$deleteFromPrimitiveList'
 
-/** Returns the target with the patch merged in, according to the rules of its type. Neither argument is changed. Throws `PatchError`. */
+/**
+ * Returns the target with the patch merged in, according to the merge rules of the Go type. Neither argument is changed. Throws
+ * `PatchError`.
+ */
 export function strategicMergePatch(target: JsonObject, patch: JsonValue, type: GoType): JsonObject {
   if (!isObject(patch)) throw new PatchError('malformed', 'a strategic merge patch must be an object')
   return mergeMaps(target, patch, type)
@@ -53,7 +56,7 @@ function mergeMaps(target: JsonObject, patch: JsonObject, type: GoType): JsonObj
   return merged
 }
 
-/** Returns a copy of the target, with only the fields in `$retainKeys` if the patch has it. */
+/** Returns a copy of the target. If the patch has `$retainKeys`, the copy has only the fields in that list. */
 function retained(target: JsonObject, patch: JsonObject): JsonObject {
   const keys = patch[retainKeysDirective]
   if (keys === undefined) return { ...target }
@@ -66,7 +69,7 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)))
 }
 
-/** Merges the lists that have a `$setElementOrder`, and removes both the list and the directive from `rest`. */
+/** Merges each list that has a `$setElementOrder` directive in the patch, and removes the list and its directive from `rest`. */
 function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
   for (const [written, order] of Object.entries(rest)) {
     if (!written.startsWith(orderPrefix)) continue
@@ -94,7 +97,7 @@ function listAt(holder: JsonObject, key: string): readonly JsonValue[] | undefin
   return list
 }
 
-/** Throws unless all items of the patch are in `$setElementOrder`, in the same order. */
+/** Throws unless all items of the patch are in the `$setElementOrder` list `order`, in the same order. */
 function checkOrder(patch: readonly JsonValue[], order: readonly JsonValue[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return
   const items = patch.filter((item) => !(isObject(item) && Object.hasOwn(item, patchDirective)))
@@ -130,7 +133,9 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], f
   return inOrder(...partition(merged, items, mergeKey), items, kept, mergeKey)
 }
 
-/** Processes directives among list items: returns the remaining items of the list, and the patch's items that are not directives. */
+/**
+ * Processes the `$patch` directives among list items. Returns the old items that remain, and the items of the patch without a directive.
+ */
 function processDirectives(
   before: readonly JsonValue[],
   patch: readonly JsonObject[],
@@ -148,7 +153,7 @@ function processDirectives(
   return { kept: patch.some((item) => item[patchDirective] === 'replace') ? [] : kept, items }
 }
 
-/** True when all items are maps. Throws for items of different types. */
+/** True when all items of both lists are JSON objects. Throws when the items have different types. */
 function areMaps(before: readonly JsonValue[], patch: readonly JsonValue[]): boolean {
   const [first, ...others] = [...before, ...patch].map(goTypeName)
   if (others.some((type) => type !== first))
@@ -165,13 +170,13 @@ function lookup(type: GoType, key: string): GoField {
   return field
 }
 
-/** Returns `containers` for `$setElementOrder/containers`. */
+/** Returns the name of the field to which a directive refers, e.g. `containers` for `$setElementOrder/containers`. */
 function fieldOf(written: string, prefix: string, what: string): string {
   if (!written.startsWith(`${prefix}/`)) throw new PatchError('malformed', `invalid patch format of ${what}`)
   return written.slice(prefix.length + 1)
 }
 
-/** Removes nulls and directives from a value that the patch adds; undefined when the value itself is a directive. */
+/** Returns a value that the patch adds, without nulls and directives; undefined when the value is an object with a `$patch` directive. */
 function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined)
   if (!isObject(value)) return value

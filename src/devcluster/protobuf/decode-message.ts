@@ -1,6 +1,6 @@
 /**
- * Decodes a protobuf message to the JSON that Go would encode for it. An explicit 0 is therefore omitted if the struct field has
- * `omitempty`, and a missing field gets its zero value if the struct field does not.
+ * Decodes a protobuf message to the JSON that Go would encode for the decoded struct. If a struct field has `omitempty`, an explicit 0 is
+ * omitted; otherwise, a missing field has its zero value.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -10,12 +10,19 @@ import { messageDescriptor } from './descriptors.ts'
 import { jsonForms } from './json-forms.ts'
 import { ProtobufError, WireReader, wireTypes } from './wire-reader.ts'
 
-/** @throws {ProtobufError} when the bytes are not a valid message. */
+/**
+ * Returns the JSON of an encoded message.
+ *
+ * @throws {ProtobufError} when the bytes are not a valid message.
+ */
 export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonObject {
   return fieldsOf(message, bytes, 0)
 }
 
-/** The values of a field. The encodings of a message field that occurs several times are concatenated, which merges the messages. */
+/**
+ * The decoded values of a field. For a single message, `pieces` has the encoded bytes of each occurrence, because decoding the concatenated
+ * bytes merges the occurrences.
+ */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 
 function fieldsOf(message: MessageDescriptor, bytes: Buffer, depth: number): JsonObject {
@@ -68,7 +75,9 @@ function readField(field: FieldDescriptor, wireType: number, reader: WireReader,
   }
 }
 
-/** Decodes an entry of a map with string keys. Like Go's decoder, this one does not check field numbers and wire types in the entry. */
+/**
+ * Decodes an entry of a map with string keys. Like Go's decoder, this function does not check field numbers and wire types in the entry.
+ */
 function entryOf(field: FieldDescriptor, bytes: Buffer, depth: number): [string, JsonValue] {
   const reader = new WireReader(bytes)
   let key = ''

@@ -1,5 +1,5 @@
 /**
- * Objects in Kubernetes' protobuf format: a prefix of four bytes, and the object in a `runtime.Unknown`
+ * Decodes Kubernetes' protobuf format: a prefix of four bytes, and a `runtime.Unknown` message that contains the encoded object
  * (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
  */
 import { quote } from '../../api/field-error.ts'
@@ -15,7 +15,7 @@ export interface TypeMeta {
   readonly kind: string
 }
 
-/** Thrown when the type is known, but the object is invalid. */
+/** Thrown when apiVersion and kind can be decoded, but the type is not registered or the object is invalid. */
 export class UnreadableObject extends ProtobufError {
   readonly type: TypeMeta
 
@@ -26,10 +26,10 @@ export class UnreadableObject extends ProtobufError {
 }
 
 /**
- * Decodes a body to JSON.
+ * Decodes a request body to JSON.
  *
- * @param expected type of an object without apiVersion and kind
- * @throws {ProtobufError} for invalid protobuf; {@link UnreadableObject} when the type could be decoded.
+ * @param expected apiVersion and kind of an object that has neither
+ * @throws {ProtobufError} for invalid protobuf; {@link UnreadableObject} when apiVersion and kind can be decoded.
  */
 export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObject {
   if (body.length === 0) throw new ProtobufError('empty data')
@@ -41,7 +41,7 @@ export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObje
   const type = { kind: unknown.kind || expected.kind, apiVersion: unknown.apiVersion || expected.apiVersion }
   if (!isRegistered(type.apiVersion, type.kind)) throw new UnreadableObject(type, noSuchKind(type))
   const message = messageOfKind(type.apiVersion, type.kind)
-  // The type is a list, or a version that is not served. The content is irrelevant, because the type is rejected.
+  // The type is a list, or a type that is not served. The caller rejects it, so its fields are not decoded.
   if (message === undefined) return { ...type }
   try {
     return { ...type, ...decodeMessage(message, Buffer.from(unknown.raw ?? '', 'base64')) }
@@ -52,7 +52,7 @@ export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObje
 
 type Unknown = Partial<Record<'apiVersion' | 'kind' | 'raw', string>>
 
-/** Returns the message for an unknown type. */
+/** Returns kube-apiserver's error message for a type that is not registered. */
 export function noSuchKind({ apiVersion, kind }: TypeMeta): string {
   return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
 }

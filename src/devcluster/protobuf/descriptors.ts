@@ -7,23 +7,23 @@ export type Scalar = (typeof scalars)[number]
 
 export interface FieldDescriptor {
   readonly number: number
-  /** Name in JSON; undefined for an inlined message. */
+  /** Name of the field in JSON; undefined for an inlined message. */
   readonly name: string | undefined
-  /** Name in Go, for errors. */
+  /** Name of the field in Go, for error messages. */
   readonly goName: string
   readonly label: 'one' | 'list' | 'map'
-  /** True when a missing value differs from the zero value. */
+  /** True when the Go field is a pointer, which distinguishes a missing value from the zero value. */
   readonly pointer: boolean
   /** True when Go omits an empty value from JSON: `omitempty`, or `omitzero` for messages. */
   readonly omitsEmpty: boolean
-  /** Type of the values: a scalar, or the name of a message. */
+  /** Type of the field's value; for a list or map, of its items or values. A scalar, or the name of a message. */
   readonly type: Scalar | { readonly message: string }
 }
 
 export interface MessageDescriptor {
-  /** Name with the package, e.g. `core.v1.Pod`. */
+  /** Name of the message with its package, e.g. `core.v1.Pod`. */
   readonly name: string
-  /** In the order of Go's JSON. */
+  /** The fields in the order in which Go encodes them as JSON. */
   readonly fields: readonly FieldDescriptor[]
   readonly byNumber: ReadonlyMap<number, FieldDescriptor>
 }
@@ -43,8 +43,8 @@ export function messageDescriptor(name: string): MessageDescriptor {
 }
 
 /**
- * Parses `3 []*Foo foos? Goo`: number, type, name in JSON (`-` when inlined; `?` for omitempty), and name in Go unless it is the
- * capitalized JSON name.
+ * Parses the description of a field, e.g. `3 []*Foo foos? Goo`: its number, its type, its name in JSON, and its name in Go unless that is
+ * the capitalized JSON name. The JSON name is `-` for an inlined message; a `?` after the name means `omitempty`.
  */
 function fieldOf(text: string, holder: string): FieldDescriptor {
   const [number = '', typeText = '', nameText = '', goName] = text.split(' ')
@@ -66,7 +66,7 @@ function isScalar(type: string): type is Scalar {
 }
 
 interface Kinds {
-  /** The package of the messages; undefined when only the names of the kinds are known. */
+  /** The package of the kinds' messages; undefined when the generated data has only the names of the kinds. */
   readonly holder: string | undefined
   readonly names: ReadonlySet<string>
 }
@@ -83,7 +83,8 @@ const kinds = new Map<string, Kinds>([
 ])
 
 /**
- * These sets are the kinds that are registered for every apiVersion, the kinds for every built-in group version, and further kinds of `v1`.
+ * Kinds that the generated data does not have: `unversioned` kinds are registered for every apiVersion, the kinds in `everywhere` for every
+ * built-in group version, and the kinds in `coreAlone` only for `v1`.
  */
 const unversioned: ReadonlySet<string> = new Set(['DeleteOptions', 'Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'])
 const everywhere: ReadonlySet<string> = new Set([
@@ -105,7 +106,7 @@ const coreAlone: ReadonlySet<string> = new Set([
   'ServiceProxyOptions',
 ])
 
-/** True when kube-apiserver's scheme has the type: an object, a list, or options. The type need not be served. */
+/** True when the type is registered in kube-apiserver's scheme. It can be an object, a list or options, and need not be served. */
 export function isRegistered(apiVersion: string, kind: string): boolean {
   if (unversioned.has(kind)) return true
   const names = kinds.get(apiVersion)?.names
@@ -118,7 +119,7 @@ export function isRegistered(apiVersion: string, kind: string): boolean {
   )
 }
 
-/** Returns the message of a type; undefined when the type cannot be a body. */
+/** Returns the message descriptor of a type; undefined when no request body can have the type. */
 export function messageOfKind(apiVersion: string, kind: string): MessageDescriptor | undefined {
   // DeleteOptions are registered for every group, including the groups of custom resources.
   if (kind === 'DeleteOptions') return messageDescriptor('meta.v1.DeleteOptions')

@@ -1,10 +1,10 @@
-/** Messages whose Go type has a `MarshalJSON` method, and therefore a JSON form of its own. */
+/** Messages whose Go type has a `MarshalJSON` method. Their JSON therefore differs from their protobuf fields. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 import { ProtobufError } from './wire-reader.ts'
 
-/** Makes the JSON of a message from its decoded fields. */
+/** Returns the JSON of a message with these decoded fields. */
 export type JsonForm = (fields: JsonObject) => JsonValue
 
 const list: JsonForm = ({ items = [] }) => items
@@ -25,7 +25,7 @@ export const jsonForms: ReadonlyMap<string, JsonForm> = new Map<string, JsonForm
   ['runtime.RawExtension', ({ raw }) => embedded(raw)],
 ])
 
-/** Parses the JSON in a `bytes` field, which has already been encoded as base64. */
+/** Parses the JSON that a `bytes` field contains. `bytes` is the content of the field as base64. */
 function embedded(bytes: JsonValue | undefined): JsonValue {
   if (typeof bytes !== 'string' || bytes === '') return null
   const text = Buffer.from(bytes, 'base64').toString('utf8')
@@ -44,13 +44,13 @@ function quantity(text: JsonValue): JsonValue {
   return text
 }
 
-/** The year 1, Go's zero time. */
+/** Go's zero time, the start of the year 1, in seconds since 1970. `lastSecond` is the end of the year 9999. */
 const zeroSeconds = -62_135_596_800
 const lastSecond = 253_402_300_799
 
 /** Formats a time as RFC 3339 in UTC; `withMicros` adds six fractional digits. */
 function time({ seconds, nanos }: JsonObject, withMicros: boolean): JsonValue {
-  // An unset time has no fields, not even zeros.
+  // A time that is not set is encoded as a message without fields.
   if (seconds === undefined && nanos === undefined) return null
   const micros = withMicros ? Math.trunc(Number(nanos ?? 0) / 1000) : 0
   const whole = Number(seconds ?? 0) + Math.floor(micros / 1e6)

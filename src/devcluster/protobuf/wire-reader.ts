@@ -1,6 +1,6 @@
 /** Decodes protobuf's wire format, with the error messages of Kubernetes' generated Go code. */
 
-/** The error for invalid protobuf, with Go's message. */
+/** Thrown for invalid protobuf, with the message of Go's decoder. */
 export class ProtobufError extends Error {}
 
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const
@@ -40,7 +40,10 @@ export class WireReader {
     throw new ProtobufError('proto: integer overflow')
   }
 
-  /** Reads the tag of the next field. With `message`, its Go type, throws for invalid field numbers and the end of a group. */
+  /**
+   * Reads the tag of the next field. If `message` (the Go name of the message) is given, throws for an invalid field number and for the end
+   * of a group.
+   */
   tag(message?: string): Tag {
     const wire = this.varint()
     const number = Number(BigInt.asIntN(32, wire >> 3n))
@@ -64,7 +67,7 @@ export class WireReader {
     return this.#take(8).readDoubleLE()
   }
 
-  /** Skips the value of the tag just read; for a group, including its content. */
+  /** Skips the value that follows the tag just read. A group is skipped with its content. */
   skip(wireType: number): void {
     let depth = 0
     for (let type = wireType; ; type = this.tag().wireType) {

@@ -1,4 +1,4 @@
-/** The view of the cluster for built-in admission plugins: all stored objects, in their storage versions. */
+/** The state of the cluster that built-in admission plugins can read: all stored objects, in their storage versions. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ClusterView } from '../rest/strategy.ts'
 import type { Environment } from './environment.ts'

@@ -24,22 +24,22 @@ import type { DecodedObject, RequestContext } from '../apimachinery/request-cont
 import type { StatusError } from '../apimachinery/status-error.ts'
 import { badRequest, invalidObject } from '../apimachinery/status-error.ts'
 
-/** Makes the error for an object that cannot be decoded: 400 for a body, 422 for a patch. */
+/** Returns the error for an object that cannot be decoded: 400 for a body, 422 for a patch. */
 type Refuse = (detail: string) => Error
 type RefuseType = (detail: string, found: { readonly kind: string; readonly version: string }) => Error
 
-/** Checks a body and returns the object with apiVersion, kind and defaults, without unknown fields. */
+/** Decodes a request body. Returns the object with apiVersion, kind and defaults, without unknown fields. */
 export function decodeBody(info: ResourceInfo, decoded: DecodedObject, context: RequestContext): JsonObject {
   const object = completeTypeMeta(info, decoded.object, refuseBody(info))
   return normalize(info, object, decoded.duplicates, context, (detail) => refuseBody(info)(detail, info))
 }
 
-/** Returns the 400 for a body that cannot be decoded as `kind` (k8s.io/apiserver/pkg/endpoints/handlers: transformDecodeError). */
+/** Makes the error 400 for a body that cannot be decoded as `kind` (k8s.io/apiserver/pkg/endpoints/handlers: transformDecodeError). */
 function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
 
-/** Decodes the result of a patch like `decodeBody` does for a body. `strictErrors` are reported before other problems. */
+/** Decodes the result of a patch like `decodeBody` decodes a body. `strictErrors` are reported before duplicate and unknown fields. */
 export function decodePatched(
   info: ResourceInfo,
   object: JsonObject,
@@ -50,7 +50,10 @@ export function decodePatched(
   return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.strictErrors)
 }
 
-/** Decodes the result of a strategic merge patch. kube-apiserver converts it from a map instead of decoding JSON. */
+/**
+ * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a map; it decodes the results of other patches
+ * from JSON.
+ */
 export function decodeStrategic(
   info: ResourceInfo,
   type: StructType,
@@ -85,12 +88,12 @@ export function decodeSubresource(info: ResourceInfo, subresource: string, decod
   return { apiVersion: expected, kind: type.kind, ...rest }
 }
 
-/** Returns the 400 for an invalid Scale of a custom resource: kube-apiserver does not report which field is invalid. */
+/** Returns the error 400 for an invalid Scale of a custom resource. kube-apiserver does not report which field is invalid. */
 export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
   return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
 
-/** Checks the result of a patch to a subresource with a type of its own. */
+/** Checks the result of a patch to a subresource with a type of its own, and returns it. Throws 422 for an invalid result. */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
@@ -104,7 +107,7 @@ function typeOfSubresource(info: ResourceInfo, subresource: string): GroupVersio
   return { group, version, kind }
 }
 
-/** Returns the paths of unknown fields. Throws for a field with a wrong JSON type. */
+/** Returns the paths of unknown fields. Throws the error of `refuse` for a field with a wrong JSON type. */
 function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse): readonly string[] {
   const goType = kindType(type)
   const { error, unknown } = goType === undefined ? { unknown: [] } : checkShape(shapeOf(goType), object)
@@ -121,7 +124,7 @@ function quoted(info: ResourceInfo, object: JsonObject): string {
   return stringifyJson(Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
-/** Returns the 422 for a patch whose result cannot be decoded. */
+/** Returns the error 422 for a patch whose result cannot be decoded. */
 export function refusePatch(patch: string, detail: string): StatusError {
   return invalidObject({ group: '', kind: '' }, '', [invalid('patch', patch, detail)])
 }
@@ -171,7 +174,10 @@ function unknownText(path: string): string {
   return `unknown field "${path}"`
 }
 
-/** Formats a duplicate key: with its line in YAML, with its path in JSON. A path that begins with an index is from a JSON patch. */
+/**
+ * Formats the error about a duplicate key, with its line if the body was YAML, and with its path if it was JSON. A path that begins with an
+ * index is from a JSON patch.
+ */
 function duplicateText(duplicate: string): string {
   if (yamlDuplicate.test(duplicate)) return duplicate
   return `${duplicate.startsWith('[') ? 'json patch ' : ''}duplicate field "${duplicate}"`
@@ -179,7 +185,7 @@ function duplicateText(duplicate: string): string {
 
 const yamlDuplicate = /^line \d+: key /
 
-/** Sorts the errors of a built-in type by their position in the document, because Go finds all of them in one pass. */
+/** Sorts the errors about a built-in type by their position in the document, because Go finds duplicate and unknown fields in one pass. */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const [lines, paths] = [duplicates.filter((text) => yamlDuplicate.test(text)), duplicates.filter((text) => !yamlDuplicate.test(text))]
   if (paths.length === 0 || unknown.length === 0) return [...lines, ...paths.map(duplicateText), ...unknown.map(unknownText)]
@@ -208,7 +214,7 @@ function knownPart({ strategy }: ResourceInfo, type: StructType, object: JsonObj
   return strategy.distinguishesEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
 }
 
-/** Keeps an empty `managedFields`: unlike other empty lists it has a meaning, which is to reset all managers. */
+/** Keeps an empty `managedFields`. Unlike other empty lists, it has a meaning: it resets all managers. */
 function withEmptyManagers(known: JsonObject, { metadata }: JsonObject): JsonObject {
   const managers = isObject(metadata) ? metadata.managedFields : undefined
   return Array.isArray(managers) && managers.length === 0 ? withMetadata(known, { managedFields: managers }) : known
@@ -220,14 +226,14 @@ function reportFields(texts: readonly string[], context: RequestContext, refuse:
   for (const text of texts) context.warn(text)
 }
 
-/** Joins all duplicate keys of a YAML body into one error. */
+/** Joins the errors about all duplicate keys of a YAML body into one error. */
 function strictTexts(texts: readonly string[]): string[] {
   const lines = texts.filter((text) => yamlDuplicate.test(text))
   const others = texts.filter((text) => !yamlDuplicate.test(text))
   return lines.length === 0 ? others : [['yaml: unmarshal errors:', ...lines].join('\n  '), ...others]
 }
 
-/** Reports duplicate keys of an apply patch, which is always decoded as YAML. */
+/** Reports duplicate keys in the body of a server-side apply request, which is always decoded as YAML. */
 export function reportYamlDuplicates(duplicates: readonly string[], context: RequestContext): void {
   const refuse = (detail: string): StatusError =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${detail.replace(/^strict decoding error: /, '')}`)
@@ -252,9 +258,9 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 }
 
 /**
- * Throws unless an object of a built-in type has the apiVersion and kind of the URL. The errors are those of kube-apiserver: for an
- * unregistered type; for another version of the same kind; for another type, the first decoding error, or else the error that it cannot be
- * converted.
+ * Throws unless an object of a built-in type has the apiVersion and kind of the URL. As in kube-apiserver, there are different errors for a
+ * type that is not registered, for another version of the kind, and for another kind. For another kind, this is the first decoding error,
+ * or else the error that the kind cannot be converted.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)
@@ -288,7 +294,7 @@ export function checkNamespace(info: ResourceInfo, object: JsonObject, namespace
   }
 }
 
-/** Throws 400 when the body of a PUT has another name than the URL, or none (k8s.io/apiserver/pkg/endpoints/handlers: checkName). */
+/** Throws 400 when the body of a PUT has no name, or another name than the URL (k8s.io/apiserver/pkg/endpoints/handlers: checkName). */
 export function checkName(object: JsonObject, name: string): void {
   const given = metadataText(object, 'name')
   if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)

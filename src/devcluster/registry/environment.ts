@@ -12,7 +12,7 @@ export interface Environment {
   readonly clock: Clock
   readonly representation: Representation
   readonly newUid: () => string
-  /** Returns the random suffix of a generated name. */
+  /** Returns a random suffix for a generated name. */
   readonly randomSuffix: () => string
   /** True when a controller creates the default ServiceAccount of each namespace. */
   readonly hasServiceAccounts: boolean

@@ -12,7 +12,7 @@ import type { RequestContext } from '../apimachinery/request-context.ts'
 export const maxFieldManagerBytes = 128
 
 /**
- * Returns the field manager of a request that names none: the user agent up to the slash (k8s.io/apiserver/pkg/endpoints/handlers:
+ * Returns the field manager of a request without `fieldManager`: the user agent up to the slash (k8s.io/apiserver/pkg/endpoints/handlers:
  * prefixFromUserAgent).
  */
 export function defaultFieldManager(userAgent: string): string {
@@ -32,8 +32,8 @@ export function writerOf(
 }
 
 /**
- * Returns `managedFields` after an update of `live` (undefined: a create) to `object`; undefined when no field has a manager. `view` is
- * passed to `managersAfterUpdate`.
+ * Returns `managedFields` after an update of `live` to `object`; undefined when no field has a manager. `live` is undefined for a create.
+ * `view` is passed to `managersAfterUpdate`.
  */
 export function managedFieldsAfter(
   info: AppliedType,

@@ -1,4 +1,4 @@
-/** System fields of the metadata, which a create sets and an update keeps. */
+/** Fields of the metadata that the server sets on a create and keeps on an update. */
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, quote } from '../../api/field-error.ts'
@@ -23,19 +23,19 @@ export function finalizersOf(object: JsonObject): readonly string[] {
   return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
 }
 
-/** Returns the object with some fields changed; undefined removes a field. */
+/** Returns a copy of the object with changed fields. A field that is undefined in `changes` is removed. */
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
   const changed: JsonObject = { ...object, ...changes }
   for (const [key, value] of Object.entries(changes)) if (value === undefined) delete changed[key]
   return changed
 }
 
-/** Returns the object with some fields of its metadata changed; undefined removes a field. */
+/** Returns a copy of the object with changed fields of its metadata. A field that is undefined in `changes` is removed. */
 export function withMetadata(object: JsonObject, changes: JsonObject): JsonObject {
   return { ...object, metadata: withFields(metadataOf(object), changes) }
 }
 
-/** Returns the resourceVersion in a requested object; undefined when it is missing or `0`. Throws 500 when it is not a number. */
+/** Returns the resourceVersion in an object from a client; undefined when it is missing or `0`. Throws 500 when it is not a number. */
 export function givenRevision(object: JsonObject): string | undefined {
   const text = metadataText(object, 'resourceVersion')
   if (text !== '' && !/^\d+$/.test(text)) throw bareError(notANumber('ParseUint', text))
@@ -48,8 +48,8 @@ function countsGeneration(info: ResourceInfo): boolean {
 }
 
 /**
- * Returns a new object with its system metadata, except for the name from `generateName`. A resourceVersion in the request is kept; the
- * result of a dry run shows it.
+ * Returns a new object with the metadata that the server sets, except for a generated name. A resourceVersion from the client is kept,
+ * because the result of a dry run has it.
  */
 export function startMetadata(
   info: ResourceInfo,
@@ -80,8 +80,8 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns an updated object with its system metadata: missing fields, and fields that clients cannot change, are copied from the old
- * object. The storage drops `selfLink`; the result of a dry run therefore still has it.
+ * Returns an updated object with the metadata that the server keeps: missing fields, and fields that clients cannot change, are copied from
+ * the old object. kube-apiserver removes `selfLink` when it stores an object, so the result of a dry run still has it.
  */
 export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]
@@ -127,8 +127,8 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 }
 
 /**
- * Increments the generation when the object differs in fields other than metadata and, if the type has a status subresource, status. For
- * Deployments, changed annotations count, too.
+ * Increments `metadata.generation` when a field changes, except for fields in `metadata` and, if the type has a status subresource, in
+ * `status`. For Deployments, a change of annotations counts, too.
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject): JsonObject {
   if (!countsGeneration(info)) return object

@@ -1,4 +1,4 @@
-/** Rejects objects in a missing or terminating namespace (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle). */
+/** Rejects new objects in a missing or terminating namespace (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle). */
 import { isObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
@@ -7,7 +7,7 @@ import { forbidden, notFound } from '../apimachinery/status-error.ts'
 
 const namespaces = { group: '', kind: 'Namespace', plural: 'namespaces', storageKey: '/namespaces' }
 
-/** Throws 404 for a missing namespace, and 403 with cause `NamespaceTerminating` for a terminating one. */
+/** Throws 404 for a missing namespace, and 403 with the cause `NamespaceTerminating` for a terminating namespace. */
 export function checkNamespaceIsActive(store: ObjectStore, info: ResourceInfo, namespace: string | undefined, name: string): void {
   if (!info.namespaced || namespace === undefined) return
   const object = store.get(namespaces.storageKey, { name: namespace })

@@ -1,4 +1,4 @@
-/** The API server without its HTTP layer: all operations on all types, according to the rows of the catalog. */
+/** The embedded API server without its HTTP layer: all operations on the types in the catalog. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -31,8 +31,8 @@ export type { Patch } from './verbs/patch.ts'
 export type { WatchOptions } from './verbs/watch.ts'
 
 /**
- * Maximum time that kube-apiserver waits for its watch cache to reach a requested resourceVersion (k8s.io/apiserver/pkg/storage/cacher:
- * blockTimeout).
+ * Maximum time in milliseconds that kube-apiserver waits for its watch cache to reach a requested resourceVersion
+ * (k8s.io/apiserver/pkg/storage/cacher: blockTimeout).
  */
 const freshMs = 3_000
 
@@ -42,11 +42,11 @@ export interface RegistryOptions {
   readonly admission: Admission
   readonly clock: Clock
   readonly newUid?: () => string
-  /** Returns five characters for `generateName`. */
+  /** Returns five random characters, the suffix of a name from `generateName`. */
   readonly randomSuffix?: () => string
   /**
-   * True when a controller creates the default ServiceAccount of each namespace. Pods then require their ServiceAccount to exist. Default
-   * false.
+   * True when a controller creates the default ServiceAccount of each namespace. A Pod is then rejected if its ServiceAccount does not
+   * exist. Default false.
    */
   readonly hasServiceAccounts?: boolean
 }
@@ -63,7 +63,7 @@ export class Registry {
   }
 
   /**
-   * Waits until the store has reached the `resourceVersion` that a request has as a parameter.
+   * Waits until the store has reached the revision in a request's parameter `resourceVersion`.
    *
    * @throws {StatusError} 500 when `resourceVersion` is not a number, 504 when the store does not reach it within 3 s.
    */
@@ -110,7 +110,10 @@ export class Registry {
     })
   }
 
-  /** Watches a type. Events are collected from this call on, even before the caller reads the first one. Invalid options throw at once. */
+  /**
+   * Watches a type. Events are queued from this call on, even before the caller reads the first one. Throws immediately for invalid
+   * options.
+   */
   watch(info: ResourceInfo, options: WatchOptions, signal: AbortSignal): AsyncIterableIterator<WatchEvent> {
     this.#check(info, 'watch', '')
     return watchObjects(this.#environment, info, options, signal)
@@ -136,7 +139,7 @@ export class Registry {
     return (await this.put(info, key, decoded, context, subresource)).object
   }
 
-  /** Updates an object. `created` is true when the PUT has created it, which some types allow. */
+  /** Updates an object, or creates it if it does not exist and the type allows this. `created` is true when the object was created. */
   put(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource = ''): Promise<Written> {
     return attempt(() => {
       this.#check(info, 'update', subresource)
@@ -156,8 +159,8 @@ export class Registry {
   }
 
   /**
-   * Deletes an object; `options` is a DeleteOptions. The result has a Status, or the object itself when it still exists (`accepted` is
-   * true).
+   * Deletes an object; `options` is a DeleteOptions. If the object still exists, `accepted` is true, and `object` in the result is the
+   * object itself. Otherwise, `object` is a Status or, for some types, the deleted object.
    */
   delete(
     info: ResourceInfo,
@@ -172,7 +175,7 @@ export class Registry {
     })
   }
 
-  /** Deletes the objects that the list options select, and returns the list of these objects. */
+  /** Deletes the objects that the list options select, and returns them as a list. */
   deleteCollection(info: ResourceInfo, listOptions: ListOptions, options: JsonObject, context: RequestContext): Promise<ListResult> {
     return attempt(async () => {
       this.#check(info, 'deletecollection', '')
@@ -206,7 +209,7 @@ export class Registry {
   }
 }
 
-/** Runs an operation; a synchronous throw becomes a rejection. */
+/** Calls an operation. Converts an error that it throws synchronously to a rejection. */
 async function attempt<T>(operation: () => Promise<T>): Promise<T> {
   return operation()
 }

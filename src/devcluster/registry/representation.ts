@@ -12,7 +12,7 @@ import { internalError } from '../apimachinery/status-error.ts'
 const maxConversions = 16
 
 /**
- * Converts objects between versions: with conversion strategy `None`, which changes only `apiVersion`, or with a webhook. The converted
+ * Converts objects between versions: with the conversion strategy `None`, which changes only `apiVersion`, or with a webhook. The converted
  * form of a stored object is cached, and all watchers share it.
  */
 export class Representation {
@@ -31,8 +31,8 @@ export class Representation {
 
   /**
    * Converts stored objects with the conversion webhook, if the type has one, and caches the results. As in kube-apiserver, there is one
-   * call per object. With `refresh`, objects are converted even if their converted form is cached, as for a read of a single object. Throws
-   * the first error.
+   * call per object. Rejects with the first error. With `refresh`, which a read of a single object uses, cached objects are converted
+   * again.
    */
   async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info
@@ -57,8 +57,8 @@ export class Representation {
   }
 
   /**
-   * Converts an object from the version of `info` to the storage version. The result already has the order of fields in which objects are
-   * sent; sending it needs no reordered copy.
+   * Converts an object from the version of `info` to the storage version. The fields of the result are already in the order in which
+   * responses have them, which saves a reordered copy.
    */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)
@@ -88,7 +88,7 @@ function read(info: ResourceInfo, stored: JsonObject): JsonObject {
   return converted(info.schema, { ...object, apiVersion })
 }
 
-/** Conversion drops fields that the target version does not have. */
+/** Removes the fields that the schema of the target version does not have. */
 function converted(schema: CompiledSchema | undefined, object: JsonObject): JsonObject {
   return schema?.convert(object) ?? object
 }

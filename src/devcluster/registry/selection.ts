@@ -10,12 +10,15 @@ import { metadataOf, metadataText } from './metadata.ts'
 import { badRequest } from '../apimachinery/status-error.ts'
 
 export interface Selection {
-  /** True when there is no selector. Only then is the number of remaining objects after a page known. */
+  /** True when there is no selector. Only then can a page report `remainingItemCount`. */
   readonly everything: boolean
   matches(object: JsonObject): boolean
 }
 
-/** Throws 400 for malformed selectors, and for fields that cannot be selected. */
+/**
+ * Returns the `Selection` for a label selector and a field selector. Throws 400 for malformed selectors, and for fields that cannot be
+ * selected.
+ */
 export function selectionOf(
   info: ResourceInfo,
   options: { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined },

@@ -1,4 +1,4 @@
-/** Makes catalog rows for built-in types, with defaults for properties that most types share. */
+/** Makes the catalog's rows for built-in types, with defaults for properties that most types share. */
 import { kindType } from '../types/go-types.ts'
 import { genericColumns } from './columns.ts'
 import type { Column } from '../rest/column.ts'
@@ -8,15 +8,15 @@ import type { SubresourceInfo, Verb } from '../rest/subresource.ts'
 import { storedVerbs } from '../rest/subresource.ts'
 
 export interface BuiltinDefinition {
-  /** Default: the core group. */
+  /** API group. Default: the core group. */
   readonly group?: string
-  /** Default `v1`. */
+  /** API version. Default `v1`. */
   readonly version?: string
   readonly kind: string
   readonly plural: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
-  /** Default true. */
+  /** True for a namespaced type. Default true. */
   readonly namespaced?: boolean
   readonly verbs?: readonly Verb[]
   /** True for a type with the `status` subresource. Default false. */
@@ -25,7 +25,7 @@ export interface BuiltinDefinition {
   readonly strategy?: Strategy
   readonly columns?: readonly Column[]
   readonly selectableFields?: ResourceInfo['selectableFields']
-  /** Storage key. Default `group/plural`. */
+  /** Key of the type in the store. Default `group/plural`. */
   readonly storageKey?: string
   readonly conversion?: ResourceInfo['conversion']
   readonly deprecationWarning?: string

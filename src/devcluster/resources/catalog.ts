@@ -11,7 +11,7 @@ export class Catalog {
     for (const row of rows) this.add(row)
   }
 
-  /** The number of changes so far. A value that is computed from the catalog can be cached until this number changes. */
+  /** The number of changes so far. Data that is computed from the catalog can be cached until this number changes. */
   get generation(): number {
     return this.#generation
   }
@@ -26,7 +26,7 @@ export class Catalog {
     this.#changed()
   }
 
-  /** Removes all versions of a type, or one of them. */
+  /** Removes one version of a type, or all versions when `version` is undefined. */
   remove(group: string, plural: string, version?: string): void {
     let removed = false
     for (const [path, info] of this.#byPath) {
@@ -59,7 +59,7 @@ export class Catalog {
     )
   }
 
-  /** Returns the groups, the core group first. The versions of a group begin with the preferred one. */
+  /** Returns the groups, the core group first. The first version of each group is the preferred one. */
   groups(): readonly { name: string; versions: readonly string[] }[] {
     const versions = new Map<string, Set<string>>()
     for (const info of this.all()) {

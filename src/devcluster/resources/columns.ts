@@ -5,7 +5,7 @@ import { humanDuration } from './human-duration.ts'
 import { at, numberAt, textAt } from '../apimachinery/unstructured.ts'
 import type { Column } from '../rest/column.ts'
 
-/** Returns the age of an RFC 3339 time. */
+/** Returns the age of an RFC 3339 time as kubectl prints it; `<unknown>` for other values. */
 export function humanAge(timestamp: unknown, now: number): string {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN
   return Number.isNaN(time) ? '<unknown>' : humanDuration(now - time)
@@ -44,7 +44,7 @@ export const createdAtColumn: Column = {
   cell: (object) => textAt(object, 'metadata', 'creationTimestamp'),
 }
 
-/** The columns of types without columns of their own. */
+/** The columns of types for which kube-apiserver defines no columns. */
 export const genericColumns: readonly Column[] = [nameColumn, { ...ageColumn, type: 'date' }]
 
 export function textColumn(name: string, cell: (object: JsonObject, now: number) => string, priority = 0): Column {
@@ -56,7 +56,8 @@ export function integerColumn(name: string, cell: (object: JsonObject) => number
 }
 
 /**
- * Changes the type of a column of numbers to `string`: kube-apiserver declares some of them so. kubectl prints both types in the same way.
+ * Changes the type of a column of numbers to `string`, which kube-apiserver declares for some of these columns. kubectl prints both types
+ * in the same way.
  */
 export function numberAsText(column: Column): Column {
   return { ...column, type: 'string' }

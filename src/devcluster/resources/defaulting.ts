@@ -1,8 +1,8 @@
-/** Functions that change or default fields of objects, with copy-on-write. */
+/** Functions that change or default fields of objects. They do not change their arguments, and copy an object only if a field changes. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
 
-/** Returns the object with `defaults` for missing and null fields; the same object when none is missing. */
+/** Returns the object with `defaults` for missing and null fields; the same object when no default applies. */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   let filled: JsonObject | undefined
   for (const [key, value] of Object.entries(defaults)) {
@@ -22,12 +22,12 @@ function changeField(object: JsonObject, key: string, change: (value: JsonValue)
   return changed === value ? object : { ...object, [key]: changed }
 }
 
-/** Changes a field that is an object. */
+/** Changes a field whose value is a JSON object. */
 export function changeObjectField(object: JsonObject, key: string, change: (value: JsonObject) => JsonObject): JsonObject {
   return changeField(object, key, (value) => (isObject(value) ? change(value) : value))
 }
 
-/** Changes the objects in a field that is a list. */
+/** Changes the items of a list field that are JSON objects. */
 export function changeItems(object: JsonObject, key: string, change: (item: JsonObject) => JsonObject): JsonObject {
   return changeField(object, key, (value) => {
     if (!Array.isArray(value)) return value

@@ -3,7 +3,7 @@
 /** Formats a duration, with a second unit for small numbers: `59s`, `2m5s`, `3h10m`, `2d1h`, `400d`, `3y12d`. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000)
-  // Slightly negative durations are valid, because the clocks of server and client can differ.
+  // Durations between -2 s and 0 are valid, because the clocks of server and client can differ.
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'
   if (seconds < 60 * 2) return `${seconds}s`

@@ -1,4 +1,4 @@
-/** The columns of a type's tables, for `kubectl get`. */
+/** A column of the table that `kubectl get` shows for a type. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 
 export interface Column {

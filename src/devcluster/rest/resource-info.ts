@@ -1,4 +1,4 @@
-/** The description of one served version of a type, which is one row of the catalog. */
+/** The description of one served version of a type, which is one row of the `Catalog`. */
 import type { JsonObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
@@ -19,31 +19,33 @@ export interface ResourceInfo {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly namespaced: boolean
-  /** The supported verbs: only `create` for reviews (SubjectAccessReview …), whose response `review` makes and which are not stored. */
+  /**
+   * The supported verbs. Reviews, such as SubjectAccessReview, support only `create`: they are not stored, and `review` makes the response.
+   */
   readonly verbs: readonly Verb[]
-  /** `group/plural`; shared by the versions of a type. */
+  /** Key of the type in the store: `group/plural`. All versions of a type have the same key. */
   readonly storageKey: string
   readonly storageVersion: string
-  /** Converts between the stored object and the served one, for a type that is stored in another group. */
+  /** Convert between the stored and the served form of a type that is stored in another group, such as the Events of events.k8s.io. */
   readonly conversion?: { readonly fromStorage: (object: JsonObject) => JsonObject; readonly toStorage: (object: JsonObject) => JsonObject }
-  /** Converts between the versions of a custom resource with a conversion webhook. */
+  /** Converts between the versions of a custom resource; undefined unless the CRD has a conversion webhook. */
   readonly converter?: Converter
   /** The subresources, keyed by name: `status`, `scale`, `binding`, … */
   readonly subresources: Readonly<Record<string, SubresourceInfo>>
   /** The Go type; undefined for custom resources. */
   readonly goType?: StructType
-  /** True for a type from a CRD: a PUT requires a resourceVersion, and strategic merge patch is not supported. */
+  /** True for a type from a CRD. A PUT of such a type requires a resourceVersion, and strategic merge patches are not supported. */
   readonly custom: boolean
-  /** The schema of custom resources, which prunes, defaults and validates. */
+  /** The schema that prunes, defaults and validates custom resources; undefined for built-in types. */
   readonly schema?: CompiledSchema
-  /** Returns the schema of another version, in which an object may be stored; undefined when that version no longer exists. */
+  /** Returns the schema of the version in which an object is stored; undefined when the CRD no longer has that version. */
   readonly schemaOf?: (version: string) => CompiledSchema | undefined
-  /** The schema for /openapi/v3; an object with unknown fields when undefined. */
+  /** The schema in the OpenAPI v3 document. When undefined, the document has a schema made from `goType`. */
   readonly openapi?: StructuralSchema
   readonly strategy: Strategy
   /** Table columns, `Name` first. When empty, the generic columns `Name` and `Age` are used. */
   readonly columns: readonly Column[]
-  /** Returns values for field selectors, in addition to metadata.name and metadata.namespace. */
+  /** Returns the fields for field selectors, keyed by path, in addition to metadata.name and metadata.namespace. */
   readonly selectableFields: (object: JsonObject) => Readonly<Record<string, string>>
   readonly deprecationWarning?: string
   readonly review?: (object: JsonObject, request: RequestContext) => Promise<JsonObject>

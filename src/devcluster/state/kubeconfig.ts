@@ -29,7 +29,9 @@ export function kubeconfigYaml({ server, ca, userName, token, namespace }: Kubec
   )
 }
 
-/** Writes the kubeconfig atomically, readable only by its owner. Its existence shows that the cluster is ready. */
+/**
+ * Writes the kubeconfig atomically, readable only by its owner. The file is written when the cluster is ready, so scripts can wait for it.
+ */
 export async function writeKubeconfig(path: string, fields: KubeconfigFields): Promise<void> {
   await writeStateFile(path, kubeconfigYaml(fields))
 }

@@ -14,17 +14,17 @@ export interface ClusterState {
   readonly token: string
 }
 
-/** A CA that would expire within this time is replaced at start; it must not expire while the cluster runs. */
+/** A CA that expires within this time is replaced when the cluster starts, because it must not expire while the cluster runs. */
 const renewBeforeMs = 30 * 24 * 3_600_000
 
-/** Returns 256 random bits, in characters that need no escaping. */
+/** Returns a new bearer token: 256 random bits as base64url, which needs no escaping. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
 /**
- * Loads the state from `directory`, or creates it; without a directory, the state is always new. A warning is logged when an invalid or
- * expiring state is replaced, because clients then need the new kubeconfig.
+ * Loads the CA and the token from `directory`, or creates them; without a directory, both are always new. When an invalid or expiring state
+ * is replaced, a warning is logged, because clients then need the new kubeconfig.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when other users could have read or replaced it.
  */
@@ -60,13 +60,15 @@ async function readState(path: string, now: number): Promise<{ readonly state: C
   return problem === undefined ? { state: { authority: { cert, key }, token: value.token } } : { problem }
 }
 
-/** Issues the API server's serving certificate, for loopback and for its names inside a cluster. */
+/**
+ * Issues the serving certificate of the embedded API server, for the loopback addresses and for the DNS names of the Service `kubernetes`.
+ */
 export function issueServingCertificate(authority: KeyPair, now: number): Promise<KeyPair> {
   return issueLeaf(authority, {
     names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
     ips: ['127.0.0.1', '::1'],
     now,
-    // The certificate is issued at each start, and may be valid as long as the CA.
+    // The certificate is issued again at each start, so it may be valid for as long as the CA.
     lifeMs: authorityLifeMs,
   })
 }

@@ -1,11 +1,14 @@
-/** The opaque `continue` token of a paged list: the next key, and the revision (k8s.io/apiserver/pkg/storage: continue.go). */
+/**
+ * The opaque `continue` token of a paged list. It contains the start key of the next page and the revision of the list
+ * (k8s.io/apiserver/pkg/storage: continue.go).
+ */
 import { isObject } from '../../api/json.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
 
 export interface ContinueToken {
   /** The revision of the list. -1 means the current revision, because the original one was compacted. */
   readonly revision: number
-  /** Lower bound of the next page's keys, without the listed namespace. */
+  /** Lower bound of the keys of the next page. For a list of one namespace, the key does not contain the namespace. */
   readonly start: string
 }
 
@@ -15,7 +18,7 @@ export function encodeContinueToken(token: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: tokenVersion, rv: token.revision, start: token.start })).toString('base64url')
 }
 
-/** Throws `SyntaxError` for an invalid token. */
+/** Parses a `continue` token. Throws `SyntaxError` for an invalid one. */
 export function decodeContinueToken(text: string): ContinueToken {
   const illegal = text.search(/[^\w-]/)
   if (illegal >= 0) throw new SyntaxError(`continue key is not valid: illegal base64 data at input byte ${illegal}`)

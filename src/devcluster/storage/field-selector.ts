@@ -27,7 +27,10 @@ export function matchesFields(requirements: readonly FieldRequirement[], fields:
   })
 }
 
-/** Unescapes a value: backslashes, commas and equals signs must be escaped with a backslash (k8s.io/apimachinery `pkg/fields`: `UnescapeValue`). */
+/**
+ * Unescapes the value of a field selector, in which backslashes, commas and equals signs must be escaped with a backslash
+ * (k8s.io/apimachinery/pkg/fields: UnescapeValue).
+ */
 function unescapeValue(text: string): string {
   return text.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {
     if (escaped === undefined) throw new SyntaxError(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`)
@@ -36,7 +39,7 @@ function unescapeValue(text: string): string {
   })
 }
 
-/** Splits at commas that are not escaped with a backslash. */
+/** Splits a field selector at the commas that are not escaped with a backslash. */
 function splitTerms(text: string): string[] {
   const terms: string[] = []
   let term = ''

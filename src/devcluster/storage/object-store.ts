@@ -1,14 +1,15 @@
 /**
  * The in-memory store of all objects, with one revision counter and a log of recent changes, from which older states can be restored.
  *
- * All methods are synchronous: one turn of the event loop is a transaction. Objects are frozen and shared by all readers.
+ * All methods are synchronous. Several calls without an `await` between them are therefore a transaction. Objects are frozen, because all
+ * readers share them.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze, isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { firstAtOrAfter, insertSorted, removeSorted } from './sorted-keys.ts'
 
-/** An entry of the log. */
+/** A change of one object, as an entry of the log. */
 export interface Change {
   readonly revision: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -22,7 +23,7 @@ export interface Change {
 
 export interface Subscriber {
   change(change: Change): void
-  /** Called when clients must watch again. A subscriber that does not unsubscribe still receives later changes. */
+  /** Called when `endSubscriptions` ends the watches of clients. A subscriber that does not unsubscribe still receives later changes. */
   end(): void
 }
 
@@ -35,20 +36,20 @@ export interface Snapshot {
 
 interface Shelf {
   readonly objects: Map<string, JsonObject>
-  /** The keys, sorted. */
+  /** The keys of `objects`, sorted. */
   readonly keys: string[]
 }
 
 /**
- * Maximum number of changes in the log, for all types together. kube-apiserver's watch caches keep up to 102,400 per type
- * (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
+ * Number of latest changes that the log keeps, for all types together; it can contain a tenth more. kube-apiserver's watch caches keep up
+ * to 102,400 per type (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
  */
 const defaultHistoryLimit = 10_000
 
 export class ObjectStore {
   readonly #shelves = new Map<string, Shelf>()
   readonly #subscribers = new Map<string, Set<Subscriber>>()
-  /** Callbacks for revisions that the store has not reached yet. */
+  /** Callbacks of `whenReached`, for revisions that the store has not reached yet. */
   readonly #waiting = new Set<{ readonly revision: number; readonly reached: () => void }>()
   readonly #historyLimit: number
   /** The changes with revisions `#compacted + 1` … `#revision`, without gaps. */
@@ -56,7 +57,10 @@ export class ObjectStore {
   #revision: number
   #compacted: number
 
-  /** @param options `firstRevision` is the initial revision, default 1 */
+  /**
+   * @param options `historyLimit` is the number of latest changes that the log keeps, default 10,000; `firstRevision` is the initial
+   * revision, default 1
+   */
   constructor(options: { readonly historyLimit?: number; readonly firstRevision?: number } = {}) {
     this.#revision = this.#compacted = options.firstRevision ?? 1
     this.#historyLimit = options.historyLimit ?? defaultHistoryLimit
@@ -67,7 +71,7 @@ export class ObjectStore {
     return this.#revision
   }
 
-  /** The oldest revision that can be read, and that a watch can start from. */
+  /** The oldest revision at which objects can be listed, and after which a watch can start. */
   get compactedRevision(): number {
     return this.#compacted
   }
@@ -77,8 +81,8 @@ export class ObjectStore {
   }
 
   /**
-   * Writes an object if the stored one is still `expected` (the identical object that was read; undefined if there was no object). Returns
-   * the stored object with its resourceVersion; undefined after a concurrent write.
+   * Writes an object unless another write has changed it since the caller read it. `expected` is the object that was read; undefined if it
+   * did not exist. Returns the stored object with its new resourceVersion; undefined after a concurrent write.
    */
   put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
@@ -91,7 +95,10 @@ export class ObjectStore {
     return stored
   }
 
-  /** Deletes an object if the stored one is still `expected`. Returns its last state with the deletion's resourceVersion. */
+  /**
+   * Deletes an object unless another write has changed it since the caller read it as `expected`. Returns the last state of the object with
+   * the deletion's resourceVersion; undefined after a concurrent write.
+   */
   delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
     const text = storeKey(key)
@@ -103,7 +110,7 @@ export class ObjectStore {
     return last
   }
 
-  /** Returns the objects of a type, in all namespaces or in one, at the current revision or an earlier revision that is not compacted. */
+  /** Returns the objects of a type, in one namespace or in all, at a revision that is not compacted. Default: the current revision. */
   snapshot(storageKey: string, namespace?: string, revision = this.#revision): Snapshot {
     const shelf = this.#shelfOf(storageKey)
     if (revision >= this.#revision) {
@@ -123,14 +130,16 @@ export class ObjectStore {
     return this.#log.slice(Math.max(0, revision - this.#compacted))
   }
 
-  /** Reports each later change of a type, in order. Returns a function to unsubscribe. */
+  /** Calls `subscriber.change` for each later change of a type, in order. Returns a function to unsubscribe. */
   subscribe(storageKey: string, subscriber: Subscriber): () => void {
     const subscribers = this.#subscribers.get(storageKey) ?? new Set()
     this.#subscribers.set(storageKey, subscribers.add(subscriber))
     return () => subscribers.delete(subscriber)
   }
 
-  /** Calls `reached` once when the store has reached the revision, or at once if it already has. Returns a function to cancel the call. */
+  /**
+   * Calls `reached` once, when the store has reached the revision; immediately if it already has. Returns a function to cancel the call.
+   */
   whenReached(revision: number, reached: () => void): () => void {
     if (revision <= this.#revision) {
       reached()
@@ -141,12 +150,12 @@ export class ObjectStore {
     return () => this.#waiting.delete(waiter)
   }
 
-  /** Ends the watches of all subscribers, as a restart of the server would. */
+  /** Calls `end` of all subscribers. This ends the watches of all clients, as a restart of the server would. */
   endSubscriptions(): void {
     for (const subscribers of this.#subscribers.values()) for (const subscriber of [...subscribers]) subscriber.end()
   }
 
-  /** Drops the states before `revision`: older continue tokens and watches get 410. */
+  /** Drops the changes up to `revision` from the log. Continue tokens and watches from an older revision then fail with 410. */
   compact(revision = this.#revision): void {
     const upTo = Math.min(revision, this.#revision)
     if (upTo <= this.#compacted) return
@@ -167,7 +176,8 @@ export class ObjectStore {
     this.#revision += 1
     const change: Change = { ...write, revision: this.#revision }
     this.#log.push(change)
-    // Compact a tenth of the log at a time: to move the rest of the log for each write would cost more than the write itself.
+    // Compaction drops a tenth of the log at a time, because it moves all remaining entries. To do so for each write would cost more than
+    // the write itself.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)
@@ -184,7 +194,7 @@ function storeKey(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }
 
-/** Returns the object with another resourceVersion. */
+/** Returns a copy of the object with `revision` as its resourceVersion. */
 export function withRevision(object: JsonObject, revision: number): JsonObject {
   const metadata = isObject(object.metadata) ? object.metadata : {}
   return { ...object, metadata: { ...metadata, resourceVersion: String(revision) } }
@@ -192,6 +202,6 @@ export function withRevision(object: JsonObject, revision: number): JsonObject {
 
 function inNamespace(keys: readonly string[], namespace: string | undefined): readonly string[] {
   if (namespace === undefined || namespace === '') return keys.slice()
-  // In ASCII, '0' is the character after '/'.
+  // In ASCII, '0' is the character after '/'. All keys that begin with `NAMESPACE/` are therefore less than `NAMESPACE0`.
   return keys.slice(firstAtOrAfter(keys, `${namespace}/`), firstAtOrAfter(keys, `${namespace}0`))
 }

@@ -1,4 +1,4 @@
-/** A sorted array of unique strings: reading in order is fast, and changes are fast enough for a development cluster. */
+/** Functions for a sorted array of unique strings. A change moves all later strings, which is fast enough for a development cluster. */
 
 /** Returns the index of the first key that is not less than `key`. */
 export function firstAtOrAfter(keys: readonly string[], key: string): number {

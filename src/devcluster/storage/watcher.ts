@@ -1,4 +1,6 @@
-/** A watch. It replays the log from a revision, or sends the existing objects; then it sends the changes of the store. */
+/**
+ * The events of one watch. A watch replays the log from a revision, or sends the existing objects; then it sends the changes of the store.
+ */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
@@ -20,20 +22,23 @@ export interface WatcherOptions {
   /** The watch sends the changes after this revision. When undefined, it first sends an ADDED event for each existing object. */
   readonly since: number | undefined
   readonly matches: (object: JsonObject) => boolean
-  /** Converts an object to the version of the watch. */
+  /** Converts an object to the version that the client watches. */
   readonly present: (object: JsonObject) => JsonObject
-  /** Awaited before objects are matched and presented, e.g. to convert them with a webhook. Must reject when the watch has ended. */
+  /**
+   * Awaited before objects are passed to `matches` and `present`, e.g. to convert them with a webhook. Must reject when the watch has
+   * ended.
+   */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**
-   * Makes bookmarks; when undefined, no bookmarks are sent. `initialEventsEnd` is true for the bookmark after the existing objects, when
-   * `since` is undefined.
+   * Returns the object of a BOOKMARK event; when undefined, no bookmarks are sent. `initialEventsEnd` is true for the bookmark that follows
+   * the existing objects, which are sent only when `since` is undefined.
    */
   readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
-  /** The watch ends after this time. */
+  /** Time in milliseconds after which the watch ends. Default: no limit. */
   readonly timeoutMs?: number | undefined
   /**
-   * Maximum number of events that wait for a slow reader. Beyond it the watch ends, and the client watches again from its last
-   * resourceVersion.
+   * Maximum number of events that the client has not read yet. If there are more, the watch ends, and the client watches again from its
+   * last resourceVersion. Default 10,000.
    */
   readonly queueLimit?: number
 }
@@ -41,22 +46,19 @@ export interface WatcherOptions {
 /** Interval of bookmarks in milliseconds, about the same as kube-apiserver's. */
 const bookmarkIntervalMs = 60_000
 /**
- * Time in milliseconds before the timeout at which the last bookmark is sent (k8s.io/apiserver/pkg/storage/cacher: cache_watcher.go,
+ * The last bookmark is sent this many milliseconds before the timeout (k8s.io/apiserver/pkg/storage/cacher: cache_watcher.go,
  * nextBookmarkTime).
  */
 const lastBookmarkMs = 2_000
 const defaultQueueLimit = 10_000
 
-/**
- * An endless sequence of events for one reader. Events are collected as soon as the watcher is constructed, even before the first one is
- * read.
- */
+/** The sequence of events for one client. Events are queued from the construction of the watcher on, even before the first one is read. */
 export class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #options: WatcherOptions
   #queue: WatchEvent[] = []
   #head = 0
   #ended = false
-  /** Steps that wait for `prepare`, in order. */
+  /** Resolves when all steps so far have run. Each step waits for the previous steps and for `prepare`. */
   #steps: Promise<void> = Promise.resolve()
   #waiting = 0
   #wake: ((result: IteratorResult<WatchEvent>) => void) | undefined
@@ -111,18 +113,20 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     return Promise.resolve({ done: true, value: undefined })
   }
 
-  /** Ends the watch after all previous changes were sent, e.g. the deletions of the objects of a type that is no longer served. */
+  /**
+   * Ends the watch after all previous changes have been read. When a type is no longer served, these include the deletions of its objects.
+   */
   end(): void {
     this.#inOrder([], () => this.#end('when read'))
   }
 
-  /** Calls `listener` when the watch ends, or at once if it has ended. */
+  /** Calls `listener` when the watch ends; immediately if it has already ended. */
   onEnd(listener: () => void): void {
     if (this.#ended) listener()
     else this.#onEnd = listener
   }
 
-  /** Queues the logged changes after the start revision. Returns false when the start revision is compacted. */
+  /** Queues the existing objects, or the logged changes after `since`. Returns false when `since` is compacted. */
   #replay(): boolean {
     const { store, storageKey, namespace, since, matches, present } = this.#options
     if (since === undefined) {
@@ -142,7 +146,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     return true
   }
 
-  /** Runs a step after all previous steps, and after `prepare` has resolved for its objects. */
+  /** Runs `step` after all previous steps, and after `prepare` has resolved for `objects`. */
   #inOrder(objects: readonly JsonObject[], step: () => void): void {
     const { prepare } = this.#options
     if (prepare === undefined) return step()
@@ -167,7 +171,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     })
   }
 
-  /** Sends 410, after which the client lists again. */
+  /** Sends an ERROR event with the code 410, after which the client lists again. */
   #expire(text: string): false {
     this.#push({ type: 'ERROR', object: statusObject(failure(410, 'Expired', text)) })
     this.#end('when read')
@@ -175,13 +179,15 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #onChange(change: Change): void {
-    // A watch can start at a revision that the store has not reached yet.
+    // A watch can start at a revision that the store has not reached yet. Changes up to that revision are not sent.
     if (change.revision <= (this.#options.since ?? 0)) return
     this.#queueChange(change)
     if (this.#waiting + this.#queue.length - this.#head > (this.#options.queueLimit ?? defaultQueueLimit)) this.#end('now')
   }
 
-  /** Translates a change for a watch with selectors: an object that begins to match is ADDED, one that ceases to match is DELETED. */
+  /**
+   * Returns the event for a change. With selectors, an object that begins to match is ADDED, and an object that ceases to match is DELETED.
+   */
   #translate(change: Change): WatchEvent | undefined {
     const { matches, present } = this.#options
     const before = change.previous !== undefined && matches(change.previous)
@@ -202,7 +208,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     }
   }
 
-  /** Sends the current revision, from which the client can resume. */
+  /** Sends a bookmark with the current revision, from which the client can resume. */
   #sendBookmark(): void {
     const { revision } = this.#options.store
     this.#inOrder([], () => this.#pushBookmark(false, revision))
@@ -215,7 +221,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #bookmarkLater(): void {
-    // The timer that has fired needs no cancelling; the next timer replaces it.
+    // Each timer replaces its predecessor in `#timers`, which has fired and need not be cancelled.
     const index = this.#timers.length
     const arm = (): void => {
       this.#timers[index] = this.#options.clock.after(bookmarkIntervalMs, () => {

@@ -6,8 +6,8 @@ import { goKindOf } from './go-json.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 
 /**
- * JSON types of a built-in type's fields, for decoding with the messages of Go's decoder. A string is a scalar, an object has fields, and
- * an array of one element is a list.
+ * The JSON type of a value in a built-in type. A string names a scalar type, an `ObjectShape` has fields, and an array of one element is a
+ * list with items of that shape.
  */
 export type Shape =
   | 'string'
@@ -27,7 +27,7 @@ export type Shape =
   | ObjectOrShape
 
 export interface ObjectShape {
-  /** The Go type in decoding errors: `Container`. */
+  /** Name of the Go type in decoding errors, e.g. `Container`. */
   readonly type: string
   readonly fields: Readonly<Record<string, Shape>>
 }
@@ -36,7 +36,7 @@ export interface MapShape {
   readonly mapOf: Shape
 }
 
-/** An object of a shape, or a value of another type that is not checked. */
+/** A value that is either an object of this shape, or has another JSON type and is not checked. */
 export interface ObjectOrShape {
   readonly objectOr: ObjectShape
 }
@@ -66,11 +66,11 @@ function run(shape: Shape, value: JsonValue, holder: string, names: readonly str
 }
 
 interface Place {
-  /** The Go struct with the field. */
+  /** Name of the Go struct that contains the field. */
   readonly holder: string
-  /** Field names from the root, without indices, as in Go's messages. */
+  /** Names of the fields from the root to this field, without indices, as in Go's messages. */
   readonly names: readonly string[]
-  /** The path with indices, for unknown fields. */
+  /** Path of the field with indices, as in the list of unknown fields. */
   readonly path: string
   readonly unknown: string[]
 }
@@ -83,7 +83,7 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
     if (!Array.isArray(value)) throw wrongType(shape, value, place)
     value.forEach((item, index) => check(shape[0], item, { ...place, path: `${place.path}[${index}]` }))
   } else if ('objectOr' in shape) {
-    // Go decodes such a value with the type's own `UnmarshalJSON` method, which ignores unknown fields.
+    // Go decodes a value of this shape with the type's `UnmarshalJSON` method, which ignores unknown fields.
     if (isObject(value)) check(shape.objectOr, value, { ...place, unknown: [] })
   } else if (!isObject(value)) {
     throw wrongType(shape, value, place)
@@ -139,7 +139,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
   }
 }
 
-/** Checks standard base64; Go's decoder ignores line breaks. */
+/** Throws unless the string is standard base64. Line breaks are allowed, because Go's decoder ignores them. */
 function checkBase64(text: string): void {
   if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
   throw new ShapeError(`illegal base64 data at input byte ${wrongByteOf(text)}`)
@@ -160,13 +160,13 @@ function wrongByteOf(text: string): number {
   return start
 }
 
-/** Checks an RFC 3339 time. Most invalid times are reported with the message for a string that does not begin with a year. */
+/** Throws unless the string is an RFC 3339 time. Most errors have Go's message for a string that does not begin with a year. */
 function checkTime(text: string, layout: string): void {
   const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   const refuse = (rest: string, part: string): ShapeError =>
     new ShapeError(`parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part)}`)
   if (seconds === '' || Number.isNaN(Date.parse(text))) throw refuse(text, '2006')
-  // MicroTime has exactly six digits after the point.
+  // MicroTime has exactly six digits after the decimal point.
   if (!layout.includes('.000000')) return
   if (fraction.length < 7) throw refuse(fraction + zone, '.000000')
   if (fraction.length > 7) throw refuse(fraction.slice(7) + zone, 'Z07:00')

@@ -1,14 +1,14 @@
 /** Messages of Go's JSON decoder about values of a wrong type. */
 import type { JsonValue } from '../../api/json.ts'
 
-/** Returns the name of a JSON type in messages. */
+/** Returns the name of the value's JSON type in the messages of Go's decoder. */
 export function goKindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (value !== null && typeof value === 'object') return 'object'
   return value === null ? 'null' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** Returns the message for a body that is not an object. */
+/** Returns the message for a body that is not a JSON object. */
 export function notAnObject(value: JsonValue): string {
   const header = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
   return `json: cannot unmarshal ${goKindOf(value)} into Go value of type ${header}`

@@ -1,20 +1,21 @@
 /**
- * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. Keys that look like array indexes come first nevertheless, because JavaScript objects order them so.
+ * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. Keys that look like array indexes come first
+ * nevertheless, because JavaScript always puts them first in an object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'
 import type { GoType, StructType } from './go-types.ts'
 
 /**
- * Orders an object of a Go type. Without a type, the object is ordered like a map, as for a custom resource. Returns the same object when
- * it is already in order.
+ * Returns the value with its fields in Go's order; the same value when it is already in order. Without a Go type, all keys are sorted, as
+ * for a custom resource.
  */
 export function inGoOrder<Value extends JsonValue>(value: Value, type: GoType | undefined): Value {
   return ordered(value, type ?? everything) as Value
 }
 
 type Order = GoType | typeof everything
-/** The order of a value without a Go type: a map at all levels. */
+/** Stands for a missing Go type: keys are sorted at all levels. */
 const everything = { kind: 'everything' } as const
 
 function ordered(value: JsonValue, type: Order): JsonValue {
@@ -42,13 +43,13 @@ function ordered(value: JsonValue, type: Order): JsonValue {
 function orderedStruct(value: JsonObject, { fields }: StructType): JsonObject {
   const declared: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(value, name)) declared.push(name)
-  // Fields that are unknown to the type come last.
+  // Fields that the type does not have come last.
   const keys = Object.keys(value)
   const names = declared.length === keys.length ? declared : [...declared, ...keys.filter((key) => !fields.has(key))]
   return withKeys(value, names, (name) => fields.get(name)?.type ?? everything)
 }
 
-/** Returns the object with its keys in this order; the same object when neither order nor values change. */
+/** Returns the object with its keys in the order of `names`; the same object when neither the order nor the values change. */
 function withKeys(value: JsonObject, names: readonly string[], typeOf: (name: string) => Order): JsonObject {
   const keys = Object.keys(value)
   let isSame = true

@@ -1,4 +1,4 @@
-/** Shapes for decoding objects of built-in types, derived from their Go types. */
+/** Makes the `Shape` of a built-in type, by which its objects are checked, from the Go type. */
 import type { ObjectShape, Shape } from './check-json-types.ts'
 import type { GoType, StructType } from './go-types.ts'
 
@@ -10,7 +10,7 @@ export function shapeOf(struct: StructType): ObjectShape {
   let fields: ObjectShape['fields'] | undefined
   const shape: ObjectShape = {
     type: struct.name,
-    // `fields` is a getter, because types can be recursive.
+    // `fields` is a getter, because a type can contain itself.
     get fields() {
       fields ??= Object.fromEntries([...struct.fields].map(([name, { type }]) => [name, fieldShape(type)]))
       return fields

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 
-/** Formats a value like `%v`. */
+/** Formats a value like Go's `%v`. */
 export function goText(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
@@ -13,7 +13,7 @@ export function goText(value: JsonValue | undefined): string {
     .join(' ')}]`
 }
 
-/** Formats a value like `%#v`. */
+/** Formats a value like Go's `%#v`. */
 export function goSyntax(value: JsonValue): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
   if (!isObject(value)) return value === null ? 'interface {}(nil)' : stringifyJson(value)!
@@ -21,7 +21,7 @@ export function goSyntax(value: JsonValue): string {
   return `map[string]interface {}{${fields.map((key) => `${JSON.stringify(key)}:${goSyntax(value[key]!)}`).join(', ')}}`
 }
 
-/** Returns the type of a decoded JSON value like `%T`. */
+/** Returns the Go type of a decoded JSON value, as `%T` formats it. */
 export function goTypeName(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'

@@ -1,6 +1,6 @@
 /**
- * Go types of the built-in types: their fields, which of them are omitted when empty, and how lists and maps merge. Decoding, strategic
- * merge patches, server-side apply and `managedFields` use them.
+ * Go types of the built-in kinds: their fields, the fields that are omitted when empty, and how lists and maps merge. They are used to
+ * decode objects, for strategic merge patches, and for server-side apply.
  */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonValue } from '../../api/json.ts'
@@ -12,20 +12,20 @@ export type Scalar = 'bool' | 'int32' | 'int64' | 'float64' | 'string'
 
 export type GoType =
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
-  /** A type with a JSON form of its own; `any` has an arbitrary value. */
+  /** A Go type with a JSON encoding of its own, such as `resource.Quantity`; `any` is any JSON value. */
   | { readonly kind: 'special'; readonly special: 'any' | 'bytes' | 'duration' | 'intOrString' | 'microTime' | 'quantity' | 'time' }
   | { readonly kind: 'list'; readonly item: GoType }
   | { readonly kind: 'map'; readonly value: GoType }
   | StructType
-  /** A struct, or a value of another type that is not checked. */
+  /** Either a JSON object with the struct's fields, or a value of another JSON type, which is not checked. */
   | { readonly kind: 'structOr'; readonly struct: StructType }
 
 export interface StructType {
   readonly kind: 'struct'
-  /** Name without package: `PodSpec`. */
+  /** Name of the Go type without its package, e.g. `PodSpec`. */
   readonly name: string
   readonly fields: ReadonlyMap<string, GoField>
-  /** True when server-side apply treats the struct as atomic: it is owned as a whole. */
+  /** True when server-side apply treats the struct as atomic: a manager owns it as a whole, and not its single fields. */
   readonly atomic: boolean
 }
 
@@ -34,15 +34,15 @@ export interface GoField {
   readonly pointer: boolean
   /** True when Go omits an empty field from JSON (`omitempty`). */
   readonly dropsEmpty: boolean
-  /** The patch strategy of a strategic merge patch. */
+  /** The patch strategy for strategic merge patches; empty when the field has none. */
   readonly strategy: '' | 'merge' | 'replace'
-  /** The key of list items in a strategic merge patch. */
+  /** The merge key of the list's items in a strategic merge patch; empty when the field has none. */
   readonly mergeKey: string
-  /** The keys of list items in server-side apply; empty for a set, undefined for an atomic list. */
+  /** The keys that identify list items in server-side apply; empty for a set, undefined for an atomic list. */
   readonly keys: readonly string[] | undefined
-  /** True when server-side apply treats the map or struct as atomic: it is owned as a whole. */
+  /** True when server-side apply treats the map or struct as atomic: a manager owns it as a whole, and not its single fields. */
   readonly atomic: boolean
-  /** Default value of a field that is a key of list items and missing in an item. */
+  /** Default value of this field if it is a key of list items and missing in an item. */
   readonly keyDefault: JsonValue | undefined
 }
 
@@ -52,7 +52,7 @@ const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
 
-/** Messages whose JSON form differs from their fields. */
+/** Messages whose JSON differs from their protobuf fields. */
 const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
   'apiextensions.v1.JSON': anything,
   'apiextensions.v1.JSONSchemaPropsOrArray': schemaOr,
@@ -81,18 +81,18 @@ const typeMeta = ['kind', 'apiVersion'].map((name): [string, GoField] => [
 
 const structs = new Map<MessageDescriptor, StructType>()
 
-/** Returns the type of a kind's objects; undefined for custom resources. */
+/** Returns the Go type of a kind; undefined for custom resources. */
 export function kindType(info: { readonly group: string; readonly version: string; readonly kind: string }): StructType | undefined {
   const message = messageOfKind(apiVersionOf(info), info.kind)
   return message === undefined ? undefined : struct(message, true)
 }
 
-/** Returns the type of every object's metadata. */
+/** Returns the Go type of `metadata`, which all kinds share. */
 export function objectMetaType(): StructType {
   return struct(messageDescriptor('meta.v1.ObjectMeta'))
 }
 
-/** Returns the names of the fields at a path in a type. The path does not mention the items of lists. */
+/** Returns the names of the fields at a path in a type. The path has no element for the items of a list. */
 export function fieldNames(type: GoType | undefined, ...path: readonly string[]): readonly string[] {
   const [name, ...rest] = path
   if (type?.kind === 'list') return fieldNames(type.item, ...path)
@@ -107,7 +107,7 @@ function struct(message: MessageDescriptor, isKind = false): StructType {
   const made: StructType = {
     kind: 'struct',
     name: message.name.slice(message.name.lastIndexOf('.') + 1),
-    // `fields` is read lazily, because types can be recursive.
+    // `fields` is a getter, because a type can contain itself.
     get fields() {
       fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])
       return fields
@@ -164,7 +164,7 @@ function merging(
   }
 }
 
-/** Returns Go's zero value of a scalar. */
+/** Returns Go's zero value of a scalar type; undefined for other types. */
 function zeroOf(type: GoType): JsonValue | undefined {
   if (type.kind !== 'scalar') return undefined
   return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0

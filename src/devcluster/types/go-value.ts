@@ -1,12 +1,12 @@
 /**
- * Objects as Go encodes them after decoding into a struct: without unknown fields and empty fields with `omitempty`, and with fields that
- * Go never omits, such as `spec: {}` or `lastTransitionTime: null`.
+ * Converts objects to the JSON that Go encodes after it has decoded them into a struct. Unknown fields, and empty fields with `omitempty`,
+ * are removed. Fields that Go never omits are added, such as `spec: {}` or `lastTransitionTime: null`.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { GoField, GoType, StructType } from './go-types.ts'
 
-/** `keeps` for decoded objects, in which empty lists and missing ones differ; `drops` for encoded ones. */
+/** `keeps` for decoded objects, in which an empty list differs from a missing one; `drops` for encoded objects, which omit empty lists. */
 type Empties = 'keeps' | 'drops'
 
 /** Returns the object as Go encodes it; the same object when nothing changes. */
@@ -14,7 +14,7 @@ export function asGo(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'drops')
 }
 
-/** Returns the object as Go decodes it, with empty lists and maps; the same object when nothing changes. */
+/** Returns the object as Go decodes it, which keeps empty lists and maps; the same object when nothing changes. */
 export function asDecoded(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'keeps')
 }

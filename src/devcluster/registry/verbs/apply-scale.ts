@@ -1,6 +1,6 @@
 /**
- * Server-side apply to the scale subresource: applies a configuration to a Scale. The owners of its `spec.replicas` become owners of the
- * object's replicas field.
+ * Server-side apply to the scale subresource: applies a configuration to a Scale. The managers of the Scale's `spec.replicas` become
+ * managers of the replicas field of the scaled object.
  */
 import type { JsonObject } from '../../../api/json.ts'
 import { jsonEqual } from '../../../api/json.ts'
@@ -26,8 +26,8 @@ export interface AppliedScale {
  * Returns the Scale with the configuration applied and its managedFields updated.
  *
  * For a custom resource, kube-apiserver tries to convert the Scale as if it were the custom resource, which fails
- * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). An apply succeeds only if it changes no value; it then only
- * takes ownership of the replicas.
+ * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). A server-side apply request therefore succeeds only if it
+ * changes no value. Its manager then becomes an owner of the replicas.
  */
 export function applyScale(
   info: ResourceInfo,

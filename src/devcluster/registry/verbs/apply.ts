@@ -1,4 +1,4 @@
-/** PATCH with an apply configuration: server-side apply. */
+/** Server-side apply: PATCH with the content type `application/apply-patch+yaml`. */
 import { required } from '../../../api/field-error.ts'
 import { apiVersionOf, parseApiVersion } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -21,7 +21,7 @@ import type { Patch } from './patch.ts'
 import { patchOptions, warningOnce } from './patch.ts'
 import type { Write } from '../write/description.ts'
 
-/** Returns the write of a server-side apply. Throws a `StatusError` for a configuration that does not match the URL. */
+/** Returns the `Write` of a server-side apply request. Throws a `StatusError` for a configuration that does not match the URL. */
 export function applyOf(
   { store, clock }: Environment,
   info: ResourceInfo,
@@ -72,7 +72,10 @@ export function applyOf(
   }
 }
 
-/** Checks that an apply patch has the type, name and namespace of the URL, and returns the configuration. */
+/**
+ * Checks that the body of a server-side apply request has the type, name and namespace of the URL, and returns it as the applied
+ * configuration.
+ */
 function readConfiguration(
   info: Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'custom' | 'namespaced'>,
   key: ObjectKey,

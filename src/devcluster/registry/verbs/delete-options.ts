@@ -6,7 +6,11 @@ import { invalidObject } from '../../apimachinery/status-error.ts'
 
 const propagationPolicies = ['Foreground', 'Background', 'Orphan']
 
-/** @throws {StatusError} 422 with all field errors. */
+/**
+ * Validates DeleteOptions.
+ *
+ * @throws {StatusError} 422 with all field errors.
+ */
 export function validateDeleteOptions(options: JsonObject): void {
   const policy = options.propagationPolicy ?? null
   const dryRun = options.dryRun ?? []
@@ -22,7 +26,7 @@ export function validateDeleteOptions(options: JsonObject): void {
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
 }
 
-/** Returns the field errors of `dryRun` in any options. */
+/** Returns the field errors of `dryRun`, which the options of all writes have. */
 export function dryRunErrors(values: readonly JsonValue[]): FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])]
 }

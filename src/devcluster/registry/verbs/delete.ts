@@ -1,4 +1,4 @@
-/** DELETE: removes an object at once, or marks it with a deletionTimestamp while finalizers or a grace period remain. */
+/** DELETE: removes an object immediately, or marks it with a deletionTimestamp while finalizers or a grace period remain. */
 import { formatTime } from '../../../api/conditions.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
@@ -29,7 +29,7 @@ export async function deleteObject(
   key: ObjectKey,
   options: JsonObject,
   context: RequestContext,
-  /** The name in AdmissionReviews: the one in the URL, which is empty for a deletecollection. */
+  /** The name in AdmissionReviews, which is the name in the URL. It is empty for a deletecollection. */
   requestName: string = key.name,
 ): Promise<Deletion> {
   validateDeleteOptions(options)
@@ -57,7 +57,7 @@ export async function deleteObject(
 
     const marked = markForDeletion(info, old, options, environment.clock.now())
     const isRemoved = mayBeRemoved(info, marked)
-    // An object is marked before it is removed only if its type has graceful deletion.
+    // If the type has no graceful deletion, kube-apiserver removes an object without marking it, and the response has no deletionTimestamp.
     const isUnmarked = isRemoved && info.strategy.gracePeriodSeconds === undefined
     if (context.dryRun) return answer(info, isUnmarked ? old : marked, isRemoved)
     if (isRemoved) {
@@ -99,8 +99,8 @@ export async function deleteBySubresource(
 }
 
 /**
- * True when a deleted object has no remaining grace period, finalizers or other holders (k8s.io/apiserver/pkg/registry/generic/registry:
- * ShouldDeleteDuringUpdate).
+ * True when the object is marked for deletion, and neither a grace period nor a finalizer in `metadata` or `spec` delays its removal
+ * (k8s.io/apiserver/pkg/registry/generic/registry: ShouldDeleteDuringUpdate).
  */
 export function mayBeRemoved(info: ResourceInfo, object: JsonObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object)
@@ -120,9 +120,7 @@ function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
   return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false }
 }
 
-/**
- * Returns the object as a DELETE that does not remove it leaves it: with a deletionTimestamp, and finalizers for the propagation policy.
- */
+/** Returns the object, marked for deletion: with a deletionTimestamp, and with the finalizer of the propagation policy. */
 function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonObject, now: number): JsonObject {
   const metadata = metadataOf(object)
   const finalizers = finalizersFor(info, object, options)
@@ -148,7 +146,7 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
 }
 
 /**
- * Returns the finalizers, with the finalizer of the propagation policy added and that of the other policy removed
+ * Returns the finalizers of the object. The finalizer of the propagation policy replaces the finalizers of other policies
  * (k8s.io/apiserver/pkg/registry/generic/registry: deletionFinalizersForGarbageCollection).
  */
 function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
@@ -167,7 +165,7 @@ function checkPreconditions(info: ResourceInfo, object: JsonObject, options: Jso
   const preconditions = isObject(options.preconditions) ? options.preconditions : {}
   const name = metadataText(object, 'name')
   const uid = metadataText(object, 'uid')
-  // kube-apiserver uses the kind in this error, and the resource in other ones.
+  // kube-apiserver's error for a failed precondition has the kind in place of the resource.
   const subject = { ...info, plural: info.kind }
   if (typeof preconditions.uid === 'string' && preconditions.uid !== uid) {
     const text = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`

@@ -1,4 +1,4 @@
-/** LIST, in pages that all show the revision of the first page, or at a requested revision. */
+/** LIST. All pages of a list have the same revision: the revision at which the first page was read, or a requested revision. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, notSupported } from '../../../api/field-error.ts'
 import { messageOf } from '../../../api/errors.ts'
@@ -36,7 +36,7 @@ const continueTooOld =
   'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - ' +
   'objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-/** The first key of a list and the snapshot to read from. */
+/** The first key of a page, and the snapshot from which the page is read. */
 interface ListStart {
   readonly start: string
   readonly snapshot: Snapshot
@@ -48,7 +48,7 @@ function beginList({ store }: Environment, info: ResourceInfo, options: ListOpti
 }
 
 /**
- * Lists a type that may have a conversion webhook. The webhook converts all objects and not only those of the page, as it does for
+ * Lists a type that may have a conversion webhook. The webhook converts all objects, and not only those of the page, because it does so for
  * kube-apiserver's watch cache.
  */
 export async function listConverted(environment: Environment, info: ResourceInfo, options: ListOptions): Promise<ListResult> {
@@ -57,7 +57,7 @@ export async function listConverted(environment: Environment, info: ResourceInfo
   const from = beginList(environment, info, options)
   if (info.converter === undefined) return listObjects(environment, info, options, from)
   const { keys, get, revision } = from.snapshot
-  // A snapshot of the current state changes with later writes, so read it before waiting.
+  // A snapshot of the current state changes with later writes, so its objects are read before the conversion is awaited.
   const objects = new Map(keys.map((key) => [key, get(key)!]))
   await environment.representation.prepare(info, [...objects.values()])
   const snapshot = { revision, keys: [...objects.keys()], get: (key: string) => objects.get(key) }
@@ -82,7 +82,7 @@ export function listObjects(
   for (; index < snapshot.keys.length; index += 1) {
     const object = representation.present(info, snapshot.get(snapshot.keys[index]!)!)
     if (!selection.matches(object)) continue
-    // With a selector, there is a next page only if another object matches.
+    // With a selector, a full page has a next page only if another object matches.
     if (items.length === limit) break
     items.push(object)
     lastKey = snapshot.keys[index]!
@@ -90,15 +90,15 @@ export function listObjects(
   const remaining = snapshot.keys.length - index
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
-  // The token has the smallest possible key after the last key of this page. A continuation at a newer revision therefore includes keys
-  // that were created in between.
+  // The token has the smallest possible key after the last key of this page. If the list continues at a newer revision, it therefore
+  // includes every new object whose key comes after this page.
   const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }
 
 /**
- * Returns the first key of a list, and its revision, which is undefined for the current revision. The caller must have waited for the
- * requested revision.
+ * Returns the first key of a page, and the revision of the list; an undefined revision means the current one. The caller must have waited
+ * for the requested revision.
  */
 function startOf(store: Environment['store'], options: ListOptions): { start: string; revision: number | undefined } {
   const match = options.resourceVersionMatch ?? ''
@@ -120,7 +120,7 @@ function startOf(store: Environment['store'], options: ListOptions): { start: st
   return { start: '', revision: requested }
 }
 
-/** Returns the requested revision of a list; undefined when unset. Throws 400 when it is not a number. */
+/** Returns the requested revision of a list; undefined for a list without `resourceVersion`. Throws 400 when it is not a number. */
 export function requestedRevision({ resourceVersion }: ListOptions): number | undefined {
   try {
     return parseResourceVersion(resourceVersion)
@@ -160,7 +160,7 @@ function readToken(text: string): ContinueToken {
   }
 }
 
-/** Parses a resourceVersion parameter; undefined when unset. Throws 500 when the parameter is not a number. */
+/** Parses the parameter `resourceVersion`; undefined when it is missing or empty. Throws 500 when it is not a number. */
 export function parseResourceVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   if (!/^\d+$/.test(text)) throw invalidResourceVersion(text)

@@ -1,4 +1,4 @@
-/** PATCH: JSON patch, merge patch, strategic merge patch. Server-side apply has its own file. */
+/** PATCH: JSON patch, merge patch and strategic merge patch. Server-side apply is in `apply.ts`. */
 import { forbidden as forbiddenField } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, stringifyJson } from '../../../api/json.ts'
@@ -18,15 +18,15 @@ import type { Write } from '../write/description.ts'
 export interface Patch {
   readonly type: 'json' | 'merge' | 'strategic' | 'apply'
   readonly body: JsonValue
-  /** Paths of duplicate keys in the body. */
+  /** The duplicate keys in the body: paths for a JSON body, error messages with line numbers for a YAML body. */
   readonly duplicates: readonly string[]
-  /** For apply patches: takes ownership of fields from other managers. */
+  /** For a server-side apply request: true to take ownership of conflicting fields from other managers. */
   readonly force?: boolean
 }
 
 export const patchOptions = { group: 'meta.k8s.io', kind: 'PatchOptions' }
 
-/** Returns the write of a PATCH. Throws a `StatusError` for a patch that does not match the URL. */
+/** Returns the `Write` of a PATCH. Throws a `StatusError` for a patch that the type does not support. */
 export function patchOf(info: ResourceInfo, key: ObjectKey, patch: Patch, context: RequestContext, subresource: string): Write {
   const decoding = warningOnce(context)
   if (patch.force !== undefined)
@@ -41,7 +41,7 @@ export function patchOf(info: ResourceInfo, key: ObjectKey, patch: Patch, contex
     subresource,
     context,
     creates: false,
-    // A PATCH creates nothing, so the object exists.
+    // These patches never create an object, so `old` is defined.
     requested: (old) => patched(info, key, subresource, old!, patch, decoding),
   }
 }
@@ -67,20 +67,20 @@ function patched(
   return named(info, decodePatched(info, object, { duplicates: patch.duplicates, strictErrors: unknownMembers(patch) }, context), key)
 }
 
-/** Returns the patched object. Throws when its name or namespace is not that of the URL. */
+/** Returns the patched object. Throws 400 when its name or namespace differs from the URL. */
 function named(info: ResourceInfo, object: JsonObject, key: ObjectKey): JsonObject {
   checkName(object, key.name)
   checkNamespace(info, object, key.namespace)
   return object
 }
 
-/** Returns the Go type of the patched object; undefined for custom resources. */
+/** Returns the Go type of the object or subresource that is patched; undefined for custom resources. */
 function typeOf(info: ResourceInfo, subresource: string): StructType | undefined {
   const { kind, group = info.group, version = info.version } = info.subresources[subresource] ?? info
   return kindType({ group, version, kind })
 }
 
-/** Wraps the context in order to send each warning only once, even if the patch is retried. */
+/** Wraps the context to send each warning only once, even if the patch is retried. */
 export function warningOnce(context: RequestContext): RequestContext {
   const sent = new Set<string>()
   return {
@@ -99,7 +99,7 @@ function applyPatch(old: JsonObject, patch: Patch): JsonObject {
   return patched
 }
 
-/** Applies a patch, and translates the error for an invalid patch to kube-apiserver's error. */
+/** Calls `patch`, and converts a `PatchError` to kube-apiserver's error response. */
 function attemptPatch<Result>(patch: () => Result): Result {
   try {
     return patch()

@@ -1,4 +1,4 @@
-/** PUT: replaces an object, or the part of it that a subresource stands for. */
+/** PUT: replaces an object, or the fields of an object that belong to a subresource. */
 import { invalid } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import type { ObjectKey } from '../../../api/object.ts'
@@ -9,7 +9,7 @@ import { checkName, checkNamespace, decodeBody, decodeSubresource } from '../dec
 import { givenRevision, metadataText } from '../metadata.ts'
 import type { Write } from '../write/description.ts'
 
-/** Built-in types whose missing objects a PUT creates (AllowCreateOnUpdate of their strategies). */
+/** Storage keys of the built-in types for which a PUT creates a missing object (AllowCreateOnUpdate of their strategies is true). */
 const createdByUpdate: ReadonlySet<string> = new Set([
   '/endpoints',
   '/events',
@@ -22,7 +22,10 @@ const createdByUpdate: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io/roles',
 ])
 
-/** Built-in types whose PUT requires a resourceVersion, as for custom resources (AllowUnconditionalUpdate of their strategies is false). */
+/**
+ * Storage keys of the built-in types for which a PUT requires a resourceVersion, as it does for custom resources (AllowUnconditionalUpdate
+ * of their strategies is false).
+ */
 const locked: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/mutatingwebhookconfigurations',
   'admissionregistration.k8s.io/validatingwebhookconfigurations',
@@ -31,7 +34,7 @@ const locked: ReadonlySet<string> = new Set([
   'policy/poddisruptionbudgets',
 ])
 
-/** Returns the write of a PUT. Throws a `StatusError` for a body that does not match the URL. */
+/** Returns the `Write` of a PUT. Throws a `StatusError` for a body that does not match the URL. */
 export function updateOf(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource: string): Write {
   const hasOwnType = info.subresources[subresource]?.write !== undefined
   const object = hasOwnType ? decodeSubresource(info, subresource, decoded, context) : decodeBody(info, decoded, context)
@@ -59,7 +62,7 @@ function checkUid(info: ResourceInfo, key: ObjectKey, object: JsonObject, old: J
   if (uid !== '' && uid !== oldUid) throw conflict(info, key.name, preconditionFailed(info, key, uid, oldUid))
 }
 
-/** Returns the message of kube-apiserver's storage layer about a different uid. */
+/** Returns the message of kube-apiserver's storage layer about a uid that differs from that of the stored object. */
 function preconditionFailed(info: ResourceInfo, { namespace, name }: ObjectKey, uid: string, oldUid: string): string {
   const path = [...(info.custom ? [info.group] : []), info.plural, ...(namespace === undefined ? [] : [namespace]), name].join('/')
   return `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`

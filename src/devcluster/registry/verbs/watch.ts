@@ -10,7 +10,7 @@ import { parseResourceVersion } from './list.ts'
 import { selectionOf } from '../selection.ts'
 import { StatusError } from '../../apimachinery/status-error.ts'
 
-/** Pause before a failed conversion is retried. */
+/** Time in milliseconds after which a failed conversion is retried. */
 const retryMs = 500
 
 export interface WatchOptions {
@@ -50,7 +50,8 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
     },
     until,
   )
-  // Watches of a type that is no longer served end. Watches of a type whose conversion has changed are aborted, and clients watch again.
+  // A watch ends when its type is no longer served. It is aborted when the conversion of the type changes, and the client then watches
+  // again.
   const unlisten = catalog.onChange(() => {
     const now = catalog.find(info.group, info.version, info.plural)
     if (now === undefined) watcher.end()
@@ -60,7 +61,7 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
   return watcher
 }
 
-/** Retries until the conversion webhook has converted the objects, because a watch must not skip an event. */
+/** Calls the conversion webhook until it has converted the objects, because a watch must not skip an event. */
 async function prepared(
   { representation, clock }: Environment,
   info: ResourceInfo,

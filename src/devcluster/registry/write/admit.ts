@@ -1,4 +1,4 @@
-/** Admission and validation of requests that create or change an object. Their steps have the same order for every verb. */
+/** Admission and validation of requests that create or change an object. The order of the steps is the same for every verb. */
 import type { JsonObject } from '../../../api/json.ts'
 import type { AdmissionAttributes } from '../../admission/admission.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
@@ -6,15 +6,15 @@ import type { Environment } from '../environment.ts'
 import { metadataText } from '../metadata.ts'
 import { validateForWrite } from '../validate.ts'
 
-/** The inputs of admission and validation, which run after the request was decoded and before the object is stored. */
+/** The inputs of admission and validation, which run after the request has been decoded and before the object is stored. */
 export interface AdmittedWrite {
   readonly attributes: AdmissionAttributes
-  /** The object that mutating webhooks are called with: the requested one, decoded and with `managedFields`. */
+  /** The object with which mutating webhooks are called: the requested object, decoded and with `managedFields`. */
   readonly requested: JsonObject
   readonly old?: JsonObject
   /** Applies defaults to an object that a webhook has changed. */
   readonly redefault: (changed: JsonObject) => JsonObject
-  /** Returns the whole object to store, with the fields that only the server sets. */
+  /** Returns the whole object to store, including the fields that only the server sets. */
   readonly prepare: (mutated: JsonObject) => JsonObject | Promise<JsonObject>
   /** True when validating webhooks are called with the object of the subresource, e.g. a Scale, instead of the whole object. */
   readonly reviewsSubresource?: boolean

@@ -1,4 +1,4 @@
-/** Writes an object that exists: the end of PUT, PATCH, apply and the writes to subresources. */
+/** Writes an object that exists, which is the last step of PUT, PATCH, server-side apply, and writes to subresources. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { jsonEqual } from '../../../api/json.ts'
@@ -16,7 +16,7 @@ import { finalizerWarnings } from '../finalizer-warnings.ts'
 import { carryMetadata, countGeneration, givenRevision, metadataOf, metadataText, withFields, withMetadata } from '../metadata.ts'
 import type { Write } from './description.ts'
 
-/** Maximum number of attempts when another request changes the object in the meantime. */
+/** Maximum number of attempts to write an object that other requests change at the same time. */
 const attempts = 5
 
 /** Reads, changes, admits, validates and writes the object. Starts again if another request has changed the object in the meantime. */
@@ -35,7 +35,7 @@ export async function change(environment: Environment, info: ResourceInfo, write
     if (mayBeRemoved(info, next)) {
       if (store.delete(info.storageKey, key, stored) !== undefined) return shown(inGoOrder(next, info.goType))
     } else if (jsonEqual(written, stored)) {
-      // The write changes nothing: keep the resourceVersion, and send no event.
+      // The write changes nothing, so the object keeps its resourceVersion, and watches send no event.
       if (store.get(info.storageKey, key) === stored) return shown(old)
     } else {
       const result = store.put(info.storageKey, key, written, stored)
@@ -45,7 +45,7 @@ export async function change(environment: Environment, info: ResourceInfo, write
   }
 }
 
-/** Returns the whole object to store. */
+/** Returns the whole object to store, after admission and validation. */
 async function changed(environment: Environment, info: ResourceInfo, old: JsonObject, write: Write): Promise<JsonObject> {
   const { key, subresource, context, operation = 'UPDATE', hasManagers = false } = write
   const hooks = info.subresources[subresource]
@@ -69,7 +69,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
     const managedFields = hasManagers
       ? given
       : await managedFieldsOf(info, write, old, withMetadata(ownPart(object), { managedFields: given }), now)
-    // Mutating webhooks see the object as it was requested; the server sets system fields after they were called.
+    // Mutating webhooks are called with the object as it was requested. The server sets the system fields of its metadata afterwards.
     const next = await admitWrite(environment, info, {
       attributes,
       requested: withMetadata(object, { ...(info.namespaced ? { namespace: key.namespace } : {}), managedFields }),
@@ -96,7 +96,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
         const scale = hasManagers ? object : scaleAfter(write, oldScale, mutated, now)
         return withObjectManagers(whole, scale, apiVersionOf(info), replicasPath)
       }
-      // The body of a POST to a subresource, such as a Binding, is no part of the object, so its fields have no managers.
+      // The body of a POST to a subresource, such as a Binding, is not part of the stored object. Its fields therefore have no managers.
       if (operation === 'CREATE' || hasManagers) return whole
       return withMetadata(whole, { managedFields: await managedFieldsOf(info, write, old, whole, now) })
     },
@@ -104,15 +104,15 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   })
 }
 
-/** Throws 409 when the object has a resourceVersion that is not the current one. */
+/** Throws 409 when the requested object has a resourceVersion, and it differs from that of the stored object. */
 function checkRevision(info: ResourceInfo, object: JsonObject, old: JsonObject): void {
   const revision = givenRevision(object)
   if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, metadataText(old, 'name'))
 }
 
 /**
- * Returns `managedFields` of the object after the write. The entries of managers that use other versions of the type are converted for
- * this.
+ * Returns `managedFields` of the object after the write. If the type has a conversion webhook, the webhook converts the object for managers
+ * that use other versions of the type.
  */
 function managedFieldsOf(
   info: ResourceInfo,
@@ -132,12 +132,12 @@ function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: Jso
   return withMetadata(scale, { managedFields: managedFieldsAfter(scaleType, old, scale, writer) })
 }
 
-/** Keeps the old status in a write to the object, and everything except the status in a write to /status. */
+/** Keeps the old status in a write to the object itself, and all fields except the status in a write to /status. */
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
-  // A write to /status cannot change the metadata of a custom resource. It can change that of a built-in type, except for the labels of
-  // Deployments.
+  // A write to /status cannot change the metadata of a custom resource. For a built-in type, it can change the metadata, except for the
+  // labels of Deployments.
   const metadata = info.custom
     ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields })
     : info.storageKey === 'apps/deployments'

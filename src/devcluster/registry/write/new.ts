@@ -1,4 +1,7 @@
-/** Writes an object that does not exist: the end of a POST, and of a PUT or an apply that creates. */
+/**
+ * Writes an object that does not exist, which is the last step of a POST, and of a PUT or server-side apply request that creates the
+ * object.
+ */
 import type { JsonObject } from '../../../api/json.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
 import { alreadyExists, badRequest, bareError } from '../../apimachinery/status-error.ts'
@@ -13,7 +16,7 @@ import { givenRevision, metadataOf, metadataText, startMetadata, withFields, wit
 import { checkNamespaceIsActive } from '../namespace-lifecycle.ts'
 import type { Write } from './description.ts'
 
-/** Maximum number of names generated for one request (k8s.io/apiserver/pkg/registry/generic/registry: store.go). */
+/** Maximum number of names to generate for one request (k8s.io/apiserver/pkg/registry/generic/registry: store.go). */
 const generateNameAttempts = 8
 /**
  * Maximum length of the part of a name that comes from `generateName`. With the suffix of five characters, the name fits into the 63
@@ -21,7 +24,7 @@ const generateNameAttempts = 8
  */
 const generatedBaseLength = 58
 
-/** Metadata that is reset in every new object. */
+/** Fields of the metadata that only the server can set. They are removed from a new object. */
 const unsettable = {
   uid: undefined,
   creationTimestamp: undefined,
@@ -35,13 +38,14 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   const { context, hasManagers = false } = write
   const { namespace } = write.key
   const object = await write.requested(undefined)
-  // Only a POST rejects a resourceVersion; a PUT or an apply that creates ignores it.
+  // Only a POST rejects a resourceVersion. A PUT or server-side apply request that creates an object ignores it.
   const revision = write.creates === true ? givenRevision(object) : undefined
   checkNamespace(info, object, namespace)
   if (info.namespaced && namespace === undefined) throw badRequest('an empty namespace may not be set during creation')
 
   const writer = writerOf(info, context, 'Update', '', clock.now())
-  // Mutating webhooks see the object as it was requested, with managedFields; the server sets system fields after they were called.
+  // Mutating webhooks are called with the object as it was requested, with managedFields. The server sets the system fields of its metadata
+  // afterwards.
   const tracked = withMetadata(object, {
     ...unsettable,
     ...(info.namespaced ? { namespace } : {}),
@@ -66,26 +70,27 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   })
   const written = await representation.toStorage(info, pruned(info, created))
 
-  // Admission is asynchronous, and the store may have changed in the meantime: check again in the same turn of the event loop as the write.
+  // The store may have changed during admission, so the namespace and the key are checked again, without an `await` between this check and
+  // the write.
   const key = { namespace, name: metadataText(created, 'name') }
   checkNamespaceIsActive(store, info, namespace, key.name)
   const existing = store.get(info.storageKey, key)
   if (existing !== undefined) throw alreadyExists(info, key.name, metadataOf(existing).deletionTimestamp !== undefined)
   for (const text of info.custom ? finalizerWarnings(created) : (info.strategy.warnings?.(created) ?? [])) context.warn(text)
   if (context.dryRun) return representation.show(info, written)
-  // The storage layer rejects the resourceVersion; a dry run does not reach that layer.
+  // In kube-apiserver, the storage layer rejects the resourceVersion of a new object, and a dry run does not reach that layer.
   if (revision !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
   return representation.show(info, store.put(info.storageKey, key, written, undefined)!)
 }
 
-/** Returns the new object without status, as the type's strategy prepares it. */
+/** Returns the new object after the strategy's `prepareForCreate`, without status if the type has a status subresource. */
 function prepare(info: ResourceInfo, object: JsonObject, context: RequestContext): JsonObject {
   const dropsStatus = Object.hasOwn(info.subresources, 'status') && info.strategy.keepsStatus !== true
   const clean = dropsStatus ? withFields(object, { status: undefined }) : object
   return info.strategy.prepareForCreate?.(clean, context) ?? clean
 }
 
-/** Returns the object with a generated name that no object has, if it has a `generateName` instead of a name. */
+/** Returns the object with a name. If it has only a `generateName`, tries to generate a name that no object has. */
 function named({ store, randomSuffix }: Environment, info: ResourceInfo, namespace: string | undefined, object: JsonObject): JsonObject {
   const generateName = metadataText(object, 'generateName')
   if (metadataText(object, 'name') !== '' || generateName === '') return object

@@ -1,6 +1,6 @@
 /**
- * The pipeline of all writes. POST, PUT, PATCH and apply each make a `Write`. Every `Write` then runs through mutating admission, the
- * preparation by the type's strategy, validation, validating admission, and the storage.
+ * The pipeline of all writes. Each POST, PUT, PATCH and server-side apply request makes a `Write`. Every `Write` then runs through mutating
+ * admission, the preparation by the type's strategy, validation, validating admission, and the storage.
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { change } from './existing.ts'

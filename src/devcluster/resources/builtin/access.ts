@@ -1,4 +1,4 @@
-/** Roles and their bindings. */
+/** The built-in types Role, ClusterRole, RoleBinding and ClusterRoleBinding. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -15,7 +15,7 @@ import { invalidStruct, objects } from './container-validation.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
-/** Validates the name of a role, which can be any path segment, e.g. `system:node`. */
+/** Validates the name of a Role or ClusterRole, which can be any path segment, e.g. `system:node`. */
 function pathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)
@@ -51,7 +51,7 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceInf
 
 const subjectKinds = ['User', 'Group', 'ServiceAccount']
 
-/** Returns a column with the names of the subjects of a kind. */
+/** Returns a column with the names of a binding's subjects that have the kind `kind`. */
 function subjects(kind: string): Column {
   const names = (object: JsonObject): string[] =>
     listAt(object, 'subjects')

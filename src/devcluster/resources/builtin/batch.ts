@@ -1,4 +1,4 @@
-/** Jobs and CronJobs. */
+/** The built-in types Job and CronJob. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -27,19 +27,22 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
-  // Without both fields, the Job has one Pod. With only `parallelism`, the Job is a work queue, which completes when any Pod succeeds.
+  // Without `completions` and `parallelism`, the Job has one Pod. With only `parallelism`, the Job is a work queue, which completes when
+  // any Pod succeeds.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(sized, 'template', defaultPodTemplate)
 }
 
-/** Defaults the labels of a Job to those of its Pod template. */
+/** Copies the labels of the Pod template to a Job without labels. */
 function labelledAsTemplate(job: JsonObject): JsonObject {
   const labels = at(job, 'spec', 'template', 'metadata', 'labels')
   if (sizeAt(job, 'metadata', 'labels') > 0 || !isObject(labels)) return job
   return changeObjectField(job, 'metadata', (metadata) => ({ ...metadata, labels }))
 }
 
-/** Selects the Pods of a Job by a label with its uid, unless `manualSelector` is true. */
+/**
+ * Adds a selector for the Job's uid, and matching labels to the Pod template, unless `manualSelector` is true or the Job has a selector.
+ */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
   const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]
@@ -134,7 +137,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // The names of a CronJob's Jobs have a suffix of 11 characters.
+  // The names of a CronJob's Jobs have at most 63 characters, and end with a suffix of 11 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }

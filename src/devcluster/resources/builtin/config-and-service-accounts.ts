@@ -1,4 +1,4 @@
-/** ConfigMaps, Secrets and ServiceAccounts. */
+/** The built-in types ConfigMap, Secret and ServiceAccount. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required, tooLong } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -21,7 +21,7 @@ const configMaps = builtinResource({
       ...Object.keys(mapOf(object, 'data'))
         .filter((key) => Object.hasOwn(mapOf(object, 'binaryData'), key))
         .map((key) => invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
-      // kube-apiserver's message has this path.
+      // kube-apiserver's error about the size has the path `[]`.
       ...validateSize(textSize(object) + bytesSize(object, 'binaryData'), '[]'),
       ...validateImmutable(object, old, ['data', 'binaryData']),
     ],
@@ -61,7 +61,7 @@ const serviceAccounts = builtinResource({
 
 export const configResources: readonly ResourceInfo[] = [configMaps, secrets, serviceAccounts]
 
-/** Moves `stringData`, which is write-only, to `data`. */
+/** Moves `stringData`, which is write-only, to `data`, encoded as base64. */
 function encodeStringData(secret: JsonObject): JsonObject {
   const { stringData, ...rest } = secret
   if (!isObject(stringData)) return stringData === undefined ? secret : rest
@@ -85,7 +85,7 @@ function mapOf(object: JsonObject, field: string): JsonObject {
   return isObject(map) ? map : {}
 }
 
-/** Maximum size of the data in bytes (k8s.io/api/core/v1: MaxSecretSize). */
+/** Maximum size in bytes of the data in a Secret or ConfigMap (k8s.io/api/core/v1: MaxSecretSize). */
 const maxBytes = 1024 * 1024
 
 function validateSize(size: number, path: string): FieldError[] {
@@ -100,7 +100,7 @@ function bytesSize(object: JsonObject, field: string): number {
   return Object.values(mapOf(object, field)).reduce((sum: number, value) => sum + Buffer.byteLength(String(value), 'base64'), 0)
 }
 
-/** Required keys for each type of Secret. */
+/** The keys that each type of Secret requires in `data`. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
@@ -139,7 +139,7 @@ function validateJson(secret: JsonObject, key: string): FieldError[] {
   }
 }
 
-/** Returns warnings about an invalid certificate or key. The Secret is accepted nevertheless. */
+/** Returns warnings about an invalid certificate or key. A Secret with these problems is accepted nevertheless. */
 function tlsWarnings(secret: JsonObject): string[] {
   if (secret.type !== 'kubernetes.io/tls') return []
   const [certificate, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(textAt(secret, 'data', name), 'base64').toString())

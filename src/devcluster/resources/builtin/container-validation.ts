@@ -11,7 +11,11 @@ const pullPolicies = ['Always', 'IfNotPresent', 'Never']
 const terminationMessagePolicies = ['File', 'FallbackToLogsOnError']
 const protocols = ['SCTP', 'TCP', 'UDP']
 
-/** @param taken names of the Pod's other containers; the container's name is added */
+/**
+ * Validates a container.
+ *
+ * @param taken names of the Pod's other containers; the container's name is added
+ */
 export function validateContainer(container: JsonObject, path: string, volumes: ReadonlySet<string>, taken: Set<string>): FieldError[] {
   const image = textAt(container, 'image')
   return [
@@ -70,7 +74,9 @@ function validateHandler(handler: JsonObject, path: string): FieldError[] {
   return [...errors, ...others.map((other) => forbidden(`${path}.${other}`, 'may not specify more than 1 handler type'))]
 }
 
-/** The fields in the order of kube-apiserver's internal type, which errors quote. */
+/**
+ * The fields of a security context, in the order of kube-apiserver's internal type. Errors quote the whole security context in this order.
+ */
 const securityContextFields = [
   'capabilities',
   'privileged',
@@ -106,22 +112,22 @@ function validateSecurityContext(context: JsonValue | undefined, path: string): 
 
 const maxId = 2 ** 31 - 1
 
-/** Go names of fields that are not just the capitalized JSON names. */
+/** Go names of the fields for which the capitalized JSON name is not the Go name. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
-/** Returns a value as kube-apiserver prints its internal types in errors: with all fields and capitalized names. */
+/** Returns a value as kube-apiserver prints its internal type in errors: with all fields, and with their Go names. */
 export function goStruct(value: JsonValue | undefined, fields: readonly string[]): JsonObject {
   const goName = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
   return Object.fromEntries(fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null]))
 }
 
-/** Returns the error `invalid` for a value that kube-apiserver prints as its internal type. */
+/** Returns the error "Invalid value" for a value that kube-apiserver prints as its internal type. */
 export function invalidStruct(path: string, value: JsonValue | undefined, fields: readonly string[], detail: string): FieldError {
   const printed = JSON.stringify(goStruct(value, fields))
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${printed}: ${detail}` }
 }
 
-/** Returns the error `notSupported` for a value that kube-apiserver prints as its internal type. */
+/** Returns the error "Unsupported value" for a value that kube-apiserver prints as its internal type. */
 export function notSupportedStruct(
   path: string,
   value: JsonValue | undefined,
@@ -150,14 +156,14 @@ function validateName(container: JsonObject, path: string, taken: Set<string>): 
   return errors
 }
 
-/** Validates a field that is never missing, because it has a default. */
+/** Validates an enum field that must be present and not empty. */
 export function validateEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
   const value = textAt(object, field)
   if (value === '') return [required(below(path, field))]
   return values.includes(value) ? [] : [notSupported(below(path, field), value, values)]
 }
 
-/** Validates an optional field, which must not be empty. */
+/** Validates an enum field that may be missing, but not empty. */
 export function validateOptionalEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
   const value = object[field]
   return typeof value !== 'string' || values.includes(value) ? [] : [notSupported(below(path, field), value, values)]
@@ -276,7 +282,7 @@ function validateResources(resources: JsonValue | undefined, path: string): Fiel
   return errors
 }
 
-/** Returns the objects of a list with their indices. Decoding has rejected items that are not objects. */
+/** Returns the items of a list that are JSON objects, with their indices. Other items do not occur, because decoding has rejected them. */
 export function objects(list: readonly JsonValue[]): (readonly [JsonObject, number])[] {
   return list.flatMap((item, index) => (isObject(item) ? [[item, index] as const] : []))
 }

@@ -3,7 +3,7 @@
 interface Field {
   readonly min: number
   readonly max: number
-  /** Names for the numbers from `min` on, e.g. of weekdays. */
+  /** Names for the numbers from `min` on, e.g. the names of the months. */
   readonly names?: readonly string[]
 }
 
@@ -51,7 +51,7 @@ function rangeProblem(expression: string, field: Field): string | undefined {
   if (moreSteps.length > 0) return `too many slashes: ${expression}`
   const every = step === undefined ? 1 : numberOf(step)
   if (typeof every === 'string') return every
-  // `5/15` means from 5 to the maximum.
+  // In cron, `5/15` means every 15th value from 5 to the maximum.
   const end = step !== undefined && !wild && high === undefined ? field.max : given
   if (start < field.min) return `beginning of range (${start}) below minimum (${field.min}): ${expression}`
   if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${expression}`
@@ -59,7 +59,7 @@ function rangeProblem(expression: string, field: Field): string | undefined {
   return every === 0 ? `step of range should be a positive number: ${expression}` : undefined
 }
 
-/** Returns the number, or an error message. */
+/** Returns the number that `text` denotes, or an error message. With `field`, the names of its values are allowed, too. */
 function numberOf(text: string, field?: Field): number | string {
   const named = field?.names?.indexOf(text.toLowerCase()) ?? -1
   if (named >= 0) return named + field!.min

@@ -1,4 +1,4 @@
-/** Endpoints and EndpointSlices. */
+/** The built-in types Endpoints and EndpointSlice. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -10,7 +10,7 @@ import { changeItems, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, validateEnum } from './container-validation.ts'
 
-/** Maximum number of addresses in a column. */
+/** Maximum number of items in a table cell. */
 const shown = 3
 
 function some(list: readonly string[], none: string): string {

@@ -7,7 +7,7 @@ import { qualifiedName } from '../../../api/name-syntax.ts'
 import { numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import { immutable } from './container-validation.ts'
 
-/** Required fields and their maximum lengths. */
+/** Fields that an event with `eventTime` must have, and their maximum lengths. */
 const maxLengths = [
   ['reportingInstance', 128],
   ['action', 128],
@@ -19,7 +19,7 @@ export function validateEvent(event: JsonObject): FieldError[] {
   return validateAny(event, 'reportingComponent')
 }
 
-/** Validates an event. More fields are required in an event with `eventTime`. */
+/** Validates an event of the core group or of `events.k8s.io`. An event with `eventTime` has more required fields. */
 function validateAny(event: JsonObject, controllerField: string): FieldError[] {
   const [own, involved] = [textAt(event, 'metadata', 'namespace'), textAt(event, 'involvedObject', 'namespace')]
   const elsewhere = invalid('involvedObject.namespace', involved, 'does not match event.namespace')
@@ -43,7 +43,7 @@ function validateAny(event: JsonObject, controllerField: string): FieldError[] {
 const fixed = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime', 'action']
 const alsoFixed = ['related', 'reportingComponent', 'reportingInstance']
 
-/** Validates an event of `events.k8s.io` that was converted to a core event. */
+/** Validates an event of `events.k8s.io`. The event has already been converted to a core event. */
 export function validateNewEvent(event: JsonObject, old: JsonObject | undefined): FieldError[] {
   const errors = validateAny(event, 'reportingController')
   if (old !== undefined) {

@@ -1,4 +1,4 @@
-/** Events: stored as core events, and served as `v1` and as `events.k8s.io/v1`. */
+/** The built-in type Event. Events are stored in the core group, and served there and in `events.k8s.io`. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { asGo } from '../../types/go-value.ts'
@@ -10,7 +10,7 @@ import { numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { validateEvent, validateNewEvent } from './event-validation.ts'
 
-/** Fields of core events that have another name in `events.k8s.io`. */
+/** Fields of core events that have another name in `events.k8s.io`: each pair is the core name and the other name. */
 const renamed: readonly (readonly [string, string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -21,7 +21,7 @@ const renamed: readonly (readonly [string, string])[] = [
   ['count', 'deprecatedCount'],
 ]
 
-/** Converts an event to the given group. */
+/** Converts an event to `group`. `pairs` are the old and new names of the renamed fields. */
 function convert(event: JsonObject, group: string, pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = new Map(pairs)
   const target = { group, version: 'v1', kind: 'Event' }
@@ -38,7 +38,7 @@ const toCore = (event: JsonObject): JsonObject =>
     renamed.map(([core, other]) => [other, core]),
   )
 
-/** The columns, computed from core events. */
+/** The table columns of both groups. Their cells are computed from core events. */
 const columns = [
   textColumn('Last Seen', lastSeen),
   textColumn('Type', (event) => textAt(event, 'type')),
@@ -84,7 +84,7 @@ const newEvents = builtinResource({
     type: textAt(event, 'type'),
   }),
   strategy: {
-    // Errors have the field names of core events.
+    // Events of `events.k8s.io` are validated as core events, so errors have the field names of core events.
     validate: (event, old) => validateNewEvent(toCore(event), old === undefined ? undefined : toCore(old)),
   },
 })

@@ -1,4 +1,7 @@
-/** The rows of the built-in types, except CustomResourceDefinition and the reviews, whose rows depend on other parts of the server. */
+/**
+ * The catalog's rows of the built-in types, except CustomResourceDefinition and the reviews, whose rows depend on other parts of the
+ * server.
+ */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
 import { batchResources } from './batch.ts'

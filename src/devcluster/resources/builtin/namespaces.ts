@@ -1,4 +1,4 @@
-/** Namespaces, with `spec.finalizers` that block deletion until their content is deleted. */
+/** The built-in type Namespace. The finalizers in `spec.finalizers` block deletion until all objects in the namespace are deleted. */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { shortName } from '../../../api/name-syntax.ts'

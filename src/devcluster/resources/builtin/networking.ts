@@ -1,4 +1,4 @@
-/** Ingresses and network policies. */
+/** The built-in types Ingress and NetworkPolicy. */
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
@@ -16,7 +16,7 @@ import { formatSelector } from './workloads.ts'
 
 const group = 'networking.k8s.io'
 
-/** Maximum number of hosts in a column. */
+/** Maximum number of hosts in a table cell. */
 const shownHosts = 3
 
 function hosts(ingress: JsonObject): string {

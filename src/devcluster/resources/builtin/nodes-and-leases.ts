@@ -1,4 +1,4 @@
-/** Nodes and Leases. */
+/** The built-in types Node and Lease. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -66,7 +66,7 @@ const nodes = builtinResource({
   selectableFields: (node) => ({ 'spec.unschedulable': String(at(node, 'spec', 'unschedulable') === true) }),
   strategy: {
     keepsStatus: true,
-    // Allocatable resources default to the capacity.
+    // The allocatable resources of a Node default to its capacity.
     default: (node) =>
       changeObjectField(node, 'status', (status) =>
         isObject(status.capacity) ? withDefaults(status, { allocatable: status.capacity }) : status,
@@ -76,8 +76,8 @@ const nodes = builtinResource({
 })
 
 /**
- * Adds the not-ready taint to a new node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). A node that is created with the condition
- * Ready gets no taint, because no controller here would remove it.
+ * Adds the not-ready taint to a new Node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). Unlike in kube-apiserver, a Node that is
+ * created with the condition Ready gets no taint, because the embedded cluster has no controller that would remove it.
  */
 function tainted(node: JsonObject): JsonObject {
   const taints = listAt(node, 'spec', 'taints')

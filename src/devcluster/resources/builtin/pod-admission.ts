@@ -18,8 +18,8 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
 
 const defaultAccount = 'default'
 /**
- * Maximum number of lookups of the default ServiceAccount, which take up to a second: in a new namespace, it may not exist yet
- * (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
+ * Maximum number of lookups of the default ServiceAccount. In a new namespace, it may not exist yet, so the lookups are repeated for about
+ * a second (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
  */
 const accountAttempts = 10
 const accountRetryMs = 100
@@ -47,12 +47,12 @@ async function withServiceAccount(pod: JsonObject, cluster: ClusterView): Promis
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 /**
- * One hour, plus seven seconds by which these tokens differ from explicitly requested ones (k8s.io/kubernetes/pkg/serviceaccount:
- * WarnOnlyBoundTokenExpirationSeconds).
+ * Lifetime of mounted tokens in seconds: one hour and seven seconds. The seven seconds distinguish these tokens from explicitly requested
+ * ones (k8s.io/kubernetes/pkg/serviceaccount: WarnOnlyBoundTokenExpirationSeconds).
  */
 const tokenSeconds = 3607
 
-/** Mounts a token, the CA and the name of the namespace at the path that client libraries use. */
+/** Mounts a token, the CA and the name of the namespace into all containers, at the path at which client libraries read them. */
 function withTokenVolume(spec: JsonObject, randomSuffix: () => string): JsonObject {
   const known = listAt(spec, 'volumes').map((volume) => textAt(volume, 'name'))
   const existing = known.find((name) => name.startsWith(volumePrefix))
@@ -77,7 +77,7 @@ function withTokenVolume(spec: JsonObject, randomSuffix: () => string): JsonObje
   return { ...mounted, volumes: [...listAt(spec, 'volumes'), { name, projected: { defaultMode: 0o644, sources } }] }
 }
 
-/** Applies the default requests and limits of the namespace's LimitRanges. */
+/** Applies the default requests and limits for containers from the namespace's LimitRanges. */
 function withLimits(pod: JsonObject, limitRanges: readonly JsonObject[]): JsonObject {
   return limitRanges.reduce((current, limitRange) => {
     const items = listAt(limitRange, 'spec', 'limits').filter((item) => textAt(item, 'type') === 'Container')
@@ -118,7 +118,7 @@ function limitContainer(
   return resources === container.resources ? container : { ...container, resources }
 }
 
-/** The PriorityClasses that every cluster has, and their values. */
+/** The values of the PriorityClasses that every cluster has. */
 export const systemPriorities: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
@@ -151,13 +151,13 @@ function priorityClass(name: string, cluster: ClusterView): JsonObject | undefin
   return cluster.get('scheduling.k8s.io/priorityclasses', { name }) ?? (value === undefined ? undefined : { value })
 }
 
-/** Returns the default PriorityClass; if there are several, the one with the lowest value. */
+/** Returns the PriorityClass with `globalDefault`; if there are several, the one with the lowest value. */
 function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
   const defaults = cluster.list('scheduling.k8s.io/priorityclasses').filter((candidate) => candidate.globalDefault === true)
   return defaults.sort((a, b) => numberAt(a, 'value') - numberAt(b, 'value'))[0]
 }
 
-/** Time in seconds until a Pod is evicted from a node that is not ready. */
+/** Time in seconds after which a Pod is evicted from an unreachable or not-ready node. */
 const nodeFailureTolerationSeconds = 300
 
 export function withTolerations(spec: JsonObject): JsonObject {

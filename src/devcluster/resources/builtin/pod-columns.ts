@@ -1,4 +1,4 @@
-/** The columns of Pods (k8s.io/kubernetes/pkg/printers/internalversion: printPod). */
+/** The table columns of Pods (k8s.io/kubernetes/pkg/printers/internalversion: printPod). */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { ageColumn, humanAge, nameColumn, orNone, textColumn } from '../columns.ts'
 import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
@@ -35,7 +35,7 @@ function isReady(status: JsonValue): boolean {
   return at(status, 'ready') === true && at(status, 'state', 'running') !== undefined
 }
 
-/** Returns the status column: the reason of waiting or terminated containers, otherwise the phase. */
+/** Returns the cell of the column Status: the reason of a waiting or terminated container, otherwise the reason or phase of the Pod. */
 function podStatus(pod: JsonObject): string {
   const own = textAt(pod, 'status', 'reason')
   let text = own === '' ? textAt(pod, 'status', 'phase') : own
@@ -91,7 +91,10 @@ function conditions(pod: JsonObject): readonly JsonValue[] {
   return listAt(pod, 'status', 'conditions')
 }
 
-/** Returns the number of restarts: of the init containers while they run, later of the regular containers and sidecars. */
+/**
+ * Returns the number of restarts and the age of the last one. While init containers run, only their restarts count; later, those of the
+ * regular containers and sidecars.
+ */
 function restarts(pod: JsonObject, now: number): string {
   const sidecars = sidecarsOf(pod)
   const inits = statusesOf(pod, 'initContainerStatuses')
@@ -108,7 +111,7 @@ function restarts(pod: JsonObject, now: number): string {
   return count === 0 || last === '' ? String(count) : `${count} (${humanAge(last, now)} ago)`
 }
 
-/** Returns the names of the sidecars: init containers that keep running beside the regular containers. */
+/** Returns the names of the sidecars: the init containers with the restart policy `Always`. */
 function sidecarsOf(pod: JsonObject): ReadonlySet<string> {
   const names = listAt(pod, 'spec', 'initContainers').filter((container) => textAt(container, 'restartPolicy') === 'Always')
   return new Set(names.map((container) => textAt(container, 'name')))

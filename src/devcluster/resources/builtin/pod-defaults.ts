@@ -7,7 +7,7 @@ import { parseQuantity } from '../../apimachinery/quantity.ts'
 
 export const defaultGracePeriodSeconds = 30
 
-/** Applies the defaults to the spec of a Pod: those of templates, and further ones. */
+/** Applies the defaults to the spec of a Pod: the defaults of Pod templates, and those that only Pods have. */
 export function defaultPod(given: JsonObject): JsonObject {
   // kube-apiserver replaces a negative grace period by 1 s.
   const spec = numberAt(given, 'terminationGracePeriodSeconds') < 0 ? { ...given, terminationGracePeriodSeconds: 1 } : given
@@ -15,7 +15,7 @@ export function defaultPod(given: JsonObject): JsonObject {
   return ['containers', 'initContainers'].reduce(
     (current, field) =>
       changeItems(current, field, (container) => {
-        // Requests default to the limits.
+        // A resource without a request gets its limit as the request.
         const requested = changeObjectField(container, 'resources', (resources) =>
           isObject(resources.limits)
             ? { ...resources, requests: withDefaults(isObject(resources.requests) ? resources.requests : {}, resources.limits) }
@@ -117,7 +117,7 @@ function isLatest(image: string): boolean {
   return tag === undefined || tag === 'latest'
 }
 
-/** Returns the QoS class, which depends on the containers' requests and limits of CPU and memory. */
+/** Returns the QoS class of a Pod, which depends on the containers' requests and limits of CPU and memory. */
 export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')].filter(isObject)
   const amounts = containers.map((container) =>
@@ -128,7 +128,7 @@ export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEf
     }),
   )
   const all = amounts.flat()
-  // Amounts of zero count as absent.
+  // A request or limit of zero counts as missing.
   if (all.every(({ request, limit }) => request === 0 && limit === 0)) return 'BestEffort'
   return all.every(({ request, limit }) => limit !== 0 && (request === 0 || request === limit)) ? 'Guaranteed' : 'Burstable'
 }

@@ -40,7 +40,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
   ]
 }
 
-/** Checks that each host port equals its container port, as is required with `hostNetwork`. */
+/** Validates that each host port equals its container port, which `hostNetwork: true` requires. */
 function validateHostPorts(containers: readonly JsonValue[], path: string): FieldError[] {
   return objects(containers).flatMap(([container, index]) =>
     objects(listAt(container, 'ports')).flatMap(([{ containerPort, hostPort }, place]) =>
@@ -59,7 +59,9 @@ export function validatePodTemplateSpec(spec: JsonValue | undefined, path: strin
     : errors
 }
 
-/** Validates token volumes, for Pods only: a token needs a ServiceAccount. */
+/**
+ * Validates the projected token volumes of a Pod, which require a ServiceAccount. In Pod templates, kube-apiserver does not validate this.
+ */
 export function validateTokenVolumes(spec: JsonObject, path: string): FieldError[] {
   if (textAt(spec, 'serviceAccountName') !== '') return []
   return objects(listAt(spec, 'volumes')).flatMap(([volume, index]) =>
@@ -91,12 +93,12 @@ function validateDeadline(spec: JsonObject, path: string): FieldError[] {
 const pod = kindType({ group: '', version: 'v1', kind: 'Pod' })
 const volumeSources = fieldNames(pod, 'spec', 'volumes').filter((field) => field !== 'name')
 
-/** The volume sources that kube-apiserver checks first when a volume has several. */
+/** The volume sources, in the order in which kube-apiserver checks a volume with more than one source. */
 const volumeSourceOrder = [
   ...new Set(['emptyDir', 'hostPath', 'secret', 'persistentVolumeClaim', 'downwardAPI', 'configMap', ...volumeSources]),
 ]
 
-/** Required fields of each volume source. */
+/** The required field of each volume source that has one. */
 const requiredVolumeFields: Readonly<Record<string, string>> = {
   secret: 'secretName',
   configMap: 'name',
@@ -150,7 +152,7 @@ const changeable =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,' +
   '`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-/** Validates an update of a Pod, most of whose fields are immutable. */
+/** Validates an update of a Pod. Most fields are immutable. */
 export function validatePodUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   for (const field of ['containers', 'initContainers']) {
     if (listAt(spec, field).length !== listAt(old, field).length)

@@ -1,4 +1,4 @@
-/** Pods: their row of the catalog, binding to a node, eviction, graceful deletion. */
+/** The built-in type Pod, with binding to a node, eviction and graceful deletion. */
 import type { Condition } from '../../../api/conditions.ts'
 import { mergeConditions } from '../../../api/conditions.ts'
 import type { FieldError } from '../../../api/field-error.ts'
@@ -35,7 +35,7 @@ export const pods: ResourceInfo = builtinResource({
       created: () => success,
       keepsGeneration: true,
     },
-    // The HTTP layer handles requests for the log.
+    // This entry is for discovery. `getPodLog` in the HTTP layer responds to requests for the log.
     log: { kind: 'Pod', verbs: ['get'] },
     eviction: {
       kind: 'Eviction',
@@ -80,7 +80,7 @@ export const pods: ResourceInfo = builtinResource({
   },
 })
 
-/** Returns the condition of a Pod with scheduling gates, which schedulers ignore. */
+/** Returns the status of a new Pod with scheduling gates, which schedulers ignore: the condition PodScheduled is False. */
 function gated(pod: JsonObject): JsonObject {
   if (listAt(specOf(pod), 'schedulingGates').length === 0) return {}
   const message = 'Scheduling is blocked due to non-empty scheduling gates'
@@ -90,12 +90,12 @@ function gated(pod: JsonObject): JsonObject {
   }
 }
 
-/** Returns errors for fields that only a subresource can set. */
+/** Returns errors for fields that cannot be set in a new Pod. */
 function createErrors(spec: JsonObject): FieldError[] {
   return listAt(spec, 'ephemeralContainers').length === 0 ? [] : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
 }
 
-/** Returns the grace period: 0 for a Pod that has not been scheduled or has terminated. */
+/** Returns the grace period of a Pod in seconds: 0 if the Pod has no node or has terminated. */
 function gracePeriodSeconds(pod: JsonObject): number {
   if (textAt(pod, 'spec', 'nodeName') === '' || ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'))) return 0
   const seconds = at(pod, 'spec', 'terminationGracePeriodSeconds')
@@ -103,7 +103,7 @@ function gracePeriodSeconds(pod: JsonObject): number {
   return seconds < 0 ? 1 : seconds
 }
 
-/** Handles a POST to `pods/binding`, usually from the scheduler. */
+/** Handles a POST to `pods/binding`, usually from the scheduler. Returns the Pod with the node of the Binding. */
 function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: number }): JsonObject {
   const name = textAt(pod, 'metadata', 'name')
   checkName(name, binding, 'Binding')
@@ -126,7 +126,7 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
   }
 }
 
-/** Returns the errors of a Binding, which kube-apiserver does not report as a 422 with causes. */
+/** Returns the errors of a Binding. kube-apiserver reports them in a message, and not as a 422 with causes. */
 function bindingErrors(binding: JsonObject): FieldError[] {
   const kind = textAt(binding, 'target', 'kind')
   return [
@@ -135,7 +135,9 @@ function bindingErrors(binding: JsonObject): FieldError[] {
   ]
 }
 
-/** Handles a POST to `pods/eviction`. PodDisruptionBudgets are ignored, because no controller updates their status here. */
+/**
+ * Handles a POST to `pods/eviction`. PodDisruptionBudgets are ignored, because no controller of the embedded cluster updates their status.
+ */
 function evict(name: string, eviction: JsonObject, { options }: Pick<RequestContext, 'options'>): JsonObject {
   checkName(name, eviction, 'Eviction')
   const given = isObject(eviction.deleteOptions) ? eviction.deleteOptions : {}
@@ -150,7 +152,7 @@ function evict(name: string, eviction: JsonObject, { options }: Pick<RequestCont
   return { ...given, dryRun: commonDryRun([...listAt(options, 'dryRun')], [...listAt(given, 'dryRun')]) }
 }
 
-/** Returns `dryRun` from the query or from the DeleteOptions in the body. Throws when both are set and differ. */
+/** Returns `dryRun` from the query or from the DeleteOptions in the body. Throws when both are present and differ. */
 function commonDryRun(request: JsonValue[], body: JsonValue[]): JsonValue[] {
   if (request.length > 0 && body.length > 0 && !jsonEqual(request, body)) {
     throw bareError(`Non-matching dry-run options in request and content: ${goText(request)} and ${goText(body)}`)

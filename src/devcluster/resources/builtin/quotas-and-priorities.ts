@@ -1,4 +1,4 @@
-/** Limits and priorities of Pods: LimitRange, ResourceQuota, PodDisruptionBudget, HorizontalPodAutoscaler, PriorityClass. */
+/** The built-in types LimitRange, ResourceQuota, PodDisruptionBudget, HorizontalPodAutoscaler and PriorityClass. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../../api/field-error.ts'
 import { parseApiVersion } from '../../../api/group-version-kind.ts'
@@ -37,7 +37,10 @@ const limitRanges = builtinResource({
   },
 })
 
-/** Returns used and hard amounts, either of the resources with the prefix `limits.` or of all others. */
+/**
+ * Returns the used and hard amounts of a quota. With `isLimit`, these are the amounts of resources with the prefix `limits.`, otherwise of
+ * all other resources.
+ */
 function usage(quota: JsonObject, isLimit: boolean): string {
   const hard = at(quota, 'status', 'hard')
   return Object.entries(isObject(hard) ? hard : {})
@@ -96,7 +99,7 @@ function validateBudget(spec: JsonValue | undefined): FieldError[] {
   ]
 }
 
-/** Validates a number or a percentage. */
+/** Validates an amount that is a number or a percentage. */
 function validateAmount(amount: JsonValue, path: string): FieldError[] {
   if (typeof amount === 'number') return amount < 0 ? [invalid(path, amount, 'must be greater than or equal to 0')] : []
   const percent = /^([0-9]+)%$/.exec(String(amount))
@@ -111,7 +114,7 @@ function validateAmount(amount: JsonValue, path: string): FieldError[] {
   return Number(percent[1]) > 100 ? [invalid(path, amount, 'must not be greater than 100%')] : []
 }
 
-/** Returns the current and target values of the first two metrics. */
+/** Returns the cell of the column Targets: the current and target values of the first two metrics. */
 function targets(autoscaler: JsonObject): string {
   const list = listAt(autoscaler, 'spec', 'metrics').map((metric, index) => {
     const type = textAt(metric, 'type')

@@ -1,4 +1,4 @@
-/** Services. */
+/** The built-in type Service. */
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
@@ -90,7 +90,7 @@ function isExternal(spec: JsonObject): boolean {
   return hasNodePorts(spec) || listAt(spec, 'externalIPs').length > 0
 }
 
-/** True when the load balancer checks which nodes have Pods of the Service. */
+/** True when the load balancer uses a health check to find the nodes that have Pods of the Service. */
 function hasHealthCheck(spec: JsonObject): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
@@ -98,7 +98,7 @@ function hasHealthCheck(spec: JsonObject): boolean {
 const firstNodePort = 30_000
 const nodePorts = 2_768
 
-/** Assigns a cluster IP and node ports in the usual ranges, derived from the uid. Nothing listens on them. */
+/** Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, which are derived from the uid. Nothing listens on them. */
 function withAddress(spec: JsonObject, uid: string): JsonObject {
   if (spec.type === 'ExternalName') return spec
   const digest = createHash('sha256').update(uid).digest()
@@ -119,18 +119,18 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
   })
 }
 
-/** The families of headless Services without a selector, whose endpoints may be in any family. */
+/** The IP families of a headless Service without a selector, whose endpoints may be in any family. */
 const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
-/** Keeps allocated values that an update omits, and removes those that the new type of Service does not use. */
+/** Keeps allocated cluster IPs and ports that an update omits, and removes the fields that the new `spec.type` does not use. */
 function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = old
   const unused = unusedFields(spec, old)
   const dropped = unused.length === 0 ? spec : Object.fromEntries(Object.entries(spec).filter(([field]) => !unused.includes(field)))
   if (dropped.type === 'ExternalName') return changeItems(dropped, 'ports', ({ nodePort: _nodePort, ...port }) => port)
   const kept = withDefaults(dropped, old.type === 'ExternalName' ? {} : { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy })
-  // `clusterIP` and `clusterIPs[0]` must be equal: if only one was changed, the other takes its value.
+  // `clusterIP` and `clusterIPs[0]` must be equal. If only `clusterIP` has changed, `clusterIPs` takes its value.
   const synced =
     kept.clusterIP !== clusterIP && jsonEqual(kept.clusterIPs ?? null, clusterIPs ?? null)
       ? { ...kept, clusterIPs: [kept.clusterIP!] }
@@ -145,7 +145,7 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   })
 }
 
-/** Returns unchanged fields that the new type of Service does not use. */
+/** Returns the names of the fields that the update has not changed, and that the new `spec.type` does not use. */
 function unusedFields(spec: JsonObject, old: JsonObject): string[] {
   const fields = [...(hasHealthCheck(spec) ? [] : ['healthCheckNodePort']), ...(spec.type === old.type ? [] : fieldsOfOtherTypes(spec))]
   return fields.filter((field) => jsonEqual(spec[field] ?? null, old[field] ?? null))
@@ -210,7 +210,7 @@ function validateBalancing(spec: JsonObject, old: JsonObject | undefined): Field
   for (const [field, path] of [
     ['allocateLoadBalancerNodePorts', 'allocateLoadBalancerNodePorts'],
     ['loadBalancerClass', 'loadBalancerClass'],
-    // kube-apiserver capitalizes this path.
+    // In kube-apiserver's error, this path begins with a capital letter.
     ['loadBalancerSourceRanges', 'LoadBalancerSourceRanges'],
   ] as const)
     if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${path}`, "may only be used when `type` is 'LoadBalancer'"))
@@ -255,7 +255,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
   return errors
 }
 
-/** Returns the error about a duplicate port, which kube-apiserver prints as its internal type. */
+/** Returns the error about a duplicate port, which contains the port as kube-apiserver prints its internal type. */
 function samePort(path: string, port: JsonObject): FieldError {
   const printed = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(printed)}` }

@@ -1,4 +1,4 @@
-/** PersistentVolumes, PersistentVolumeClaims and StorageClasses. */
+/** The built-in types PersistentVolume, PersistentVolumeClaim and StorageClass. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import { formatTime } from '../../../api/conditions.ts'
@@ -165,7 +165,7 @@ function validateVolume(volume: JsonObject): FieldError[] {
   ]
 }
 
-/** Fields of a volume's spec that are not a volume source. */
+/** Fields in the spec of a PersistentVolume that are not volume sources. */
 const otherFields = new Set([
   'capacity',
   'accessModes',

@@ -1,4 +1,4 @@
-/** MutatingWebhookConfigurations and ValidatingWebhookConfigurations. */
+/** The built-in types MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -43,7 +43,7 @@ function defaultWebhook(webhook: JsonObject, defaults: JsonObject): JsonObject {
 }
 
 function validateWebhooks(object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  // Unchanged match conditions are not validated again.
+  // An update that does not change the match conditions does not validate them again.
   const conditions = old === undefined || !jsonEqual(conditionsOf(object), conditionsOf(old))
   const names = new Set<string>()
   return objects(listAt(object, 'webhooks')).flatMap(([webhook, index]) => {

@@ -15,7 +15,7 @@ const maxConditions = 64
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 /**
- * Returns errors in kube-apiserver's order.
+ * Returns the errors of a webhook, in kube-apiserver's order.
  *
  * @param conditions true to validate the match conditions, too
  */
@@ -91,7 +91,7 @@ function validateReviewVersions(versions: readonly JsonValue[], path: string): F
   return isKnown ? errors : [...errors, invalid(path, [...versions], `must include at least one of ${known}`)]
 }
 
-/** Validates the client configuration: a URL or a Service. */
+/** Validates that `clientConfig` has either a valid URL or a valid Service. */
 export function validateClient(clientConfig: JsonValue | undefined, path: string): FieldError[] {
   const client = isObject(clientConfig) ? clientConfig : {}
   const { url, service } = client
@@ -102,7 +102,7 @@ export function validateClient(clientConfig: JsonValue | undefined, path: string
 const urlParts = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s
 const form = 'desired format: https://host[/path]'
 
-/** Validates a URL with the messages of Go's parser. */
+/** Validates the URL of a webhook, with the messages of Go's parser. */
 function validateUrl(url: string, path: string): FieldError[] {
   const [, scheme = '', authority = '', query = '', fragment = ''] = urlParts.exec(url) ?? []
   const at = authority.lastIndexOf('@')
@@ -125,7 +125,7 @@ function validateUrl(url: string, path: string): FieldError[] {
 function validateService(service: JsonObject, path: string): FieldError[] {
   const { port } = service
   return [
-    // kube-apiserver reports each of these two errors with the path of the other.
+    // kube-apiserver reports a missing namespace with the path of the name, and a missing name with the path of the namespace.
     ...(textAt(service, 'namespace') === '' ? [required(`${path}.name`)] : []),
     ...(textAt(service, 'name') === '' ? [required(`${path}.namespace`)] : []),
     ...(typeof port === 'number' && (port < 1 || port > 65_535)
@@ -139,7 +139,7 @@ function validateServicePath(value: string, path: string): FieldError[] {
   if (value === '' || value === '/') return []
   if (value === '//') return [invalid(path, value, 'segment[0] may not be empty')]
   const errors = value.startsWith('/') ? [] : [invalid(path, value, "must start with a '/'")]
-  // Drop the first character even if it is not a slash, as kube-apiserver does.
+  // Like kube-apiserver, this drops the first character even if it is not a slash.
   const segments = value.slice(1).replace(/\/$/, '').split('/')
   for (const [index, segment] of segments.entries()) {
     if (segment === '') errors.push(invalid(path, value, `segment[${index}] may not be empty`))
@@ -185,7 +185,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // kube-apiserver checks only the last pattern that has no subresource.
+    // kube-apiserver checks only the last pattern without a subresource, so each one overwrites the result of the previous one.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]

@@ -1,4 +1,4 @@
-/** Deployments, ReplicaSets, StatefulSets, DaemonSets. */
+/** The built-in types Deployment, ReplicaSet, StatefulSet and DaemonSet. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -22,7 +22,7 @@ import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
 
-/** The apiVersions in which managers can own replicas (k8s.io/kubernetes/pkg/registry/apps). */
+/** The apiVersions in which managers can own `spec.replicas` (k8s.io/kubernetes/pkg/registry/apps). */
 const replicaVersions: ReadonlySet<string> = new Set(['v1', 'v1beta1', 'v1beta2'].map((version) => `${group}/${version}`))
 
 /** The `scale` subresource of types with `spec.replicas`. */
@@ -39,7 +39,7 @@ const scale: SubresourceInfo = {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      // Go omits 0 in the spec, but not in the status.
+      // Go omits 0 from the spec of a Scale, but not from its status.
       spec: replicas === 0 ? {} : { replicas },
       status: { replicas: numberAt(object, 'status', 'replicas'), selector: formatSelector(at(object, 'spec', 'selector'), '') },
     }
@@ -52,7 +52,7 @@ const scale: SubresourceInfo = {
   },
 }
 
-/** Returns a strategy for types with selector and template. */
+/** Returns a strategy for types with a selector and a Pod template. */
 function workload(options: {
   /** The name of the type in kube-apiserver's messages. */
   readonly name: string
@@ -72,12 +72,12 @@ function workload(options: {
   }
 }
 
-/** Validates the selector, which must match the template. */
+/** Validates the selector of a workload, which must match the labels of its Pod template. */
 function validateOwnSelector({ selector, template }: JsonObject, name: string): FieldError[] {
   const isDaemonSet = name === 'daemonset'
   const labels = at(template, 'metadata', 'labels')
   const mismatch = invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')
-  // A missing selector matches nothing, an empty one everything.
+  // A missing selector matches no objects, and an empty selector matches all objects.
   if (!isObject(selector)) return isDaemonSet ? [mismatch] : [required('spec.selector'), mismatch]
   const errors = validateSelector(selector, 'spec.selector')
   if (sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)
@@ -87,14 +87,14 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   return isMatch ? [] : [mismatch]
 }
 
-/** Returns the additional error for an invalid selector. For StatefulSets, its message has no detail. */
+/** Returns the error that kube-apiserver adds to the other errors of an invalid selector. For StatefulSets, its message has no detail. */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const { matchLabels, matchExpressions } = selector
   const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
   return { path: 'spec.selector', reason: 'FieldValueInvalid', message }
 }
 
-/** Kinds that Kubernetes' errors name as the owner of the template. */
+/** The kinds that kube-apiserver's errors name as the owner of the Pod template, keyed by the type of the workload. */
 const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset: 'DaemonSet' }
 
 function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string): FieldError[] {
@@ -113,7 +113,7 @@ function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: s
   return errors
 }
 
-/** Formats a label selector as in a query. */
+/** Formats a label selector as in the query parameter `labelSelector`; returns `none` for an empty selector. */
 export function formatSelector(selector: JsonValue | undefined, none = '<none>'): string {
   const requirements = isObject(selector) ? requirementsOf(selector as unknown as LabelSelector) : []
   const text = formatLabelSelector(requirements.map((one) => ({ ...one, values: one.values.toSorted() })))
@@ -124,7 +124,10 @@ function count(name: string, ...path: readonly string[]): Column {
   return integerColumn(name, (object) => numberAt(object, ...path))
 }
 
-/** Returns the columns for `-o wide`: containers and images of the template at a path, and the selector beside it. */
+/**
+ * Returns the columns for `-o wide`: the containers and images of the Pod template, and the selector. `path` leads to the parent of both
+ * fields.
+ */
 export function templateColumns(...path: readonly string[]): readonly [Column, Column, Column] {
   const each = (field: string) => (object: JsonObject) =>
     listAt(object, ...path, 'template', 'spec', 'containers')
@@ -143,7 +146,7 @@ function readyOf(object: JsonObject): string {
 
 const strategyFields = ['type', 'rollingUpdate']
 
-/** Applies the default type of an update strategy, and `defaults` for rolling updates. */
+/** Applies the default type of an update strategy, and `defaults` to the field `rollingUpdate` of rolling updates. */
 function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
   const typed = withDefaults(strategy, { type: 'RollingUpdate' })
   if (typed.type !== 'RollingUpdate') return typed
@@ -239,7 +242,7 @@ const statefulSets = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      // The partition gets a default only when the strategy's type was missing, or when the strategy has a `rollingUpdate`.
+      // The partition gets a default only when the strategy has no type, or when it has a `rollingUpdate`.
       const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
         textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
       )
@@ -304,7 +307,10 @@ const daemonSets = builtinResource({
 
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
-/** The strategy of DaemonSets. It counts changes of the template in an annotation, which replaces the former field `templateGeneration`. */
+/**
+ * Returns the strategy of DaemonSets. It counts changes of the Pod template in an annotation, which replaces the former field
+ * `templateGeneration`.
+ */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({
     name: 'daemonset',
