@@ -74,8 +74,8 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   const hasType = explainType(node, value, at.path, found)
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
-  // kube-openapi counts one match each for its validators `common`, `enum` and `schemaProps` (allOf, anyOf, oneOf and not), and one for
-  // each validator of the value's type.
+  // kube-openapi counts one match for the value, one for its enum, one for allOf, anyOf, oneOf and not together, and one for each validator
+  // of the value's type.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
   if (typeof value === 'string') {

@@ -40,8 +40,8 @@ export interface SchemaNode {
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True in schemas that validate defaults: there, kube-apiserver reports unsupported formats, which it removes from other schemas
-   * (`StripUnsupportedFormatsPostProcess`).
+   * True in schemas that validate defaults. kube-apiserver does not remove unsupported formats from these schemas, as it does from all
+   * others (`StripUnsupportedFormatsPostProcess`).
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined

@@ -46,8 +46,8 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
 }
 
 /**
- * Returns whether a JSON number counts as an integer: it has no fraction, such as `1.0` and `1e3`, and fits into 64 bits. A number whose
- * magnitude is 2^63 or more counts as a float. (-2^63 is an integer, and is parsed as a bigint if it is written with all its digits.)
+ * Returns whether a JSON number counts as an integer: it has no fraction, such as `1.0` and `1e3`, and fits into 64 bits. A `number` whose
+ * magnitude is 2^63 or more counts as a float. (The minimum int64, -2^63, is represented by a bigint.)
  */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)
