@@ -10,7 +10,7 @@ import { createEventRecorder } from '../telemetry/event-recorder.ts'
 import type { Operator } from './operator.ts'
 
 export interface OperatorIdentity {
-  /** A client whose field manager and user agent are the operator's name. */
+  /** A client with the operator's name as its field manager and, with the version, as its user agent. */
   readonly client: Client
   /** An event recorder whose events have the operator's name as their source. */
   readonly events: EventRecorder & { flush(): Promise<void> }

@@ -15,8 +15,8 @@ import { missingConverters } from '../conversion/definition.ts'
 
 export interface OperatorDefinition {
   /**
-   * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`, and is the field manager, the
-   * user agent and the source of events of this operator.
+   * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`. The operator's requests have it
+   * as their field manager and, with the version, as their user agent; the operator's events have it as their source.
    */
   readonly name: string
   /** The operator's version, which is part of its user agent. It may contain letters, digits, `.`, `-`, `+` and `_`. */

@@ -25,8 +25,8 @@ export interface CompiledSchema {
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
-   * Drops null from each field that is not nullable and has no default, and applies defaults. Returns the same object if nothing changed.
-   * Default values that are objects are shared and frozen.
+   * Drops fields with the value null that are not nullable and have no default, and applies defaults. Returns the same object if nothing
+   * changed. Default values that are objects are shared and frozen.
    */
   default(object: JsonObject): JsonObject
   /**

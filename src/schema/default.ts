@@ -20,7 +20,7 @@ export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): 
   return defaultFields(node, value, dropsNulls)
 }
 
-/** Drops null from each field that is not nullable and has no default. */
+/** Drops fields with the value null that are not nullable and have no default. */
 export function dropNulls(node: Node, value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   const { items } = node

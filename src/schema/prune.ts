@@ -33,7 +33,7 @@ function pruneValue(node: Node | undefined, value: JsonValue | undefined, walk: 
 }
 
 function pruneItems(node: Node | undefined, list: JsonValue[], walk: Walk, keep: boolean): JsonValue[] {
-  // A list below this depth is returned unchanged. Pruning it could exhaust the stack, and validation rejects it.
+  // A list that is nested deeper than the limit is returned unchanged. Pruning it could exhaust the stack, and validation rejects it.
   if (walk.segments.length > maxNesting) return list
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {

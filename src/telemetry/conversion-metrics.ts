@@ -11,13 +11,13 @@ export interface KindConversionMetrics {
   /** Counts one object of a ConversionReview: `success` when it was converted, `failure` when its conversion failed. */
   converted(result: ConversionResult): void
   /**
-   * Counts an object that lost fields which the other version does not have: they could not be stored in it, or were stored and not
-   * restored.
+   * Counts an object that lost fields. The other version does not have these fields; they could not be stored in the converted object, or
+   * were stored and could not be restored.
    */
   unkept(reason: string): void
 }
 
-/** Upper bounds in seconds. The first ones are for single objects; the last one is the timeout of the API server, for lists. */
+/** Upper bounds of the histogram buckets in seconds, from less than the duration for one object to the API server's timeout for a list. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** The metrics of the conversion webhooks of one process. */

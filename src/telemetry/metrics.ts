@@ -54,12 +54,12 @@ export interface ClientRequest {
   readonly verb: string
 }
 
-/** controller-runtime's 40 upper bounds in seconds for the duration of a reconcile: 5 ms to 60 s. */
+/** controller-runtime's 40 upper bounds of histogram buckets for the duration of a reconcile, in seconds: 5 ms to 60 s. */
 const reconcileBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5,
   5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ]
-/** Powers of ten from 10 ns to 1000 s, as upper bounds in seconds. */
+/** Upper bounds of histogram buckets in seconds: powers of ten from 10 ns to 1000 s. */
 const decades = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 

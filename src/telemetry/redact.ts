@@ -224,8 +224,8 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
 }
 
 /**
- * Keys below which a value is not secret even inside a `hidden` value: they occur in references to Secrets, volumes, projections and
- * complete objects.
+ * Keys whose values are not secret even inside a `hidden` value, because they occur in references to Secrets, in volumes, in projections
+ * and in complete objects.
  */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),

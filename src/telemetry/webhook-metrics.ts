@@ -17,13 +17,16 @@ export interface ReviewedKind {
   readonly operations: readonly string[]
 }
 
-/** controller-runtime's upper bounds in seconds: powers of ten from 10 ns to 1000 s. */
+/** controller-runtime's upper bounds of histogram buckets in seconds: powers of ten from 10 ns to 1000 s. */
 const latencyBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
-/** Upper bounds in seconds, from the duration of a review without handlers to the API server's maximum webhook timeout, 30 s. */
+/**
+ * Upper bounds of histogram buckets in seconds, from the duration of a review without handlers to the API server's maximum webhook timeout,
+ * 30 s.
+ */
 const durationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 /**
- * Upper bounds in bytes. An AdmissionReview has at most about 7 MiB: two objects of the API server's maximum size, and the other fields.
- * Larger bodies are ConversionReviews of lists.
+ * Upper bounds of histogram buckets in bytes. An AdmissionReview has at most about 7 MiB: two objects of the API server's maximum size, and
+ * the other fields. Larger bodies are ConversionReviews of lists.
  */
 const requestBuckets = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 2 << 20, 4 << 20, 7 << 20, 32 << 20, 128 << 20]
 const operationBuckets = [0, 1, 2, 5, 10, 25, 100, 1000]

@@ -28,7 +28,7 @@ interface AuditEvent {
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')
   const records = new Map<string, RequestRecord>()
-  // kube-apiserver may still be writing the last line.
+  // The last line is ignored, because kube-apiserver may still be writing it.
   for (const line of text.split('\n').slice(0, -1)) {
     const event = JSON.parse(line) as AuditEvent
     if (records.has(event.auditID)) continue

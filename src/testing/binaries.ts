@@ -35,8 +35,8 @@ export const programs = {
 export type ProgramName = keyof typeof programs
 
 /**
- * Returns the minor version of Kubernetes that `ENVTEST_K8S_VERSION` selects, in the form `1.35`, `v1.35` or `1.35.x`, or as a supported
- * release. Default: the newest minor version.
+ * Returns the minor version of Kubernetes that `ENVTEST_K8S_VERSION` selects. The variable has the form `1.35`, `v1.35` or `1.35.x`, or
+ * names a supported release. Default: the newest minor version.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the version is not supported.
  */

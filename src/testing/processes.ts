@@ -38,7 +38,7 @@ done
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-/** Number of lines of a process's last output that the error message contains when the process fails. */
+/** Number of lines that the error message contains when a process fails: the last lines of its output. */
 const toldLines = 15
 
 /** A child process that was started. */
@@ -106,7 +106,7 @@ export class Processes {
     await this.#writeLine(`add ${pid}`)
     const exited = new Promise<void>((resolve) =>
       child.once('exit', (code, signal) => {
-        // The process group must no longer be killed, because the system may now reuse the process id.
+        // The watchdog must no longer kill this process group, because the system may now reuse the process id.
         void this.#writeLine(`drop ${pid}`)
         if (this.#stopped === undefined && signal !== 'SIGKILL')
           this.#logger.debug({ program: name, code, signal, output: lastLines(output()) }, `${name} has ended`)

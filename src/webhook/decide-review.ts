@@ -28,7 +28,7 @@ export interface Decision {
 }
 
 interface DecideOptions extends Stages {
-  /** The kind that the API server calls the webhook for, for messages, in the form `Widget.apps.example.com`. */
+  /** The kind that the webhook reviews, for messages, in the form `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly client: Client
   readonly cache: AdmissionCache

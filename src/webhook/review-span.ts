@@ -45,8 +45,7 @@ export class ReviewSpan {
   }
 
   /**
-   * Sets the attributes of the outcome. The status of the span is an error if the review failed or timed out, but not if the request was
-   * denied.
+   * Sets the attributes of the outcome. The span is marked as failed if the review failed or timed out, but not if the request was denied.
    */
   decided({ outcome, response, written, error }: Decision): void {
     const { allowed, status } = response

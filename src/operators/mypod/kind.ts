@@ -3,8 +3,8 @@ import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * The fields of a container that the schema of the CRD validates, which needs no webhook. The webhook validates the complete Pod spec: the
- * full schema of a Pod spec would make the CRD too large for `kubectl apply`.
+ * The schema of a container in the CRD, which the API server enforces even without the webhook. It has only these fields, because the full
+ * schema of a Pod spec would make the CRD too large for `kubectl apply`. The webhook validates the complete Pod spec.
  */
 const container = Type.Object(
   {

@@ -105,7 +105,7 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
   return errors
 }
 
-/** Returns the error for a schema whose `type` does not permit another of its keywords. */
+/** Returns the error for a schema whose `type` conflicts with another of its keywords. */
 export function wrongType({ type }: StructuralSchema, path: string, detail: string): FieldError {
   const place = childPath(path, 'type')
   return type ? invalid(place, type, detail) : required(place, detail)

@@ -97,7 +97,7 @@ export class MemoryBudget {
     return true
   }
 
-  /** Counts `bytes` that are already allocated against the budget, even if there is no room. */
+  /** Adds `bytes`, which have already been allocated, to the used memory, even if the budget has no room for them. */
   force(charge: Charge, bytes: number): void {
     if (charge !== this.#holder) this.#used += bytes
   }
@@ -223,7 +223,7 @@ export class Charge {
     this.#budget.wait(this, { bytes, isPart }, onRoom)
   }
 
-  /** Counts `bytes` that are already allocated against the budget. */
+  /** Adds `bytes`, which have already been allocated, to the used memory, even if the budget has no room for them. */
   force(bytes: number): void {
     if (this.#released) return
     this.#budget.force(this, bytes)

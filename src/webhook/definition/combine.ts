@@ -177,7 +177,7 @@ function filtersOf({ matchConditions, objectSelector, namespaceSelector, scope, 
   }
 }
 
-/** Throws when two types result in the same path: the groups `a.b` and `a-b`, for example, do. */
+/** Throws when two types result in the same path, for example because their groups are `a.b` and `a-b`. */
 function refuseDuplicates(combined: readonly CombinedWebhook[]): void {
   const paths = new Map<string, ResourceType>()
   for (const { type, validating } of combined) {

@@ -14,7 +14,7 @@ export interface MatchCondition {
 /** The API server's maximum number of match conditions in a webhook. */
 const maxConditions = 64
 
-/** Returns the errors because of which the API server would reject the match conditions. */
+/** Returns all errors that would make the API server reject the match conditions. */
 export function matchConditionProblems(conditions: readonly MatchCondition[]): string[] {
   const names = new Set<string>()
   const problems = conditions.length > maxConditions ? [`matchConditions: must be ${maxConditions} at most`] : []

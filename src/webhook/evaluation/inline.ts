@@ -81,7 +81,7 @@ export class InlineEvaluation implements Evaluation {
   }
 
   close(): void {
-    // Nothing is to be released, because the objects are on the heap of this thread.
+    // The objects are on the heap of this thread, so there is nothing to release.
   }
 
   #validate(object: JsonObject): ErrorList {

@@ -14,8 +14,8 @@ import type { AdmissionRequest, AdmissionResponse } from '../review/admission-re
 import type { RequestContext } from './request-context.ts'
 
 /**
- * Returns the errors of all `validate` handlers. If there are already errors, either `known` ones of the schema or those of an earlier
- * handler, a handler that throws is ignored: the errors are the probable cause of its exception.
+ * Returns the errors of all `validate` handlers. If the object already has errors (`known` errors of the schema, or those of an earlier
+ * handler), an exception of a handler is ignored, because these errors are its probable cause.
  */
 export async function ownErrors(
   handlers: OrderedWebhooks,

@@ -25,7 +25,7 @@ interface HttpOptions {
   readonly paths: ReadonlySet<string>
   /**
    * Called when a request to a served path fails with an error, for example because its body is rejected. `code` is the HTTP status of the
-   * cause and `status` that of the response; here both are equal. Not called for 404 and 405.
+   * cause and `status` that of the response; this app passes the same status for both. Not called for 404 and 405.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

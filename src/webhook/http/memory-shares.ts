@@ -42,7 +42,10 @@ const unlimitedBytes = 1024 * mebibyte
 /** Measured: the memory of an idle process with all operators of this package, and the size of its heap. */
 const idleBytes = 160 * mebibyte
 const idleHeapBytes = 64 * mebibyte
-/** The fraction of the memory limit that is used. The remaining tenth is for connections and for the overhead of the allocator. */
+/**
+ * The fraction of the memory limit that `shareMemory` divides. The remaining tenth is for connections and for the overhead of the
+ * allocator.
+ */
 const usable = 0.9
 /** Minimum memory for requests. With a memory limit that does not leave this much, the process works, but may exceed its limit. */
 const leastAvailableBytes = 32 * mebibyte
@@ -90,7 +93,7 @@ export function processMemory(limitBytes?: number): ProcessMemory {
   }
 }
 
-/** Returns the smallest memory limit in bytes that `shareMemory` guarantees not to exceed. */
+/** Returns the smallest memory limit in bytes with which the process certainly does not exceed its limit. */
 export function leastLimitBytes({ idleBytes }: Pick<ProcessMemory, 'idleBytes'>): number {
   return Math.ceil((idleBytes + leastAvailableBytes) / usable)
 }

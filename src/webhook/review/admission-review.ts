@@ -102,8 +102,8 @@ function decodeReview(body: unknown): DecodedReview {
 }
 
 /**
- * Number of bytes at the beginning of a review that contain all fields of the request except the objects, `dryRun` and `options`, in the
- * order in which the API server writes them.
+ * Number of bytes at the beginning of a review that `peekRequest` reads. In them, the API server has written all fields of the request
+ * except the objects, `dryRun` and `options`.
  */
 const peekedBytes = 64 * 1024
 
