@@ -6,7 +6,7 @@ export interface BackgroundTask {
   readonly state: 'running' | 'ended' | { readonly failed: unknown }
   /** Resolves when the task has ended for any reason. */
   readonly ended: Promise<void>
-  /** Aborts the signal that the task was given; returns `ended`. */
+  /** Aborts the signal that was passed to the task; returns `ended`. */
   stop(): Promise<void>
 }
 

@@ -128,7 +128,7 @@ function stringCheck({ pattern, format, schema: { minLength, maxLength } }: Sche
 function numberChecks(node: SchemaNode): AnySchemaObject {
   const rules = node.numbers
   const bounds = [rules.minimum, rules.maximum].filter((bound) => bound !== undefined)
-  // Where kube-apiserver's arithmetic differs from that of JSON Schema, `numberErrors` validates the number.
+  // `numberErrors` validates numbers where kube-apiserver's arithmetic differs from that of JSON Schema.
   if (
     rules.multipleOf !== undefined ||
     rules.format === 'float' ||

@@ -55,7 +55,7 @@ export class ConversionMetrics {
       buckets,
       registers,
     })
-    // As in controller-runtime, this metric has no labels.
+    // This metric has no labels, as in controller-runtime.
     this.#panics = new Counter({
       name: 'controller_runtime_conversion_webhook_panics_total',
       help: 'Total number of conversion webhook panics',

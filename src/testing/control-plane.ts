@@ -102,7 +102,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     controllers,
     nodes,
     namespaces,
-    // As in the other kinds of control plane, RBAC objects grant the permissions of the users.
+    // RBAC objects grant the permissions of the users, as in the other kinds of control plane.
     users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),
     logger,
   })

@@ -1,4 +1,4 @@
-/** The settings of a webhook, apart from its handlers: when the API server calls the webhook, and what happens when the call fails. */
+/** The settings of a webhook, except its handlers: when the API server calls the webhook, and what happens when the call fails. */
 import { ProreusError } from '../../api/errors.ts'
 import { groupKindOf } from '../../api/group-version-kind.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
@@ -63,7 +63,7 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly timeoutSeconds?: number
   /**
-   * Whether the API server rejects (`Fail`, the default) or allows (`Ignore`) a request when the call of the webhook fails. If several
+   * The API server's reaction when the call of the webhook fails: `Fail` (default) rejects the request, `Ignore` allows it. If several
    * webhooks are combined into one entry of the webhook configuration, `Ignore` applies only if all of them set it.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore'

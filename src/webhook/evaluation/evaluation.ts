@@ -1,5 +1,5 @@
 /**
- * The steps of a review apart from the handlers: decoding, defaults and validation by the schema, the patch, and the response.
+ * The steps of a review without the handlers: decoding, defaults and validation by the schema, the patch, and the response.
  * `InlineEvaluation` performs them on the main thread. `OffloadedEvaluation` delegates them to an `InlineEvaluation` in a worker thread.
  * Handlers always run on the main thread.
  */
@@ -27,7 +27,7 @@ export interface ReviewedObjects {
   readonly oldObject: JsonObject | undefined
 }
 
-/** The steps of one review, apart from the handlers. */
+/** The steps of one review, without the handlers. */
 export interface Evaluation {
   /**
    * The decoded request. Before a worker thread has parsed the body, it may be undefined, or may not yet have the correct `dryRun` and

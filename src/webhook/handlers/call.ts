@@ -6,7 +6,7 @@ import type { AdmissionResponse } from '../review/admission-review.ts'
 import type { AccessReviews } from './requester-access.ts'
 import type { AdmissionCache } from './admission-cache.ts'
 
-/** The data for a call of the handlers, apart from the admission request. */
+/** The data for a call of the handlers, without the admission request. */
 export interface Call {
   /** The client for handlers whose operator does not have a separate client. */
   readonly client: Client

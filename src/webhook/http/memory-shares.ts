@@ -16,7 +16,7 @@ interface ProcessMemory {
   readonly processors: number
 }
 
-/** How the memory limit of the process is divided, after subtracting the memory of an idle process. */
+/** The shares of the memory limit of the process, after subtracting the memory of an idle process. */
 export interface MemoryShares {
   readonly limitBytes: number
   /** The memory budget for all requests in flight. */
