@@ -1,12 +1,13 @@
 /**
- * Kubernetes' own types as `types.json` has them, the data that `scripts/builtin-schemas.ts` writes. There, a type is its fields by
- * name; `!` ends the name of a required one. A field is one of
+ * Parses `types.json`, the schemas of Kubernetes' own types, which `scripts/builtin-schemas.ts` generates. In this file, each type is a
+ * JSON object from field names to strings that denote the type of the field. The name of a required field ends with `!`. A string is one
+ * of:
  *
  *     string, boolean, int32, int64, bytes, time, quantity, int-or-string, object (any)
- *     =A|B               one of these texts
- *     Container          another type
+ *     =A|B               an enum with the values A and B
+ *     Container          another type of the file
  *     [X], {X}           a list or a map of X
- *     [X] by name,port   a list whose items are known by these fields
+ *     [X] by name,port   a list of type `map` with these keys
  */
 import data from './types.json' with { type: 'json' }
 
@@ -29,10 +30,10 @@ export interface BuiltinField {
 
 const types = data.types as Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** The names of all types that there are, also of those that only others refer to. */
+/** The names of all types in `types.json`, including types that only other types refer to. */
 export const builtinTypeNames: readonly string[] = Object.keys(types)
 
-/** The fields of a type; undefined when there is no such type. */
+/** Returns the fields of a type, or undefined when `types.json` has no type of this name. */
 export function builtinFields(name: string): readonly BuiltinField[] | undefined {
   if (!Object.hasOwn(types, name)) return undefined
   return Object.entries(types[name]!).map(([field, text]) => {

@@ -1,22 +1,23 @@
 /**
- * Logs warnings of the API server, e.g. about a deprecated version or an unknown field: once an hour for each controller rather than for
- * each request.
+ * Logs the `Warning` headers of API responses, for example about a deprecated version or an unknown field. For each controller, the same
+ * warning is logged once an hour, not once for each request.
  */
 import type { Clock } from '../runtime/clock.ts'
 import type { WarnedRequest } from '../client/transport.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { logContext } from '../telemetry/log-context.ts'
 
-/** A warning is logged again after an hour, for readers of only a recent part of the log. */
+/** The same warning is logged again after an hour, because a reader of the log may see only its most recent lines. */
 const againMs = 3_600_000
 const maxRemembered = 256
 
 /**
- * Returns the function that logs a warning: the same message once an hour for each controller at level `warn`, otherwise at level `debug`.
- * The log message names method and path of the request; the log line has the fields of the reconcile that sent it.
+ * Returns the function that logs a warning of the API server. For each controller, the same warning is logged at level `warn` once an hour,
+ * and at level `debug` in between. The message names the method and path of the request. The log line has the fields of the reconcile that
+ * sent the request.
  */
 export function warningLog(processLogger: Logger, clock: Clock): (text: string, request: WarnedRequest) => void {
-  /** The times at which warnings were logged, the oldest first. */
+  /** The time at which each warning was last logged at level `warn`, the oldest first. */
   const loggedAt = new Map<string, number>()
   return (text, { method, path }) => {
     const { owner = '', logger = processLogger } = logContext() ?? {}

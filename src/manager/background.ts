@@ -1,18 +1,18 @@
-/** Background tasks, which run until they are stopped. */
+/** Background tasks: asynchronous functions that run until their signal aborts. */
 import type { Logger } from '../telemetry/logger.ts'
 
 export interface BackgroundTask {
-  /** `failed` has the error of a task that failed before it was stopped. */
+  /** `failed` has the error of a task that failed before `stop` was called. */
   readonly state: 'running' | 'ended' | { readonly failed: unknown }
   /** Resolves when the task has ended for any reason. */
   readonly ended: Promise<void>
-  /** Aborts the signal of the task; returns `ended`. */
+  /** Aborts the signal that was passed to the task; returns `ended`. */
   stop(): Promise<void>
 }
 
 /**
- * Starts `task` with a signal of its own. A failure is logged and not thrown, because it must not stop other tasks. After `stop`, a
- * rejection with the signal's reason is no failure, and any other error is logged as a warning.
+ * Starts `task` with a new signal, which `stop` aborts. A failure of the task is logged, not thrown, because it must not stop other tasks.
+ * After `stop`, a rejection with the reason of the signal counts as a normal end; any other error is logged as a warning.
  */
 export function inBackground(name: string, task: (signal: AbortSignal) => Promise<void>, logger: Logger): BackgroundTask {
   const controller = new AbortController()

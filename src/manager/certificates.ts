@@ -1,4 +1,4 @@
-/** Opens the certificates of the webhook server, and determines their names. */
+/** Opens the store of the webhook server's certificates, and determines the names and addresses in the serving certificate. */
 import { isIP } from 'node:net'
 import type { Clock } from '../runtime/clock.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
@@ -9,13 +9,16 @@ import { openSecretCertificates } from '../certs/secret-store.ts'
 import type { CompleteOptions } from './run-options.ts'
 
 type CertificateNames = {
-  /** Further DNS names. */
+  /** DNS names to include in the serving certificate, in addition to those of the Service and the URL of the webhooks. */
   readonly names?: readonly string[]
-  /** Further IP addresses. */
+  /** IP addresses to include in the serving certificate, in addition to the loopback addresses. */
   readonly ips?: readonly string[]
 }
 
-/** The store of the certificates: files for a process outside the cluster, or a Secret that all replicas in the cluster share. */
+/**
+ * The store of the webhook server's certificates: files for a process outside the cluster, or a Secret that all replicas in the cluster
+ * share.
+ */
 export type CertificateOptions =
   | ({ readonly kind: 'files'; readonly directory: string } & CertificateNames)
   | ({ readonly kind: 'secret'; readonly namespace: string; readonly name: string } & CertificateNames)
@@ -25,11 +28,11 @@ type NamedOptions = Pick<CompleteOptions, 'certificates' | 'connection' | 'webho
 interface CertifiedHosts {
   readonly names: readonly string[]
   readonly ips: readonly string[]
-  /** The name or address that the API server expects in the certificate. */
+  /** The DNS name or IP address for which the API server verifies the serving certificate. */
   readonly expected: string
 }
 
-/** Returns the names and addresses of the certificate. */
+/** Returns the DNS names and IP addresses that the serving certificate must have. */
 export function certificateNames(options: NamedOptions): CertifiedHosts {
   const { url } = options.webhook
   const urlHost = url === undefined ? undefined : new URL(url).hostname.replace(/^\[|\]$/g, '')
@@ -47,8 +50,8 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the names of the Service in front of the webhooks. The API server uses only `name.namespace.svc`, so certificates in files, which
- * may be issued by cert-manager, need not have the other names.
+ * Returns the DNS names of the Service in front of the webhooks. The API server uses only `name.namespace.svc`. Certificates in files may
+ * be issued by cert-manager and need only this name.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`
@@ -63,11 +66,11 @@ export interface OpenOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts opening the store. */
+  /** When this signal aborts, opening the store stops. */
   readonly signal: AbortSignal
 }
 
-/** Opens the store; a missing, expired or damaged pair is replaced. */
+/** Opens the store of the certificates. A certificate and key that are missing, expired or damaged are replaced. */
 export function openCertificates({ certificates, ...options }: OpenOptions): Promise<CertificateSource> {
   if (certificates.kind === 'files') return openFileCertificates({ ...options, directory: certificates.directory })
   return openSecretCertificates({ ...options, namespace: certificates.namespace, secretName: certificates.name })

@@ -1,33 +1,40 @@
-/** Graceful shutdown: requests and reconciles in flight are finished as long as there is time. */
+/** The graceful shutdown: requests and reconciles in flight may finish until their time limits. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Running } from './running-parts.ts'
 import { sleep, timedOut, within } from '../runtime/waiting.ts'
 
 export interface DrainOptions {
-  /** Time for which the webhook server still accepts connections. */
+  /** Milliseconds for which the webhook server still accepts connections after the shutdown has begun. */
   readonly delayMs: number
-  /** Time limit for requests in flight after that. */
+  /** Time limit in milliseconds for requests in flight, after `delayMs`. */
   readonly deadlineMs: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Time in which aborted reconciles and requests must react to their signals. */
+/** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
-/** Time limit for all remaining steps together: an API server that does not answer must not delay the end of the process. */
+/**
+ * Time limit in milliseconds for stopping the cache, the `caBundle` injection, the certificates and the events, which stop concurrently. An
+ * API server that does not respond must not delay the end of the process.
+ */
 const restMs = 3_000
-/** `Client.close` lets running requests end within one second. */
+/**
+ * Time limit in milliseconds for closing the probes, and for closing the client: `Client.close` lets requests in flight finish within one
+ * second.
+ */
 const closeMs = 2_000
 
 /**
  * Stops everything within `delayMs` + `deadlineMs` + a few seconds; never rejects.
  *
- * 1. `/readyz` fails at once, which removes the Pod from the endpoints of the Service; every webhook response closes its connection.
- * 2. Controllers start no reconciles and finish running ones. The webhooks are still served, because objects that the reconciles write may
- * need them.
- * 3. For `delayMs` the webhooks accept requests of clients that still use the old endpoints; then they finish requests in flight.
- * 4. The other parts stop: cache, certificates, events, and last the probes and the connections to the API server.
+ * 1. `/readyz` fails immediately, which removes the Pod from the endpoints of the Service. Every webhook response closes its connection.
+ * 2. Controllers start no new reconciles and finish those in flight. The webhooks are still served, because the API server may call them
+ * for objects that these reconciles write.
+ * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in
+ * flight.
+ * 4. The cache, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections to the API server.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options

@@ -1,12 +1,12 @@
-/** Named health checks, and the handlers of `/healthz` and `/readyz`, which answer in the format of the API server's. */
+/** Named health checks, and the handlers of `/healthz` and `/readyz`, whose responses have the format of kube-apiserver's. */
 import type { Answer, Handler } from './http-endpoint.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface Check {
   readonly name: string
-  /** Default true. With false, the check is shown by `?verbose` and has no effect on the status. */
+  /** Default true. When false, `?verbose` shows the check, but a failed check does not change the status code. */
   readonly decides?: boolean
-  /** Returns undefined when healthy, otherwise the problem. An exception counts as a problem, too. */
+  /** Returns undefined when the check succeeds, otherwise the problem. A thrown error counts as a failed check. */
   problem(): Promise<string | undefined> | string | undefined
 }
 
@@ -16,8 +16,8 @@ interface Finding {
 }
 
 /**
- * Serves `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`. `checks` is called for each request, because the list changes
- * while the process starts.
+ * Returns the handler of `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`. It calls `checks` for each request, because the
+ * list of checks grows while the process starts.
  */
 export function healthHandler(path: string, checks: () => readonly Check[]): Handler {
   return async (url) => {

@@ -1,4 +1,4 @@
-/** A small plain HTTP server, for probes and metrics. */
+/** A small HTTP server without TLS, for probes and metrics. */
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../telemetry/logger.ts'
@@ -11,16 +11,16 @@ import { Connections } from '../webhook/http/connections.ts'
 export interface Answer {
   readonly code: number
   readonly body: string
-  /** Default: plain text. */
+  /** The `Content-Type` of the response. Default: `text/plain; charset=utf-8`. */
   readonly contentType?: string
 }
 
-/** Answers a GET; undefined for an unknown path. */
+/** Returns the response to a GET or HEAD request, or undefined when the handler does not serve the path of `url`. */
 export type Handler = (url: URL) => Promise<Answer | undefined> | Answer | undefined
 
 export interface HttpEndpointOptions {
   readonly address: ListenAddress
-  /** The flag that sets the address, for error messages. */
+  /** The name of the flag that sets the address, for error messages. */
   readonly flag: string
   readonly handlers: readonly Handler[]
   readonly logger: Logger
@@ -28,31 +28,32 @@ export interface HttpEndpointOptions {
 
 export interface HttpEndpoint {
   readonly address: ListenAddress
-  /** Also closes open connections. */
+  /** Stops the server and closes open connections. */
   close(): Promise<void>
 }
 
 /**
- * Limits on requests: without them, every client that reaches the port could exhaust the memory of the process, or block the kubelet's
+ * Limits on requests. Without them, any client that reaches the port could exhaust the memory of the process, or block the kubelet's
  * probes.
  */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-/** Limits on connections: the kubelet opens one connection for each probe, Prometheus one for each of its replicas. */
+/** Limits on connections. The kubelet opens one connection for each probe, and each Prometheus replica opens one. */
 const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
 
 /**
  * Starts the server.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the address cannot be listened on.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the process cannot listen on the address.
  */
 export async function startHttpEndpoint({ address, flag, handlers, logger }: HttpEndpointOptions): Promise<HttpEndpoint> {
   const server = createServer(headerLimits, (request, response) => {
-    // A connection that was closed for one request may have received further requests before; they are ignored.
+    // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection had already
+    // received are ignored.
     if (!request.socket.destroyed) void answer(request, response, handlers)
   })
   new Connections(server, systemClock, connectionLimits)
   const port = await listen(server, { ...address, flag: `${flag} (0 switches it off)` })
-  // A connection that cannot be accepted, for example for lack of file descriptors, must not end the process.
+  // An error while a connection is accepted, for example for lack of file descriptors, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))
   return {
     address: { ...address, port },

@@ -1,6 +1,6 @@
 /**
- * The names of an installation's objects. They are derived from the name of the installation, because several installations may run in the
- * same cluster.
+ * The names of the objects of an installation. They are derived from the name of the installation, because several installations may run in
+ * the same cluster.
  */
 import { ProreusError } from '../api/errors.ts'
 import { dns1035Label } from '../api/name-syntax.ts'
@@ -8,29 +8,30 @@ import { dns1035Label } from '../api/name-syntax.ts'
 /** The names of one installation. */
 export interface InstallationNames {
   /**
-   * The name of the installation, which is also that of the Deployment and the ServiceAccount, and the value of the label
+   * The name of the installation. It is also the name of the Deployment and of the ServiceAccount, and the value of the label
    * `app.kubernetes.io/name`.
    */
   readonly installation: string
   readonly namespace: string
   /** The Service in front of the webhooks. */
   readonly webhookService: string
-  /** The Secret with the certificate authority of the webhooks, and the Role and RoleBinding for it. */
+  /** The Secret with the CA of the webhooks, and the Role and RoleBinding that permit access to this Secret. */
   readonly caSecret: string
   readonly mutatingConfiguration: string
   readonly validatingConfiguration: string
-  /** The ClusterRole of the process, and its binding. */
+  /** The ClusterRole of the process, and the ClusterRoleBinding to it. */
   readonly managerRole: string
-  /** The field manager of installed objects. It differs from the field manager of the running process, which owns `caBundle`. */
+  /** The field manager of installed objects. The running process, which owns the field `caBundle`, has a different field manager. */
   readonly installer: string
   /**
-   * The field manager of `spec.conversion`, which is applied separately once the webhooks are served. Applying the CRDs again must not
-   * remove it even for a moment: objects that are written in that moment would lose the fields of other versions.
+   * The field manager of `spec.conversion` in CRDs, which is applied separately once the webhooks are served. It differs from `installer`,
+   * so applying the CRDs again never removes `spec.conversion`. Without a conversion webhook, objects of other versions would lose fields
+   * when they are written.
    */
   readonly conversionInstaller: string
 }
 
-/** Returns all names derived from the name of an installation. */
+/** Returns all names that are derived from the name of an installation. */
 export function namesOf(installation: string): InstallationNames {
   return {
     installation,
@@ -45,33 +46,36 @@ export function namesOf(installation: string): InstallationNames {
   }
 }
 
-/** Returns the labels of objects that belong to one installation; CustomResourceDefinitions may be shared and have none. */
+/**
+ * Returns the labels of objects that belong to one installation. CustomResourceDefinitions have no labels, because several installations
+ * may share them.
+ */
 export function labelsOf(installation: string): Record<string, string> {
   return { 'app.kubernetes.io/name': installation, 'app.kubernetes.io/part-of': installation }
 }
 
 const installer = /-install(-conversion)?$/
 
-/** Returns whether a field manager is the installer of some installation. */
+/** Returns whether a field manager is the `installer` or `conversionInstaller` of any installation. */
 export function isInstaller(fieldManager: string): boolean {
   return installer.test(fieldManager)
 }
 
-/** Returns the name of the installation whose installer this field manager is. */
+/** Returns the name of the installation that has this field manager as its `installer` or `conversionInstaller`. */
 export function installationOf(fieldManager: string): string {
   return fieldManager.replace(installer, '')
 }
 
 /**
- * Maximum length of the name of an installation: with the longest suffix (`-webhook-ca` or `-validating`) it fits into the 63 characters of
- * a DNS label.
+ * Maximum length of the name of an installation. A DNS label has at most 63 characters, and the longest suffixes are `-webhook-ca` and
+ * `-validating`.
  */
 const maxLength = 63 - '-webhook-ca'.length
 
 /**
- * Returns the name of the installation of these operators: the given name, else the name of the only operator.
+ * Returns the name of the installation of these operators: `given`, else the name of the only operator.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and no name, or the name is invalid.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and `given` is undefined, or when the name is invalid.
  */
 export function installationName(operators: readonly { readonly name: string }[], given?: string): string {
   const [only, another] = operators

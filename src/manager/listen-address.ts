@@ -2,16 +2,16 @@
 import { ProreusError } from '../api/errors.ts'
 
 export interface ListenAddress {
-  /** Absent: all addresses of the machine. */
+  /** When absent, the server listens on all addresses of the machine. */
   readonly host?: string
-  /** 0: any free port. */
+  /** With 0, the system chooses a free port. */
   readonly port: number
 }
 
 /**
- * Parses the value of a flag; undefined when it disables the server (`0` or empty).
+ * Parses the value of a flag. Returns undefined when the value disables the server (`0` or empty).
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming `flag`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the value is malformed; the message names `flag`.
  */
 export function parseListenAddress(text: string, flag: string): ListenAddress | undefined {
   if (text === '' || text === '0') return undefined
@@ -27,7 +27,7 @@ export function parseListenAddress(text: string, flag: string): ListenAddress | 
   return host === '' ? { port } : { host, port }
 }
 
-/** Formats an address, with the port that the system has chosen. */
+/** Formats an address as `host:port`. An IPv6 address is put in brackets. */
 export function formatListenAddress({ host = '', port }: ListenAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -1,6 +1,6 @@
 /**
- * The identity of each operator of a process: a client and an event recorder with the operator's name, which share the connections of the
- * process.
+ * The client and the event recorder of each operator of a process. Both use the operator's name, and all of them share the connections of
+ * the process.
  */
 import type { Client } from '../client/client.ts'
 import { clientAs } from '../client/client-as.ts'
@@ -10,9 +10,9 @@ import { createEventRecorder } from '../telemetry/event-recorder.ts'
 import type { Operator } from './operator.ts'
 
 export interface OperatorIdentity {
-  /** A client with the operator's name as field manager and user agent. */
+  /** A client with the operator's name as its field manager and, with the version, as its user agent. */
   readonly client: Client
-  /** An event recorder with the operator's name as the source of events. */
+  /** An event recorder whose events have the operator's name as their source. */
   readonly events: EventRecorder & { flush(): Promise<void> }
 }
 

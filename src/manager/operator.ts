@@ -1,4 +1,4 @@
-/** `defineOperator`: kinds with their webhooks and controllers, as one unit to run, install and ship. */
+/** `defineOperator`: defines kinds with their webhooks and controllers as one unit that is run, installed and packaged. */
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
@@ -15,23 +15,23 @@ import { missingConverters } from '../conversion/definition.ts'
 
 export interface OperatorDefinition {
   /**
-   * Lower case letters, digits and dashes. It selects the operator in `--operators`, and is its field manager, its user agent and the
-   * source of its events.
+   * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`. The operator's requests have it
+   * as their field manager and, with the version, as their user agent; the operator's events have it as their source.
    */
   readonly name: string
-  /** The operator's version, for its user agent: letters, digits, `.`, `-`, `+` and `_`. */
+  /** The operator's version, which is part of its user agent. It may contain letters, digits, `.`, `-`, `+` and `_`. */
   readonly version?: string
-  /** The custom kinds of the operator. */
+  /** The custom resource kinds that the operator defines. */
   readonly kinds: readonly Kind[]
   readonly webhooks?: readonly WebhookDefinition[]
-  /** The conversions between versions: one for each kind whose versions have different fields. */
+  /** The conversions between versions. Each kind whose versions have different fields needs one. */
   readonly conversions?: readonly ConversionDefinition[]
   readonly controllers?: readonly ControllerDefinition[]
-  /** RBAC rules in addition to those of its webhooks and controllers. */
+  /** RBAC rules in addition to the rules of the operator's webhooks and controllers. */
   readonly rbac?: readonly PolicyRule[]
 }
 
-/** Accepts results of the function named `maker`, which are recognized by these fields. */
+/** Accepts a value that the function named `maker` has returned. `fields` are the properties by which the value is recognized. */
 function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
   return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))
 }
@@ -52,7 +52,7 @@ function refuseOperator(name: string, problems: readonly string[]): void {
     throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
 }
 
-/** A complete, immutable operator. */
+/** An operator with all defaults; immutable. */
 export interface Operator {
   readonly name: string
   readonly version?: string
@@ -108,7 +108,7 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   })
 }
 
-/** Returns whether a value is an operator, even one defined with another copy of this package. */
+/** Returns whether a value is an operator. It recognizes operators that another copy of this package has defined, too. */
 export function isOperator(value: unknown): value is Operator {
   if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
   const { name, kinds, webhooks, conversions, controllers, rbac } = value as Partial<Record<keyof Operator, unknown>>
@@ -123,8 +123,9 @@ export function convertedDefinitions(operators: readonly Operator[]): readonly s
 }
 
 /**
- * Rejects operators that cannot run in one process: two with the same name, with controllers of the same name, or with conflicting
- * webhooks.
+ * Rejects operators that cannot run in one process.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators or two controllers have the same name, or when webhooks conflict.
  */
 export function checkOperators(operators: readonly Operator[]): void {
   const problems = [

@@ -1,4 +1,4 @@
-/** Checks, before anything starts, whether the operators may read the types that they watch. */
+/** Checks, before the cache and the controllers start, whether the operators may list and watch the types that they watch. */
 import type { KubernetesObject } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -25,9 +25,9 @@ const selfSubjectAccessReview = resourceType<SelfSubjectAccessReview>({
 export interface PermissionOptions {
   readonly operators: readonly Operator[]
   readonly client: Pick<Client, 'create'>
-  /** The namespaces that the operators watch; absent or empty for all. */
+  /** The namespaces that the operators watch. Absent or empty: all namespaces. */
   readonly namespaces?: readonly string[] | undefined
-  /** Describes the user and the API server, for the message. */
+  /** `describe` names the user and the API server, for the error message. */
   readonly connection: { readonly describe: string }
   readonly logger: Logger
   readonly signal?: AbortSignal | undefined
@@ -39,7 +39,10 @@ interface Need {
   readonly group: string
   readonly plural: string
   readonly namespaced: boolean
-  /** True for the primary type of a controller, without which the controller cannot work. For other types it waits, and logs that. */
+  /**
+   * True for the primary type of a controller: without it the controller cannot work. For any other type the controller waits and logs the
+   * problem.
+   */
   readonly primary: boolean
 }
 
@@ -50,10 +53,10 @@ interface Refusal {
 }
 
 /**
- * Checks with SelfSubjectAccessReviews that each watched type may be listed and watched. A missing permission for another type than a
- * primary one causes only a warning: the reflector keeps retrying, and the permission may be granted later.
+ * Checks with SelfSubjectAccessReviews that the user may list and watch each type. If the permission for a type is missing and the type is
+ * not primary, a warning is logged: the reflector keeps retrying, and the permission may be granted later.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when a primary type may not be read.
+ * @throws {ProreusError} `PRO_PERMISSION` when the user may not list or watch a primary type.
  */
 export async function checkPermissions(options: PermissionOptions): Promise<void> {
   const { connection, logger } = options
@@ -90,9 +93,10 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
     const review = await client.create(selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
     return review.status?.allowed === false
   } catch (error) {
-    // A client that is not authenticated, or an unreachable API server, prevents the start.
+    // Missing authentication or an unreachable API server prevents the start.
     if (!isApiError(error) || isUnauthorized(error)) throw error
-    // Another failed SelfSubjectAccessReview does not prevent the start: the first list will show whether the permission is missing.
+    // Any other error of the SelfSubjectAccessReview does not prevent the start, because the first list request will show whether the
+    // permission is missing.
     logger.debug({ err: error }, `the API server did not answer whether this user may ${verb} ${groupResourceOf(need)}`)
     return false
   }
@@ -117,7 +121,7 @@ function needsOf(operators: readonly Operator[]): readonly Need[] {
   return [...needs.values()]
 }
 
-/** `list and watch pods, and list nodes in the namespace "a"`. */
+/** Describes refusals, for example as `list and watch pods in all namespaces, and list configmaps in the namespace "a"`. */
 function describe(refusals: readonly Refusal[]): string {
   const byTarget = new Map<string, string[]>()
   for (const { need, verb, namespace } of refusals) {

@@ -1,4 +1,4 @@
-/** The plain HTTP servers: `/healthz` and `/readyz` for the kubelet, `/metrics` for Prometheus. */
+/** The HTTP servers without TLS: `/healthz` and `/readyz` for the kubelet, `/metrics` for Prometheus. */
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Check } from './health-handler.ts'
@@ -12,29 +12,29 @@ const probeFlag = '--health-probe-bind-address'
 const metricsFlag = '--metrics-bind-address'
 
 export interface ProbeOptions {
-  /** `0` disables the probes. */
+  /** The address on which probes are served; `0` disables them. */
   readonly probeBindAddress: string
-  /** `0` disables the metrics. With the same address as the probes, one server serves both. */
+  /** The address on which metrics are served; `0` disables them. When it equals `probeBindAddress`, one server serves both. */
   readonly metricsBindAddress: string
   readonly metrics: Metrics
-  /** The checks of `/healthz`: when it fails, the kubelet restarts the container. */
+  /** Returns the checks of `/healthz`. When one of them fails, the kubelet restarts the container. */
   readonly liveness: () => readonly Check[]
-  /** The checks of `/readyz`. */
+  /** Returns the checks of `/readyz`. */
   readonly readiness: () => readonly Check[]
   readonly logger: Logger
 }
 
 export interface Probes {
-  /** The address of the probes, undefined when they are disabled. */
+  /** The address on which probes are served; undefined when they are disabled. */
   readonly probes: ListenAddress | undefined
   readonly metrics: ListenAddress | undefined
   close(): Promise<void>
 }
 
-/** The check that always succeeds: a process that answers is alive. */
+/** The check that always succeeds, because a process that responds is alive. */
 const ping: Check = { name: 'ping', problem: () => undefined }
 
-/** Starts the servers. Rejects when an address is malformed or taken, after closing servers that have started. */
+/** Starts the servers. When an address is malformed or taken, the servers that have started are closed, and the promise rejects. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
   const { probeBindAddress, metricsBindAddress, metrics, liveness, readiness, logger } = options
   const probeAddress = parseListenAddress(probeBindAddress, probeFlag)

@@ -5,8 +5,8 @@ import type { Check } from './health-handler.ts'
 import type { Running } from './running-parts.ts'
 
 /**
- * Returns the checks of `/readyz`. Caches and controllers are shown without effect on the status, because a conversion webhook must be
- * ready before caches can sync.
+ * Returns the checks of `/readyz`. The checks of caches and controllers do not decide the status, because a cache can sync only after the
+ * process is ready to serve the conversion webhook.
  */
 export function readinessChecks(running: Running, hasWebhooks: boolean): readonly Check[] {
   const webhook = running.webhookCheck ?? { name: 'webhook', problem: () => 'the webhook server does not listen yet' }
@@ -26,8 +26,8 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
 }
 
 /**
- * Returns the checks of `/healthz`: one for each controller, because a controller that has failed does not reconcile until the process
- * restarts. During the shutdown no check fails.
+ * Returns the checks of `/healthz`, one for each controller: a controller that has failed does not reconcile until the process restarts.
+ * During the shutdown all checks succeed.
  */
 export function livenessChecks(running: Running): readonly Check[] {
   return [...running.controllers].map(([name, task]) => ({

@@ -1,4 +1,4 @@
-/** Validates the options of `run` for callers without types. */
+/** Validates the options of `run` at runtime, for callers that do not use TypeScript. */
 import type { OptionCheck } from '../api/option-checks.ts'
 import {
   expect,
@@ -18,7 +18,7 @@ import type { Connection } from '../client/connection.ts'
 import type { CertificateOptions } from './certificates.ts'
 import type { InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
-/** Returns whether a value has these methods, own or inherited. */
+/** Returns whether a value has methods with these names, including inherited methods. */
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
@@ -70,7 +70,7 @@ const webhookChecks = {
   url: isText,
   service: isText,
   reviewLogSampling: isShare,
-  // The server validates the value.
+  // The webhook server validates the TLS version itself.
   tlsMinVersion: isText,
   tlsCipherSuites: isListOf(isText),
 } satisfies Record<keyof WebhookOptions, OptionCheck>
@@ -81,9 +81,9 @@ const injectionChecks = {
   definitions: isListOf(isText),
 } satisfies Record<keyof InjectionTargets, OptionCheck>
 
-/** The check of each option; functions that pass some options on to `run` use the same checks. */
+/** The check of each option of `run`. Functions that pass options on to `run` use the same checks. */
 export const runOptionChecks = {
-  // A connection may have other properties, because callers may extend it.
+  // Unknown properties of a connection are accepted, because callers may extend it.
   connection: hasOptions(connectionChecks, ['server', 'describe'], { mayHaveOthers: true }),
   name: isText,
   namespace: isText,
@@ -106,7 +106,11 @@ export const runOptionChecks = {
 } satisfies Record<keyof RunOptions, OptionCheck>
 const checkOptions = hasOptions(runOptionChecks, ['connection'])
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options. */
+/**
+ * Validates the options of `run`.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ */
 export function checkRunOptions(options: RunOptions): void {
   refuseOptions('run', checkOptions(options, ''))
 }

@@ -1,4 +1,7 @@
-/** The options of `run`, and their defaults in a cluster (when the connection is that of a Pod's service account) and outside. */
+/**
+ * The options of `run`, and their defaults. Some defaults differ in a cluster, that is, when the connection uses the service account of a
+ * Pod.
+ */
 import { hostname } from 'node:os'
 import type { Clock } from '../runtime/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -15,17 +18,20 @@ import { installationName, namesOf } from './installation-names.ts'
 import type { Operator } from './operator.ts'
 
 export interface WebhookOptions extends TlsOptions {
-  /** Default: all addresses. */
+  /** The address on which the webhook server listens. Default: all addresses. */
   readonly host?: string
-  /** Default 9443; 0 takes any free port. */
+  /** The port on which the webhook server listens. Default 9443; with 0, the system chooses a free port. */
   readonly port?: number
-  /** The URL at which the API server reaches the webhooks of an operator outside the cluster; its host is included in the certificate. */
+  /** The URL at which the API server reaches the webhooks of an operator outside the cluster. The serving certificate includes its host. */
   readonly url?: string
-  /** The Service in front of the webhooks, in the namespace of the process. Default: `NAME-webhook`. */
+  /**
+   * The name of the Service in front of the webhooks, in the namespace of the process. Default: `NAME-webhook`, where `NAME` is the name of
+   * the installation.
+   */
   readonly service?: string
   /**
-   * Share of allowed admission requests that are logged at level `info`, from 0 (none, the default) to 1 (all), sampled by their uid.
-   * Denied and failed ones are always logged.
+   * The fraction of allowed admission requests that are logged at level `info`, from 0 (none, the default) to 1 (all). The uid of a request
+   * decides whether it is logged. Denied and failed requests are always logged.
    */
   readonly reviewLogSampling?: number
 }
@@ -34,15 +40,15 @@ export interface WebhookOptions extends TlsOptions {
 export interface InjectionTargets {
   readonly mutating: readonly string[]
   readonly validating: readonly string[]
-  /** CustomResourceDefinitions with a conversion webhook. Default: those of the operators' kinds with a conversion. */
+  /** CustomResourceDefinitions with a conversion webhook. Default: those of the operators' kinds that have conversions. */
   readonly definitions?: readonly string[]
 }
 
-/** The addresses of the process. */
+/** The addresses that the process serves. */
 export interface Endpoints {
-  /** Undefined when no operator has webhooks. */
+  /** The port, URL and trust bundle of the webhook server; undefined when no operator has webhooks or conversions. */
   readonly webhook: { readonly port: number; readonly url: string; readonly caBundle: string } | undefined
-  /** Undefined when disabled. */
+  /** The address on which probes are served; undefined when they are disabled. */
   readonly probes: ListenAddress | undefined
   readonly metrics: ListenAddress | undefined
 }
@@ -51,52 +57,67 @@ export interface RunOptions {
   readonly connection: Connection
   /**
    * The name of the installation, which is part of the names of its webhook configurations, namespace, Service and Secret. With different
-   * names, several installations, even of the same operator, can run in one cluster. A DNS label of at most 52 characters that begins with
-   * a letter. Default: the operator's name; required when there are several operators.
+   * names, several installations, even of the same operator, can run in one cluster. It must be a DNS label of at most 52 characters that
+   * begins with a letter. Default: the operator's name. The option is required when there are several operators.
    */
   readonly name?: string
-  /** The namespace of the process. Default: the namespace of the service account in a cluster, else `NAME-system`. */
+  /**
+   * The namespace of the process. Default in a cluster: the namespace of the service account. Default outside: `NAME-system`, where `NAME`
+   * is the name of the installation.
+   */
   readonly namespace?: string
   /** The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). */
   readonly signal?: AbortSignal
-  /** Default: the Secret `NAME-webhook-ca` in a cluster, the folder `certs` outside. */
+  /**
+   * The store of the webhook server's certificates. Default in a cluster: the Secret `NAME-webhook-ca`, where `NAME` is the name of the
+   * installation. Default outside: the folder `certs`.
+   */
   readonly certificates?: CertificateOptions
   readonly webhook?: WebhookOptions
-  /** Default: `NAME-mutating` and `NAME-validating`. Pass empty lists when another program maintains `caBundle`, e.g. cert-manager. */
+  /**
+   * The webhook configurations in which this process sets `caBundle`. Default: `NAME-mutating` and `NAME-validating`, where `NAME` is the
+   * name of the installation. Pass empty lists when another controller, for example cert-manager, sets `caBundle`.
+   */
   readonly webhookConfigurations?: InjectionTargets
-  /** Default `:8081` in a cluster, `127.0.0.1:8081` outside. Clients are not authenticated. `0` disables the probes. */
+  /**
+   * The address on which probes are served, without authentication. Default in a cluster `:8081`, outside `127.0.0.1:8081`; `0` disables
+   * the probes.
+   */
   readonly probeBindAddress?: string
-  /** Default `:8080` in a cluster, `127.0.0.1:8080` outside. Clients are not authenticated. `0` disables the metrics. */
+  /**
+   * The address on which metrics are served, without authentication. Default in a cluster `:8080`, outside `127.0.0.1:8080`; `0` disables
+   * the metrics.
+   */
   readonly metricsBindAddress?: string
   /**
    * Memory limit of the process in bytes, from which the limits of the webhook server are derived. Default: the memory limit of the
-   * container; without one half of the machine's memory, at most 1 GiB.
+   * container. If the container has no limit, the default is half of the machine's memory, at most 1 GiB.
    */
   readonly memoryLimitBytes?: number
-  /** Namespaces that the controllers watch. Absent or empty: all. */
+  /** Namespaces that the controllers watch. Absent or empty: all namespaces. */
   readonly namespaces?: readonly string[]
   /**
-   * Time for which the webhook server accepts connections after the shutdown has begun, for clients that still have the old endpoints.
-   * Default 10 s in a cluster, where removing endpoints takes time, and 0 outside.
+   * Milliseconds for which the webhook server still accepts connections after the shutdown has begun, because clients may still have the
+   * old endpoints. Default in a cluster: 10,000, because removing endpoints takes time. Default outside: 0.
    */
   readonly drainDelayMs?: number
-  /** Time limit for requests in flight after that. Default 30 s. */
+  /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
-  /** The name of the replica in events. Default: the host name, which in a cluster is the name of the Pod. */
+  /** The name of this replica in events. Default: the host name, which in a cluster is the name of the Pod. */
   readonly instance?: string
   readonly logger?: Logger
   readonly clock?: Clock
   readonly metrics?: Metrics
   /**
-   * Called when the webhooks are served and nothing is watched yet, for example to install the webhook configurations. `client` is the
+   * Called when the webhooks are served and no type is watched yet, for example to install the webhook configurations. `client` is the
    * client of the process.
    */
   readonly onServing?: (endpoints: Endpoints, client: Client) => Promise<void> | void
-  /** Called when everything has started. */
+  /** Called when all servers and controllers have been started; caches may not have synced yet. */
   readonly onStarted?: (endpoints: Endpoints, client: Client) => Promise<void> | void
 }
 
-/** The options with all defaults; only `signal` may be missing. */
+/** The options with all defaults applied. Only `signal` and options without a default may be missing. */
 export type CompleteOptions = RunOptions &
   Required<
     Pick<
@@ -116,9 +137,9 @@ export type CompleteOptions = RunOptions &
   > & { readonly names: InstallationNames; readonly service: ServiceReference }
 
 /**
- * Applies the defaults.
+ * Applies the defaults of the options.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or an invalid one.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name of the installation is missing or invalid.
  */
 export function withDefaults(operators: readonly Operator[], options: RunOptions): CompleteOptions {
   const { connection, webhook = {} } = options

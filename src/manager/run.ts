@@ -1,4 +1,4 @@
-/** `run`: starts operators in the right order, and stops them gracefully. */
+/** `run`: starts operators in the required order, and stops them gracefully. */
 import type { ControllerCache, ControllerEnvironment } from '../controller/builder.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
@@ -37,16 +37,16 @@ export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /**
- * Runs operators: serves their webhooks, maintains the certificates and reconciles, until `signal` aborts or, when no signal is given, the
+ * Runs operators: serves their webhooks, renews the certificates and reconciles, until `signal` aborts or, when no signal is given, the
  * process receives SIGTERM or SIGINT. Resolves after a graceful shutdown.
  *
- * After the start it survives failures: it waits for a missing CRD or an unreachable API server. When a controller fails, that is logged
- * and the liveness probe fails, because only a restart of the process restarts the controller.
+ * After the start, the process keeps running when a CRD is missing or the API server is unreachable, and retries. When a controller fails,
+ * the error is logged and the liveness probe fails, because the controller can be restarted only by restarting the process.
  *
  * @example
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
- * @throws {ProreusError} when it cannot start: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
+ * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
  * `PRO_CONFIG_INVALID` with all invalid and unknown options.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
@@ -54,7 +54,7 @@ export function run(operators: readonly Operator[], options: RunOptions): Promis
 }
 
 /**
- * The functions that create the parts of the process; tests replace them.
+ * The functions that create the transport, the cache, the webhook server and the other components of the process; tests replace them.
  * @internal
  */
 export interface Parts {
@@ -64,7 +64,7 @@ export interface Parts {
   readonly createWebhookServer: typeof createWebhookServer
   readonly injectCaBundle: typeof injectCaBundle
   readonly createCache: (client: Client, options: CacheOptions) => OwnCache
-  /** Resolves when this replica becomes the one that reconciles. Webhooks and probes do not wait for it. */
+  /** Resolves when this replica is elected to reconcile. Webhooks and probes do not wait for the election. */
   readonly elected: (signal: AbortSignal) => Promise<void>
 }
 
@@ -80,15 +80,15 @@ const realParts: Parts = {
   elected: () => Promise.resolve(),
 }
 
-/** The options of a run, with the caller's signal or by default one that aborts on SIGTERM or SIGINT. */
+/** The options with a signal that is always present: the caller's, or one that aborts on SIGTERM and SIGINT. */
 type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 
-/** Time limit for requests in flight after a failed start, for which a longer wait is not worthwhile. */
+/** Time limit in milliseconds for requests in flight after a failed start. A longer wait would only delay the error. */
 const failedStartDeadlineMs = 5_000
 
 /**
- * Starts all parts, waits until the signal aborts, and stops all parts. When the start fails, it stops the parts that have started, and
- * rejects.
+ * Starts all components, waits until the signal aborts, and stops them. When the start fails, the components that have started are stopped,
+ * and the promise rejects.
  * @internal
  */
 export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
@@ -134,8 +134,9 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 }
 
 /**
- * Starts the parts in order. The probes are first: they answer "not ready" from the beginning. The webhooks start before the cache, because
- * a list may need a conversion. The cache starts before the controllers, which wait until it has synced.
+ * Starts the components in order. The probes start first, so `/readyz` reports "not ready" from the beginning. The webhooks start before
+ * the cache, because the API server may call the conversion webhook for a list. The cache starts before the controllers, which wait until
+ * it has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options
@@ -165,8 +166,8 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
 }
 
 /**
- * Creates the cache without starting it, because the webhooks, which start first, read from it. Every replica watches the types of
- * webhooks, whether it reconciles or not.
+ * Creates the cache without starting it, because the webhooks read from it and start first. Every replica watches the types that webhooks
+ * read, even a replica that does not reconcile.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, namespaces = [] } = options
@@ -217,8 +218,8 @@ async function startWebhooks(
 }
 
 /**
- * Starts the injection of `caBundle`. It is called after `onServing`, which may have installed the configurations: the first check must
- * find them.
+ * Starts the injection of `caBundle`. It must be called after `onServing`: that function may install the webhook configurations, which the
+ * injection must find when it first checks.
  */
 function startInjection(
   operators: readonly Operator[],
@@ -228,7 +229,7 @@ function startInjection(
 ): BackgroundTask | undefined {
   const { webhookConfigurations, clock, logger } = options
   const { definitions = convertedDefinitions(operators) } = webhookConfigurations
-  // Operators that have only conversions have no webhook configurations.
+  // Operators with conversions and without webhooks have no webhook configurations.
   const { mutating, validating } = operators.some(({ webhooks }) => webhooks.length > 0)
     ? webhookConfigurations
     : { mutating: [], validating: [] }

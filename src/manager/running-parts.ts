@@ -1,4 +1,4 @@
-/** The running parts of the process: filled in during the start, read by the probes, stopped by the drain. */
+/** The running components of the process. The start fills them in, the probes read them, and the graceful shutdown stops them. */
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookServer } from '../webhook/server.ts'
@@ -9,15 +9,15 @@ import type { Operator } from './operator.ts'
 import type { Probes } from './probe-server.ts'
 
 export interface Running {
-  /** The client of the process, with the name of the installation. */
+  /** The client of the process, whose field manager is the name of the installation. */
   readonly client: Client
   readonly identities: ReadonlyMap<Operator, OperatorIdentity>
-  /** True when the shutdown has begun. */
+  /** True from the beginning of the graceful shutdown. */
   draining: boolean
   probes?: Probes
   certificates?: { readonly source: CertificateSource; readonly task: BackgroundTask }
   webhookServer?: WebhookServer
-  /** The readiness check of the webhook server, once it listens. */
+  /** The readiness check of the webhook server; undefined until the server listens. */
   webhookCheck?: Check
   injection?: BackgroundTask | undefined
   cache?: { readonly task: BackgroundTask; status(): readonly { type: string; synced: boolean; lastError?: string }[] }

@@ -1,17 +1,17 @@
-/** Kinds that several operators of one process define: a cluster has only one CustomResourceDefinition for a kind. */
+/** Kinds that several operators of one process define. A cluster has only one CustomResourceDefinition for a kind. */
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import { jsonEqual } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { Operator } from './operator.ts'
 
-/** Returns the kinds of all operators, without duplicates. */
+/** Returns the kinds of all operators. A kind that several operators define is returned once. */
 export function kindsOf(operators: readonly Operator[]): readonly Kind[] {
   return [...new Map(operators.flatMap(({ kinds }) => kinds).map((kind) => [groupKindOf(kind), kind])).values()]
 }
 
 /**
- * Rejects operators that define the same kind differently; otherwise the CRD that is installed last would silently win.
+ * Rejects operators that define the same kind differently. Otherwise the CRD that is applied last would silently win.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming the kind and both operators.
  */

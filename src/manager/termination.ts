@@ -1,18 +1,18 @@
-/** Termination signals and uncaught errors of the process. */
+/** The handlers of termination signals and uncaught errors of the process. */
 import { messageOf } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export interface Termination {
-  /** Aborts when the process must shut down. */
+  /** Aborts when the process must shut down gracefully. */
   readonly signal: AbortSignal
-  /** Removes the handlers. */
+  /** Removes the signal and error handlers from the process. */
   release(): void
 }
 
 /**
- * Aborts on SIGTERM and SIGINT, for a graceful shutdown; a second signal ends the process at once. An unhandled rejection is logged and
- * does not end the process, because it also serves the webhooks of other kinds. After an uncaught exception the state of the process is
- * unknown, so it shuts down gracefully with exit code 1.
+ * Installs handlers on the process. The first SIGTERM or SIGINT aborts `signal`, for a graceful shutdown; a second one ends the process
+ * immediately. An unhandled rejection is only logged, because the process also serves the webhooks of other kinds. After an uncaught
+ * exception the state of the process is undefined, therefore it shuts down gracefully with exit code 1.
  */
 export function onTermination(logger: Logger): Termination {
   const controller = new AbortController()

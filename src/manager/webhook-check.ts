@@ -1,4 +1,7 @@
-/** Checks that the webhook port answers as the API server requires: TLS, with a leaf that the published trust bundle trusts. */
+/**
+ * Checks the webhook port as the API server would: it must complete a TLS handshake with a serving certificate that the published trust
+ * bundle verifies.
+ */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { Clock } from '../runtime/clock.ts'
@@ -8,24 +11,24 @@ import type { Check } from './health-handler.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface WebhookCheckOptions {
-  /** The host that the server listens on. */
+  /** The address that the server listens on. */
   readonly host?: string | undefined
   readonly port: number
-  /** The DNS name or address that the API server expects in the certificate. */
+  /** The DNS name or IP address for which the API server verifies the serving certificate. */
   readonly serverName: string
   readonly certificates: Pick<CertificateSource, 'current'>
   readonly clock: Clock
 }
 
 /**
- * A successful handshake is not repeated for this time, unless the trust bundle changes, because each costs a signature. Failures are not
- * cached.
+ * Milliseconds for which a successful handshake is not repeated, unless the trust bundle changes, because each handshake costs a signature.
+ * Failures are not cached.
  */
 const trustMs = 5_000
-/** Timeout of the handshake: below one second, the kubelet's default timeout of a probe. */
+/** Timeout of the handshake in milliseconds. It is below one second, the kubelet's default timeout of a probe. */
 const timeoutMs = 900
 
-/** The readiness check named `webhook`. */
+/** Returns the readiness check named `webhook`. */
 export function webhookCheck(options: WebhookCheckOptions): Check {
   const { certificates, clock } = options
   let passed: { readonly at: number; readonly bundle: string } | undefined
@@ -42,7 +45,7 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
     name: 'webhook',
     problem() {
       const { caBundle } = certificates.current()
-      // After the clock was set back, a success is in the future; it is not used, either, when it is too far away.
+      // When the clock has been set back, `passed.at` is in the future. `Math.abs` limits the difference in this direction, too.
       if (passed !== undefined && passed.bundle === caBundle && Math.abs(clock.now() - passed.at) < trustMs) return undefined
       dialing ??= dialOnce().finally(() => (dialing = undefined))
       return dialing
@@ -50,14 +53,17 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
   }
 }
 
-/** Makes one TLS handshake with our own port; resolves to undefined when it succeeds, otherwise to the reason. */
+/**
+ * Makes one TLS handshake with the webhook port of this process. Resolves to undefined when the handshake succeeds, otherwise to the
+ * problem.
+ */
 function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({
       ...trust(ca),
       host: loopbackFor(host),
       port,
-      // TLS has no server name for addresses.
+      // SNI permits only DNS names, not IP addresses.
       servername: isIP(serverName) === 0 ? serverName : '',
       checkServerIdentity: (_host, certificate) => checkServerIdentity(serverName, certificate),
       timeout: timeoutMs,
@@ -68,7 +74,7 @@ function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Prom
     }
     socket.once('secureConnect', () => {
       resolve(undefined)
-      // Closes gracefully: after a reset the server would log a failed handshake.
+      // `end` closes the connection gracefully. After a reset, the server would log a failed handshake.
       socket.resume().end()
     })
     socket.on('timeout', () => fail(`port ${port} did not answer within ${timeoutMs} ms`))

@@ -1,4 +1,4 @@
-/** The CustomResourceDefinition of a kind. */
+/** Creates the CustomResourceDefinition of a kind. */
 import type { JsonObject } from '../api/json.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { Kind, KindVersion } from '../api/kind.ts'
@@ -8,10 +8,11 @@ import type { WebhookTarget } from './webhook-configuration.ts'
 import { clientConfig } from './webhook-configuration.ts'
 
 /**
- * Returns the CRD for `kubectl apply`, without names and values that the API server sets. `target` is the address of the kind's conversion
- * webhook; without it, a conversion changes only the apiVersion.
+ * Returns the CRD for `kubectl apply`, without fields that the API server sets. `target` is the address of the kind's conversion webhook.
+ * Without `target` the API server uses conversion strategy `None`, which changes only the apiVersion.
  *
- * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema: patterns, rules, defaults, structure.
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema of the kind, for example because of a pattern, a
+ * rule, a default or a schema that is not structural.
  */
 export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   for (const { name } of kind.versions) schemaOf(kind, name)
@@ -37,8 +38,8 @@ export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
 }
 
 /**
- * Returns `spec.conversion` with a webhook. It has no `caBundle`, like the webhook configurations, because the running process maintains
- * it.
+ * Returns `spec.conversion` with the conversion webhook. It has no `caBundle`, because the running process sets this field, as in webhook
+ * configurations.
  */
 export function webhookConversion(target: WebhookTarget) {
   return {

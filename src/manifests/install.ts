@@ -1,4 +1,4 @@
-/** Installs the kinds and webhook configurations of operators. */
+/** Installs the CRDs and webhook configurations of operators. */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition } from '../api/builtin.ts'
 import { systemClock, type Clock } from '../runtime/clock.ts'
@@ -21,16 +21,21 @@ import type { WebhookTarget } from './webhook-configuration.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 
 export interface InstallOptions {
-  /** The name of the installation. Default: the name of the only operator. */
+  /** The name of the installation. Default: the name of the only operator; the name is required when there are several operators. */
   readonly name?: string | undefined
-  /** Default false: a CRD that another installation has defined differently is an error. True takes ownership of it. */
+  /**
+   * Default false: when another installation has defined the same CRD differently, the installation fails. True takes ownership of the
+   * conflicting fields.
+   */
   readonly forceConflicts?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Time limit for a new CRD to be served: usually this takes moments; a CRD with a conflicting name is never served. */
+/**
+ * Time limit in milliseconds until a new CRD is served. Usually this takes less than a second; a CRD whose names conflict is never served.
+ */
 const establishedDeadlineMs = 10_000
-/** Time limit for the running process to inject the `caBundle`. */
+/** Time limit in milliseconds for the running process to inject the `caBundle`. */
 const trustedDeadlineMs = 10_000
 const pollMs = 20
 
@@ -38,7 +43,7 @@ const pollMs = 20
  * Applies the CRDs and waits until the API server serves them.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, or an operator and another installation, define a kind differently;
- * `PRO_PERMISSION` when CRDs may not be applied.
+ * `PRO_PERMISSION` when the user may not apply CRDs; `PRO_API` when the API server does not serve a CRD in time.
  */
 export async function installKinds(
   client: Client,
@@ -54,8 +59,8 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD. It takes ownership of fields from any field manager except another installation, whose objects would otherwise be
- * validated by a foreign schema.
+ * Applies a CRD. It takes ownership of conflicting fields, unless their field manager is the installer of another installation: the objects
+ * of that installation would then be validated by the schema of this one.
  */
 async function applyDefinition(
   client: Client,
@@ -82,7 +87,8 @@ interface Conflict {
 }
 
 /**
- * Returns the field managers that a conflict of an apply names (k8s.io/apimachinery `pkg/util/managedfields/internal`: `NewConflictError`).
+ * Returns the field managers and fields of the conflicts that a server-side apply request reports (k8s.io/apimachinery
+ * `pkg/util/managedfields/internal`: `NewConflictError`).
  */
 function conflictsOf(error: unknown): readonly Conflict[] {
   const causes = error instanceof ApiError ? error.causes : []
@@ -115,7 +121,7 @@ async function established(client: Client, name: string, clock: Clock, signal: A
   if (!done) throw new ProreusError('PRO_API', `The API server does not serve the CRD ${name}: ${problem}.`)
 }
 
-/** Applies the webhook configurations and the CRDs' conversion webhooks; the running process then injects the `caBundle`. */
+/** Applies the webhook configurations, and the conversion webhooks in the CRDs. The running process then injects the `caBundle`. */
 export async function installWebhooks(
   client: Client,
   operators: readonly Operator[],
@@ -131,10 +137,11 @@ export async function installWebhooks(
 }
 
 /**
- * Returns a function for `onServing` of `run`, which installs kinds and webhook configurations as soon as the webhooks are served.
+ * Returns a function for the option `onServing` of `run`. It installs the CRDs and webhook configurations as soon as the webhooks are
+ * served.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` at once (not in the returned function) when the address of the webhooks is unknown: outside a
- * cluster set `webhook.url`, or `webhook.service` with a Service that forwards to this process.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` immediately, not in the returned function, when the address of the webhooks is unknown.
+ * Outside a cluster, either `webhook.url` or `webhook.service`, a Service that forwards to this process, is required.
  */
 export function installOnServing(
   operators: readonly Operator[],
@@ -163,8 +170,8 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
 }
 
 /**
- * Installs the conversion webhooks of CRDs. CRDs of kinds with several versions that need none are also checked, because they may have had
- * one before, which is removed.
+ * Installs the conversion webhooks of CRDs. A kind with several versions that needs no conversion webhook may have had one before; that
+ * webhook is removed from the CRD.
  */
 async function installConversions(
   client: Client,
@@ -182,7 +189,7 @@ async function installConversions(
       await installConversion(client, name, target, fieldManager, options)
       continue
     }
-    // Applying the CRD without the field would not suffice: the `caBundle`, which another field manager owns, would remain.
+    // Applying the CRD without `spec.conversion` would not suffice, because the `caBundle`, which another field manager owns, would remain.
     const { spec } = await client.get(customResourceDefinition, { name }, { signal })
     const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
     if (spec.conversion?.strategy === 'Webhook')
@@ -190,7 +197,10 @@ async function installConversions(
   }
 }
 
-/** Sets the conversion webhook of a CRD. When another installation has set its own, that one converts for all, and nothing is changed. */
+/**
+ * Sets the conversion webhook of a CRD. When another installation has set a conversion webhook, nothing is changed: a CRD has only one
+ * conversion webhook, and it converts the objects of all installations.
+ */
 async function installConversion(
   client: Client,
   name: string,
@@ -203,7 +213,8 @@ async function installConversion(
   const conversion = webhookConversion(target)
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
-    // A webhook has either `url` or `service`, and an apply does not remove the other field when another field manager owns it.
+    // A `clientConfig` has either `url` or `service`. A server-side apply request does not remove the other field when another field
+    // manager owns it, therefore a merge patch removes it first.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
@@ -213,7 +224,7 @@ async function installConversion(
   await applyDefinition(client, { metadata: { name }, spec: { conversion } }, fieldManager, { ...options, forceConflicts: true })
 }
 
-/** Returns whether the installer of another installation has applied the conversion. */
+/** Returns whether the installer of another installation owns `spec.conversion`. */
 function isConvertedByOthers({ metadata }: CustomResourceDefinition, installation: string): boolean {
   return (metadata.managedFields ?? []).some(({ manager = '', fieldsV1 }) => {
     const spec = (fieldsV1 as JsonObject | undefined)?.['f:spec']
@@ -222,8 +233,8 @@ function isConvertedByOthers({ metadata }: CustomResourceDefinition, installatio
 }
 
 /**
- * Waits for a request of the installation. It needs more permissions than running operators: the error for a missing permission names the
- * alternative.
+ * Waits for a write request of the installation. Installing requires more permissions than running operators do, so the error for a missing
+ * permission names the alternative: an administrator applies the manifests.
  */
 async function allowed(write: Promise<unknown>): Promise<void> {
   try {
@@ -235,7 +246,11 @@ async function allowed(write: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Resolves when every installed webhook, including those for conversion, has a `caBundle`: from then on the API server can call it. */
+/**
+ * Resolves when every installed admission and conversion webhook has a `caBundle`, without which the API server cannot call it.
+ *
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a `caBundle` is still missing after the time limit.
+ */
 export async function whenTrusted(
   client: Client,
   operators: readonly Operator[],
@@ -270,7 +285,7 @@ function configurationsOf(operators: readonly Operator[], names: InstallationNam
   ] as const
 }
 
-/** Polls `ask`; resolves to false when it has not returned true in time. */
+/** Polls `ask` until it returns true, then resolves to true. Resolves to false when `ms` milliseconds have passed before. */
 async function within(ms: number, clock: Clock, signal: AbortSignal | undefined, ask: () => Promise<boolean>): Promise<boolean> {
   const deadline = clock.now() + ms
   while (!(await ask())) {

@@ -1,4 +1,4 @@
-/** The RBAC roles of an operator, and those for users of its kinds. */
+/** The RBAC roles of the operator process, and roles for users of the operators' kinds. */
 import type { JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
@@ -10,7 +10,7 @@ import { kindsOf } from '../manager/shared-kinds.ts'
 
 const readVerbs = ['get', 'list', 'watch'] as const
 
-/** Returns the rules that the enabled operators need in the namespaces that they watch. */
+/** Returns the rules that the operators need in the namespaces that they watch. */
 function rulesOf(operators: readonly Operator[]): PolicyRule[] {
   return mergeRules([
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
@@ -31,7 +31,8 @@ function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   return [
     readRule({ group, plural }),
     { apiGroups: [group], resources: [`${plural}/status`], verbs: ['patch', 'update'] },
-    // Owner references that block the owner's deletion require this where OwnerReferencesPermissionEnforcement is enabled.
+    // With the admission plugin OwnerReferencesPermissionEnforcement, creating a dependent with `blockOwnerDeletion` requires permission to
+    // update `finalizers` of its owner.
     { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] },
   ]
 }
@@ -55,7 +56,10 @@ function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
   return [{ apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames, verbs: ['get', 'patch'] }]
 }
 
-/** Returns a viewer and an editor role for each kind, aggregated into the cluster's own `view`, `edit` and `admin`. */
+/**
+ * Returns two ClusterRoles for each kind: a viewer role that is aggregated to `view`, and an editor role that is aggregated to `edit` and
+ * `admin`.
+ */
 export function userRoles(operators: readonly Operator[], installation: string): JsonObject[] {
   return kindsOf(operators).flatMap(({ group, plural, singular }) => {
     const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }
@@ -80,7 +84,7 @@ function clusterRole(name: string, rules: readonly PolicyRule[], labels: JsonObj
   }
 }
 
-/** Merges rules for the same resources, or for the same paths that are not resources. The result is sorted, which keeps generated files stable. */
+/** Merges rules for the same resource or the same non-resource URL. The result is sorted, so the generated files are stable. */
 export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, Set<string>>()
   const targets = new Map<string, Omit<PolicyRule, 'verbs'>>()

@@ -1,4 +1,4 @@
-/** The generated files under `config/`: renders them, finds stale ones, and writes them. */
+/** The generated files under `config/`: renders them, finds those that are out of date, and writes them. */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
@@ -12,11 +12,12 @@ import { managerRole, userRoles } from './rbac.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
-/** All files in this folder are generated: a file without a kind is removed. */
+/** This folder contains only generated files. A file in it that belongs to no kind is removed. */
 const crdFolder = 'crd/bases'
 
 /**
- * Returns the contents of the files, keyed by their paths below the configuration folder; `name` is the name of the installation.
+ * Returns the contents of the generated files, keyed by their paths relative to the configuration folder. `name` is the name of the
+ * installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or two operators define the same kind differently.
  */
@@ -46,7 +47,7 @@ export function generatedFiles(operators: readonly Operator[], name?: string): R
   ])
 }
 
-/** Returns the files that are missing, outdated or superfluous; sorted. */
+/** Returns the sorted paths of files that are missing, differ from `files`, or belong to no kind. */
 export async function staleFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const stale: string[] = []
   for (const [path, text] of files) {
@@ -59,9 +60,9 @@ export async function staleFiles(directory: string, files: ReadonlyMap<string, s
 }
 
 /**
- * Writes stale files and returns their paths.
+ * Writes the files that are missing or different, removes CRD files that belong to no kind, and returns the paths of all of these.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when the folder cannot be written.
+ * @throws {ProreusError} `PRO_PERMISSION` when a file cannot be written.
  */
 export async function writeFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const stale = await staleFiles(directory, files)

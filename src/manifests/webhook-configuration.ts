@@ -1,4 +1,4 @@
-/** The webhook configurations of operators. */
+/** Creates the webhook configurations of operators. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import type { InstallationNames } from '../manager/installation-names.ts'
@@ -8,14 +8,15 @@ import type { CombinedWebhook } from '../webhook/definition/combine.ts'
 import { combineWebhooks } from '../webhook/definition/combine.ts'
 import { schemaKindOf } from '../webhook/definition/definition.ts'
 
-/** The address of the webhook server for the API server: its Service in the cluster, or a URL outside it. */
+/** The address at which the API server reaches the webhook server: a Service in the cluster, or a URL outside it. */
 export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
- * Returns a mutating and a validating configuration with one entry for each served version of each kind, and for each other type with
- * webhooks. They have no `caBundle`: the running process (or cert-manager) maintains it, and a manifest with one would overwrite it. A
- * configuration without entries is returned, too, because applying it removes entries that were installed before.
+ * Returns a mutating and a validating webhook configuration. Each has one webhook for each served version of each kind, and for each other
+ * type that operators have webhooks for. The webhooks have no `caBundle`: the running process or cert-manager sets this field, and a
+ * manifest that contains it would overwrite it. A configuration without webhooks is returned, too, because applying it removes webhooks
+ * that were installed before.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
@@ -63,8 +64,8 @@ function entriesOf(
 }
 
 /**
- * Returns the name of an entry: a domain with at least three parts, as the API server requires. The groups of Kubernetes' own types have
- * fewer parts, so the installation's name is appended.
+ * Returns the name of a webhook in the configuration. The API server requires a domain with at least three labels. The API groups of
+ * Kubernetes' own types may have fewer, so the name of the installation is appended to them.
  */
 function nameOf({ type, schemaKind, version, subresource, name }: CombinedWebhook, verb: string, names: InstallationNames): string {
   const { group, kind, plural } = type
@@ -85,9 +86,9 @@ function scopeOf({ type, filters }: CombinedWebhook): string {
 }
 
 /**
- * Returns the `namespaceSelector` of an entry. Webhooks for types that no operator defines exclude some namespaces by default: while the
- * webhooks are down, the operator's own Pods must be able to start. Webhooks for the operators' kinds exclude no namespace, because users
- * could bypass the validation there.
+ * Returns the `namespaceSelector` of a webhook. By default, webhooks for types that no operator defines exclude `kube-system` and the
+ * namespace of the process: while the webhook server is down, its own Pods must be able to start. Webhooks for the operators' kinds exclude
+ * no namespace, because users could bypass the validation in an excluded namespace.
  */
 function namespaceSelectorOf(
   { type, filters }: CombinedWebhook,
@@ -99,7 +100,7 @@ function namespaceSelectorOf(
   return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }] }
 }
 
-/** Returns a copy, because installed objects must not be frozen or shared between files. */
+/** Returns a deep copy, because callers may change the installed objects, and several manifests would otherwise share the same object. */
 function asJson(value: object): JsonValue {
   return structuredClone(value) as JsonValue
 }

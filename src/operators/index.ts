@@ -1,4 +1,4 @@
-/** The operators that are part of this package. */
+/** The operators that this package includes. */
 import { mypodOperator } from './mypod/index.ts'
 
 export const shippedOperators = [mypodOperator] as const

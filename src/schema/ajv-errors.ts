@@ -1,4 +1,4 @@
-/** Errors of an object that ajv has rejected. */
+/** The validation errors of a value that ajv has rejected. */
 import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../api/field-error.ts'
 import { formatFieldError, invalid } from '../api/field-error.ts'
@@ -8,23 +8,25 @@ import { explain } from './explain-errors.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
 
-/** Returns the errors that `explain` finds. If it finds none, returns ajv's own error: an object that ajv rejects must never pass. */
+/**
+ * Returns the errors that `explain` finds. If it finds none, returns ajv's own error, because an object that ajv rejects must never pass.
+ */
 export function explainRefusal(
   root: SchemaNode,
   refusal: RefusalReason | undefined,
   value: JsonValue,
   oldValue: JsonValue | undefined,
-  /** Path of the value in the object; empty if it is the whole object. */
+  /** The path of `value` in the object; empty when `value` is the whole object. */
   field = '',
 ): readonly FieldError[] {
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // ajv does not know the old object. If there are errors without the old object, all of them are of unchanged values.
+    // ajv validates without the old object. If `explain` without the old value finds errors, all of them are errors of unchanged values.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
-    // ajv rejects bigints, which stand for integers beyond 2^53.
+    // ajv rejects bigints, which represent integers beyond 2^53. `explain` validates them and has found no error.
     if (holdsBigint(value)) return []
-    // ajv and `explain` disagree, which is a bug in one of them.
+    // ajv rejects the value and `explain` accepts it: a bug in one of them.
     const path = pathOf(refusal?.instancePath ?? '')
     return [within(field, invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`))]
   }
@@ -32,16 +34,19 @@ export function explainRefusal(
   return unique([...errors.map((error) => within(field, error)), ...resources, ...(tolerated ? [] : lists)])
 }
 
-/** Prepends the path of the value to a schema error. As in kube-apiserver, the path in the message remains relative to the value. */
+/**
+ * Prepends the path of the value to the path of a schema error. As in kube-apiserver, the path in the message remains relative to the
+ * value.
+ */
 function within(field: string, error: FieldError): FieldError {
   if (field === '') return error
   return { ...error, path: error.path === '' || error.path === noField ? field : `${field}.${error.path}` }
 }
 
-/** The fields of ajv's error that this code reads. */
+/** The fields of ajv's `ErrorObject` that `explainRefusal` reads. */
 export type RefusalReason = Pick<ErrorObject, 'instancePath' | 'message'>
 
-/** Removes duplicates: branches of a schema often report the same error. */
+/** Removes duplicates: several schemas of allOf, anyOf and oneOf often report the same error. */
 function unique(errors: readonly FieldError[]): FieldError[] {
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }

@@ -1,4 +1,4 @@
-/** Schema nodes of Kubernetes' built-in types. Each is built when it is first used, and shared by the whole process. */
+/** Schema nodes of Kubernetes' built-in types. Each node is built on first use, and all schemas of the process share it. */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -45,7 +45,7 @@ function valueNode(value: BuiltinValue): SchemaNode {
       const items = valueNode(value.items)
       return {
         ...decodedNode({ type: 'array' }),
-        // A null item is an error for types with required fields: the item would lack them.
+        // A null item is an error when its type has required fields, because null has none of them.
         items: items.typeName === undefined ? items : { ...items, nullable: false },
         ...(value.keys.length > 0 && { listType: 'map', listMapKeys: value.keys }),
       }
@@ -71,13 +71,16 @@ function scalarNode(scalar: BuiltinScalar): SchemaNode {
   return decodedNode(schemas[scalar])
 }
 
-/** The pattern is the one in kube-apiserver's error message; the check is stricter. */
+/** The pattern is the one in kube-apiserver's error message. The test is stricter than the pattern, as `resource.ParseQuantity` is. */
 const quantity: Pattern = {
   source: '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$',
   test: (text) => /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/.test(text),
 }
 
-/** Returns true when a required field with this value counts as missing. */
+/**
+ * Returns true when kube-apiserver reports a required field with this value as missing. In a built-in type, null and an empty string count
+ * as missing.
+ */
 export function isMissing({ decoded }: SchemaNode, value: JsonValue | undefined): boolean {
   return value === undefined || (decoded && (value === null || value === ''))
 }

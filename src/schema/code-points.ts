@@ -1,4 +1,4 @@
-/** Returns the length of a string in Unicode code points, as Kubernetes counts it, not in UTF-16 units. */
+/** Returns the length of a string in Unicode code points, as Kubernetes does. JavaScript's `length` counts UTF-16 units. */
 export function codePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1

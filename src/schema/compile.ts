@@ -19,42 +19,42 @@ import { holdsBuiltins, unknownFields } from './unknown-fields.ts'
 export interface CompiledSchema {
   readonly schema: StructuralSchema
   /**
-   * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Returns the same object if nothing was removed.
-   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`, then the paths of fields in embedded
-   * metadata. `malformed` is set if kube-apiserver could not decode an embedded resource of the object.
+   * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Returns the same object if no field was removed.
+   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`, then the paths of fields in the
+   * metadata of embedded resources. `malformed` is set if kube-apiserver could not decode an embedded resource of the object.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
-   * Drops nulls of fields that are not nullable and have no default, and applies defaults. Returns the same object if nothing changed.
-   * Default values that are objects are shared and frozen.
+   * Drops fields with the value null that are not nullable and have no default, and applies defaults. Returns the same object if nothing
+   * changed. Default values that are objects are shared and frozen.
    */
   default(object: JsonObject): JsonObject
   /**
-   * Returns the sorted paths of fields inside built-in types (`Type.Builtin`) that those types do not have; at most `limit` of them, by
-   * default all. kube-apiserver keeps such fields, because the schema of the CRD does not describe the type.
+   * Returns the sorted paths of unknown fields inside built-in types (`Type.Builtin`), at most `limit` of them (default: all).
+   * kube-apiserver keeps these fields, because the schema of the CRD does not describe the built-in type.
    */
   unknownFields(object: JsonObject, limit?: number): readonly string[]
   /**
-   * Applies this schema to an object converted from another version: prunes it and drops nulls, but applies no defaults.
-   * `dropped` is called with the pruned paths, as in `prune`, if there are any.
+   * Prunes an object that was converted from another version, and drops nulls, but applies no defaults. If fields were pruned, `dropped` is
+   * called with their paths, as `prune` returns them.
    */
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
-   * Returns all errors of the object, unsorted: those of its structure, then those of its rules. The object's metadata is not validated
-   * (see `validateObjectMeta`). With `oldObject`, errors of unchanged values are tolerated. Invalid lists of type set or map are tolerated
-   * if the old object had some.
+   * Returns all errors of the object, unsorted: first errors of its structure, then errors of its rules. The object's metadata is not
+   * validated (see `validateObjectMeta`). With `oldObject`, errors of unchanged values are tolerated. Invalid lists of type set or map are
+   * tolerated if `oldObject` has an invalid list, too.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
-  /** Validates the structure without the rules. */
+  /** Validates the structure of the object. Rules are not evaluated. */
   validateStructure(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * Validates the structure of the status, for writes of the status subresource. Returns no errors if the object has no status or the
-   * schema does not specify one.
+   * Validates the structure of the status, for writes to the status subresource. Returns no errors if the object has no status or the
+   * schema does not specify a status.
    */
   validateStatus(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * Evaluates the rules (`x-kubernetes-validations`). If `found` has an error that makes the rules meaningless, they are skipped, which is
-   * reported as an error. `warn` receives the errors of values that the update leaves unchanged.
+   * Evaluates the rules (`x-kubernetes-validations`). `found` has the errors of the structure. If one of them makes the rules meaningless,
+   * no rule is evaluated, and one error reports this. `warn` receives the errors of values that the update leaves unchanged.
    */
   validateRules(
     object: JsonObject,
@@ -69,7 +69,8 @@ const noErrors: readonly FieldError[] = Object.freeze([])
 const noFields: readonly string[] = Object.freeze([])
 
 /**
- * Errors with these reasons prevent the evaluation of rules (`k8s.io/apiextensions-apiserver/pkg/registry/customresource: hasBlockingErr`).
+ * Errors of the structure with these reasons prevent the evaluation of rules (`k8s.io/apiextensions-apiserver/pkg/registry/customresource:
+ * hasBlockingErr`).
  */
 const blocking: ReadonlySet<FieldErrorReason> = new Set<FieldErrorReason>([
   'FieldValueNotSupported',
@@ -85,7 +86,7 @@ const rulesNotChecked = invalid(
 )
 
 /**
- * Compiles a schema, once for each schema object. `described` identifies it in the error message.
+ * Compiles a schema. The result is cached for each schema object. `described` names the schema in the error message.
  *
  * @throws {ProreusError} `PRO_SCHEMA_INVALID` when kube-apiserver would reject the schema.
  */
@@ -145,7 +146,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   } satisfies CompiledSchema)
 }
 
-/** Compiles the ajv check when the first value is checked: compiling is expensive, and a process that never validates does not need it. */
+/** Compiles the ajv check on first use, because compiling is expensive and many processes never validate a value of this schema. */
 function structureCheck(node: SchemaNode, field = ''): (value: JsonValue, oldValue?: JsonValue) => readonly FieldError[] {
   let check: ValidateFunction | undefined
   return (value, oldValue) => {

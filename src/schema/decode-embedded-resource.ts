@@ -1,5 +1,5 @@
 /**
- * Decodes embedded resources: apiVersion and kind must be strings, and metadata is decoded as ObjectMeta
+ * Decodes embedded resources. Their apiVersion and kind must be strings, and their metadata is decoded as ObjectMeta
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta: CoerceWithOptions`).
  */
 import type { FieldError } from '../api/field-error.ts'
@@ -13,9 +13,9 @@ import { childPath, fieldChildPath, indexPath, keyPath } from '../api/field-path
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'embeddedResource'>
 
 export interface Coerced<Value extends JsonValue> {
-  /** The decoded value; the same value if nothing was changed. */
+  /** The decoded value; the same JavaScript value if decoding changed nothing. */
   readonly value: Value
-  /** Sorted paths of unknown fields in embedded metadata. */
+  /** Sorted paths of unknown fields in the metadata of embedded resources. */
   readonly unknown: readonly string[]
   /** The error if kube-apiserver could not decode the object. */
   readonly error: FieldError | undefined
@@ -24,7 +24,7 @@ export interface Coerced<Value extends JsonValue> {
 /**
  * Decodes the embedded resources of a value.
  *
- * @param dropsNulls true if a null that the schema does not allow counts as absent: in objects, but not in defaults.
+ * @param dropsNulls true if a null that the schema does not allow counts as absent. This is the case in objects, but not in defaults.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)
@@ -32,7 +32,7 @@ export function coerceResources<Value extends JsonValue>(node: Node, value: Valu
   return { value: result as Value, unknown: coercer.unknown.sort(), error: coercer.error }
 }
 
-/** Returns true when a value of the schema can contain an embedded resource. */
+/** Returns true when the schema allows an embedded resource anywhere in a value. */
 export function holdsResources(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.embeddedResource || children.some((child) => typeof child === 'object' && holdsResources(child))

@@ -1,5 +1,5 @@
 /**
- * Defaulting: drops nulls that mean "not set", and fills in missing fields
+ * Defaulting: drops nulls of fields that are not nullable, and fills in missing fields
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting`).
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -10,9 +10,9 @@ type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'
 
 /**
  * Applies defaults to a value. kube-apiserver first drops nulls in the whole object and then applies defaults. A dropped null never affects
- * a default elsewhere, so a single walk does both. Unchanged parts are shared with the input.
+ * the default of another field, so one walk does both. Unchanged objects and lists inside the value are shared with the input.
  *
- * @param dropsNulls false if the value is a default itself: its nulls are kept until the object is decoded again.
+ * @param dropsNulls false if the value is itself a default: its nulls are kept until the object is decoded again.
  */
 export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): JsonValue {
   if (typeof value !== 'object' || value === null) return value
@@ -20,7 +20,7 @@ export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): 
   return defaultFields(node, value, dropsNulls)
 }
 
-/** Drops nulls of fields that are not nullable and have no default. */
+/** Drops fields with the value null that are not nullable and have no default. */
 export function dropNulls(node: Node, value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   const { items } = node
@@ -47,7 +47,7 @@ function defaultItems(items: SchemaNode, list: JsonValue[], dropsNulls: boolean)
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
     const item = list[index]!
-    // A null item is never dropped. Without a default, it stays null and fails the type check.
+    // A null item is never dropped. If the items have no default, it stays null, and the validation of the type rejects it.
     const next = item === null && !items.nullable ? (items.default ?? null) : applyDefaults(items, item, dropsNulls)
     if (next === item) continue
     copy ??= list.slice()
@@ -63,7 +63,7 @@ function defaultFields(node: Node, object: JsonObject, dropsNulls: boolean): Jso
   if (properties.size > 0 || additional !== undefined) {
     for (const key in object) {
       const value = object[key]
-      // A scalar has nothing below it to default.
+      // Only objects, lists and null can need defaults.
       if (typeof value !== 'object') continue
       const child = properties.get(key) ?? additional
       if (child === undefined) continue

@@ -1,15 +1,15 @@
-/** Limits the nesting of objects: no object may exhaust the stack of a recursive function. */
+/** Limits the nesting of objects: a deeply nested object must not exhaust the stack of a recursive function. */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import { fieldOf } from '../api/field-path.ts'
 
 /**
- * Maximum depth of a value below a field whose schema does not limit it. (kube-apiserver's decoder allows 10,000 levels in total.) A call
- * stack of Node.js has room for about 10,000 small frames, and a recursive walk takes up to three per level.
+ * Maximum depth of the value of a field whose schema does not limit the depth. (kube-apiserver's decoder allows 10,000 levels in total.)
+ * The call stack of Node.js has room for about 10,000 small frames, and a recursive walk takes up to three frames for each level.
  */
 export const maxNesting = 1000
 
-/** Reports whether objects and arrays are nested deeper than `limit` levels. */
+/** Returns whether objects and arrays are nested deeper than `limit` levels. */
 export function isDeeperThan(value: unknown, limit = maxNesting): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (limit === 0) return true

@@ -1,5 +1,5 @@
 /**
- * `x-kubernetes-embedded-resource`: a whole Kubernetes object inside a field
+ * `x-kubernetes-embedded-resource`: a complete Kubernetes object in a field of a custom resource
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta: Validate`).
  */
 import type { FieldError } from '../api/field-error.ts'
@@ -10,10 +10,10 @@ import { dns1035Label, pathSegmentName } from '../api/name-syntax.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
 import { childPath } from '../api/field-path.ts'
 
-/** Fields that every Kubernetes object has, whether or not its schema specifies them. */
+/** Fields that every Kubernetes object has, even if its schema does not specify them. */
 export const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
-/** Validates an embedded resource. apiVersion and kind are required; metadata is optional, and so is its name. */
+/** Validates an embedded resource: apiVersion and kind are required; metadata and metadata.name are optional. */
 export function embeddedResourceErrors(object: JsonObject, path: string): FieldError[] {
   const metadata = getOwn(object, 'metadata')
   return [

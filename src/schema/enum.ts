@@ -1,6 +1,7 @@
 /**
- * Checks of `enum`. kube-apiserver converts the value to the Go type of each allowed value before it compares the two (kube-openapi
- * `validate.Enum`): a float is truncated for an integer, and an integer becomes a character for a string.
+ * Validates `enum`. Before kube-apiserver compares a value with an allowed value, it converts the value to the Go type of the allowed value
+ * (kube-openapi `validate.Enum`). A float is truncated if the allowed value is an integer. An integer becomes the character with this code
+ * point if the allowed value is a string.
  */
 import type { JsonValue } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'
@@ -10,7 +11,7 @@ export function isInEnum(values: readonly JsonValue[], value: JsonValue): boolea
   return values.some((allowed) => jsonEqual(allowed, value) || (isNumber(value) && isConverted(value, allowed)))
 }
 
-/** Returns true when the conversion makes kube-apiserver accept values that do not equal an allowed value. */
+/** Returns true when kube-apiserver's conversion may accept a value that does not equal any allowed value. */
 export function convertsForEnum(values: readonly JsonValue[], types: readonly string[]): boolean {
   if (values.some((allowed) => typeof allowed === 'bigint')) return true
   const takes = (type: string): boolean => types.length === 0 || types.includes(type)
@@ -37,7 +38,7 @@ function isCharacter(text: string): boolean {
   return text !== '' && text.length <= 2 && [...text].length === 1
 }
 
-/** Converts an integer to a string like Go: to the character with this code point. */
+/** Converts an integer to a string as Go does: to the character with this code point. */
 function characterOf(code: number | bigint): string {
   const isScalar = typeof code === 'number' && code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
   return isScalar ? String.fromCodePoint(code) : '\ufffd'

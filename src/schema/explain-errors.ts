@@ -1,6 +1,6 @@
 /**
- * Explains why an object does not match its schema, with kube-apiserver's messages (kube-openapi `validation/validate`,
- * `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` and `listtype`). It runs only after ajv has rejected the object.
+ * Determines why an object does not match its schema, with kube-apiserver's messages (kube-openapi `validation/validate`,
+ * `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` and `listtype`). This runs only after ajv has rejected the object.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
@@ -19,25 +19,25 @@ import type { OldValue } from './ratchet.ts'
 import { isUnchanged, oldField, oldItem } from './ratchet.ts'
 import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } from '../api/field-path.ts'
 
-/** The errors of a value, in groups that an update tolerates under different conditions. */
+/** The errors of a value, grouped by the condition under which an update tolerates them. */
 export interface Explanation {
-  /** Errors of values; tolerated if the value is unchanged. */
+  /** Errors of the schema. An update tolerates them if the value is unchanged. */
   readonly errors: FieldError[]
-  /** Errors of lists of type set or map; tolerated if the old object had such errors, too. */
+  /** Errors of lists of type set or map. An update tolerates them if the old object has such errors, too. */
   readonly lists: FieldError[]
-  /** Errors of embedded resources; never tolerated. */
+  /** Errors of embedded resources. An update never tolerates them. */
   readonly resources: FieldError[]
 }
 
 /**
- * After this many errors, no more items and fields are validated: a hostile object could cause millions of errors. (kube-apiserver reports
- * all.)
+ * After this many errors, no further items and fields are validated, because a hostile object could cause millions of errors.
+ * (kube-apiserver reports all errors.)
  */
 const maxErrors = 1000
 
 /**
- * The place of a value: its path in schema errors, and its path in errors of lists and embedded resources, in which map keys are in
- * brackets.
+ * The two paths of a value: `path` for schema errors, and `field` for errors of lists and embedded resources. In `field`, the keys of maps
+ * are in brackets.
  */
 interface Place {
   readonly path: string
@@ -45,8 +45,8 @@ interface Place {
 }
 
 /**
- * Returns all errors of a value, except those of parts that are unchanged since `old`. `field` is the path of the value in the object:
- * errors of lists and embedded resources start with it, while paths of schema errors are relative to the value.
+ * Returns all errors of a value, except errors of values that are unchanged since `old`. `field` is the path of the value in the object.
+ * Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to the value.
  */
 export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }
@@ -55,8 +55,8 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 }
 
 /**
- * Adds the errors of a value, and returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`): if no branch
- * of anyOf or oneOf is valid, the errors of the branch with the highest count are reported.
+ * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`): if a
+ * value matches no schema of anyOf or oneOf, the errors of the schema with the highest count are reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length
@@ -65,7 +65,7 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
   return matches
 }
 
-/** Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for the values below it. */
+/** Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for its fields and items. */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
     found.errors.push(tooDeep(at.path, value))
@@ -74,7 +74,8 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   const hasType = explainType(node, value, at.path, found)
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
-  // kube-openapi's validators count a value, its enum and its junctors once each, and then each validator for the type of the value.
+  // kube-openapi counts one match for the value, one for its enum, one for allOf, anyOf, oneOf and not together, and one for each validator
+  // of the value's type.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
   if (typeof value === 'string') {
@@ -89,7 +90,7 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   return matches
 }
 
-/** Errors of fields for which the CRD's own schema already has an error are not repeated. */
+/** Adds the errors of a built-in type, except errors at paths where the schema of the CRD already has an error. */
 function explainBuiltin(type: BuiltinTypeName, value: JsonValue, at: Place, found: Explanation, old: OldValue): void {
   if (old !== undefined && jsonEqual(value, old.value)) return
   const inside: Explanation = { errors: [], lists: [], resources: [] }
@@ -110,14 +111,14 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const { types } = node
   const format = node.format?.name ?? node.numbers.format
   const isText = actual === 'string' || actual === 'array'
-  // The format that kube-openapi assigns to a decoded number.
+  // The format that kube-openapi assigns to a number after decoding.
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
-  // kube-openapi compares the formats if the schema has one and the value is neither a string nor a list, and reports them instead of the
-  // types (`validate: typeValidator`). It accepts a list where a string with a format is expected. Such a list is rejected here, because
-  // the code of operators relies on the type.
+  // If the schema has a format and the value is neither a string nor a list, kube-openapi compares the formats and reports them instead of
+  // the types (`validate: typeValidator`). kube-openapi accepts a list where a string with a format is expected. This code rejects such a
+  // list, because operators rely on the type.
   if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
   else found.errors.push(typeError(path, types.join(','), actual))
   return false
@@ -138,7 +139,7 @@ function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Ex
   found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }
 
-/** Reports the first violation of maxLength, minLength and pattern, and then the format. */
+/** Reports the first violation of maxLength, minLength and pattern. A violation of the format is reported in addition. */
 function explainString(node: SchemaNode, text: string, path: string, found: Explanation): void {
   const { maxLength, minLength } = node.schema
   const wrong = (detail: string): void => void found.errors.push(invalid(path, text, `${path} in body ${detail}`))
@@ -164,8 +165,8 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // A CRD with `uniqueItems: true` is rejected. Only the validation of the CRD's own default values, which runs nevertheless, can reach
-  // this line.
+  // kube-apiserver rejects a CRD with `uniqueItems: true`. Nevertheless it validates the defaults in the schema of such a CRD, and only
+  // then is `uniqueItems` true.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
@@ -199,7 +200,8 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // apiVersion and kind of the root are never tolerated as unchanged: kube-apiserver has converted both objects to the same version.
+    // Errors of the root's apiVersion and kind are never tolerated as unchanged, because kube-apiserver has already converted both objects
+    // to the same version.
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }
@@ -209,7 +211,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
   return matches
 }
 
-/** The result of validating a branch of anyOf or oneOf. */
+/** The result of validating a value with one schema of allOf, anyOf, oneOf or not. */
 interface Branch {
   readonly errors: readonly FieldError[]
   readonly matches: number
@@ -253,7 +255,7 @@ function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: E
   return matches + 1
 }
 
-/** Returns the branch with the highest number of successful checks; the first one of several. */
+/** Returns the result with the highest number of successful checks, and the first of several with the same number. */
 function nearest(branches: readonly Branch[]): Branch {
   return branches.reduce((best, one) => (one.matches > best.matches ? one : best))
 }

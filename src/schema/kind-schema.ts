@@ -1,4 +1,4 @@
-/** Compiled schemas of kinds, and the complete validation of an object of a kind. */
+/** The compiled schemas of kinds, and the complete validation of a custom resource. */
 import { ProreusError } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
@@ -12,10 +12,10 @@ import type { CompiledSchema } from './compile.ts'
 import { compileSchema } from './compile.ts'
 
 /**
- * Returns the compiled schema of a version of a kind, by default of the storage version.
+ * Returns the compiled schema of a version of a kind. Default: the storage version.
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version, `PRO_SCHEMA_INVALID` when kube-apiserver would reject its
- * schema.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when the kind does not have this version, `PRO_SCHEMA_INVALID` when kube-apiserver would reject
+ * its schema.
  */
 export function schemaOf(kind: Kind, version: string = kind.version): CompiledSchema {
   const found = kind.versions.find(({ name }) => name === version)
@@ -27,15 +27,17 @@ export function schemaOf(kind: Kind, version: string = kind.version): CompiledSc
 }
 
 export interface ValidateOptions {
-  /** Default: the version in the object's apiVersion if the kind has it, otherwise the storage version. */
+  /**
+   * The version whose schema is used. Default: the version in the object's apiVersion if the kind has it, otherwise the storage version.
+   */
   readonly version?: string
-  /** The object that an update replaces. */
+  /** The stored object, when `object` is the new object of an update. */
   readonly oldObject?: JsonObject
 }
 
 /**
- * Returns all errors of an object according to its kind's schema and the API conventions. The object must have been pruned and defaulted. A
- * wrong apiVersion or kind is reported without any other errors.
+ * Returns all errors of an object: those of its metadata, of its structure and of its rules. The object must already be pruned and
+ * defaulted. If the apiVersion or kind is wrong, no other error is reported.
  */
 export function validateObject(kind: Kind, object: JsonObject, options: ValidateOptions = {}): FieldError[] {
   const version = options.version ?? versionOf(kind, object)
@@ -45,7 +47,7 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
   const errors = [
     ...validateObjectMeta(withoutGeneration(getOwn(object, 'metadata')), {
       namespaced: kind.namespaced,
-      // An existing object keeps its name, even if the rules for new names are stricter.
+      // An update keeps the name of an existing object, even if the name violates the stricter rules for new objects.
       ...(options.oldObject === undefined ? {} : { name: pathSegmentName }),
     }),
     ...schema.validateStructure(object, options.oldObject),

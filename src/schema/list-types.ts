@@ -1,5 +1,5 @@
 /**
- * `x-kubernetes-list-type`: uniqueness of items in lists that are sets or maps
+ * `x-kubernetes-list-type`: validates that the items of lists of type set or map are unique
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype`).
  */
 import type { FieldError } from '../api/field-error.ts'
@@ -10,12 +10,18 @@ import { isDeeperThan, tooDeep } from './depth.ts'
 import type { SchemaNode } from './node.ts'
 import { indexPath } from '../api/field-path.ts'
 
-/** Reports whether a list is a valid set or map. Has a fast path for items that are identified by a string, which is true of most items. */
+/**
+ * Returns whether a list is a valid set or map. The fast path covers items that are strings or have one string as their key, which are
+ * most.
+ */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
   return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '', 1).length === 0
 }
 
-/** True only if all items are distinct strings or have distinct string keys. Allocates nothing for lists of moderate length. */
+/**
+ * Returns true only if all items are distinct strings or have distinct string keys. Allocates no memory for lists of at most `maxSlots / 2`
+ * items.
+ */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
   const key = listType === 'map' ? listMapKeys[0] : undefined
   if (listType === 'map' && (key === undefined || listMapKeys.length > 1 || key in Object.prototype)) return false
@@ -35,16 +41,16 @@ function areManyDistinct(list: readonly JsonValue[], key: string | undefined): b
 
 const minSlots = 128
 const maxSlots = 1024
-/** The slots of a hash table. A slot has the position of an item in the current list plus one; 0 marks an empty slot. */
+/** The slots of a hash table. The number in a slot is the index of an item in the current list plus one; 0 marks an empty slot. */
 const slots = new Uint16Array(maxSlots)
-/** 2^32 divided by the golden ratio (Fibonacci hashing): spreads similar hash codes over the table. */
+/** 2^32 divided by the golden ratio (Fibonacci hashing), which distributes similar hash codes over the table. */
 const goldenRatio = 0x9e3779b1
-/** Maximum average number of collisions per item. More collisions indicate strings that were made to collide. */
+/** Maximum average number of collisions per item. More collisions indicate strings that were chosen to collide. */
 const maxCollisions = 4
 
 /**
- * Returns true when all strings differ; undefined after too many collisions. The hash code of a string is made from four of its characters
- * and its length, whereas a Set would hash all characters.
+ * Returns true when all strings differ, and undefined after too many collisions. The hash code of a string is computed from four of its
+ * characters and its length, which is faster than hashing all characters, as a `Set` does.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots
@@ -79,7 +85,7 @@ function identityOf(item: JsonValue, key: string | undefined): JsonValue | undef
   return isObject(item) ? item[key] : undefined
 }
 
-/** Returns the errors of a list that must be a set or a map; at most `most` errors. */
+/** Returns at most `most` errors of a list that must be a set or a map. */
 export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: string, most = Infinity): FieldError[] {
   if (node.listType === undefined) return []
   if (isDeeperThan(list)) return [tooDeep(path, list)]
@@ -93,7 +99,7 @@ export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: s
   return secondOccurrences(identities, most).map((index) => duplicate(indexPath(path, index), keyOf(node.listMapKeys, list[index]!)))
 }
 
-/** Returns the key fields of an item. A missing field differs from any value, and null counts as an item without key fields. */
+/** Returns the key fields of an item. A missing key field differs from every value of that field. A null item has no key fields. */
 function keyOf(keys: readonly string[], item: JsonValue): JsonObject {
   const key: JsonObject = {}
   for (const name of keys) {
@@ -107,7 +113,9 @@ function keyField(item: JsonValue, name: string): JsonValue | undefined {
   return isObject(item) ? getOwn(item, name) : undefined
 }
 
-/** Returns the indexes of the second occurrences of values. Further occurrences are not reported. */
+/**
+ * Returns the index of the second occurrence of each value, at most `most` of them. Further occurrences of the same value are not reported.
+ */
 function secondOccurrences(list: readonly (JsonValue | undefined)[], most: number): number[] {
   const scalars = new Map<JsonValue | undefined, number>()
   const compounds = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** A structural schema prepared for pruning, defaulting, translation to ajv, and error messages. */
+/** A structural schema that is prepared for pruning, defaulting, translation to ajv, and error messages. */
 import type { BuiltinTypeName } from '../api/builtin-types.ts'
 import { builtinTypeOf } from '../api/builtin-types.ts'
 import type { JsonValue } from '../api/json.ts'
@@ -18,30 +18,30 @@ export type SchemaType = NonNullable<StructuralSchema['type']>
 
 export interface SchemaNode {
   readonly schema: StructuralSchema
-  /** Allowed types; empty for any type. Int-or-string has `integer` and `string`. */
+  /** The allowed types; empty if any type is allowed. `x-kubernetes-int-or-string` has `integer` and `string`. */
   readonly types: readonly SchemaType[]
   readonly nullable: boolean
-  /** The default, pruned and with the defaults below it applied. It is deeply frozen, because objects share it. */
+  /** The default value. It is pruned, and the defaults of its own fields are applied. It is deeply frozen, because objects share it. */
   readonly default: JsonValue | undefined
   readonly properties: ReadonlyMap<string, SchemaNode>
-  /** The properties with a default. */
+  /** The properties that have a default, with the default value. */
   readonly defaulted: readonly { readonly key: string; readonly value: JsonValue }[]
-  /** Schema of a map's values. `any` and `none` stand for `additionalProperties: true` and `false`. */
+  /** The schema of a map's values. `any` stands for `additionalProperties: true`, `none` for `additionalProperties: false`. */
   readonly additional: SchemaNode | 'any' | 'none' | undefined
   readonly items: SchemaNode | undefined
   readonly preserveUnknownFields: boolean
   readonly embeddedResource: boolean
-  /** True if the value may contain objects and arrays whose depth the schema does not limit. */
+  /** True if the schema permits values without specifying their structure, so it does not limit the depth of the value. */
   readonly open: boolean
   readonly listType: 'set' | 'map' | undefined
   readonly listMapKeys: readonly string[]
-  /** The allowed values without null: an enum never allows null, even if it lists it, except in built-in types. */
+  /** The allowed values without null. An enum never allows null, even if it lists null, except in built-in types. */
   readonly enum: readonly JsonValue[] | undefined
-  /** The format. It is set only if kube-apiserver validates the format for values of this type. */
+  /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True in schemas that validate defaults, from which kube-apiserver does not remove unsupported formats
-   * (`StripUnsupportedFormatsPostProcess`).
+   * True in schemas that validate defaults. kube-apiserver does not remove unsupported formats from these schemas, as it does from all
+   * others (`StripUnsupportedFormatsPostProcess`).
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
@@ -50,18 +50,19 @@ export interface SchemaNode {
   readonly anyOf: readonly SchemaNode[]
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
-  /** The built-in type of the value; `builtinNode` has its node. It is used for validation only: pruning and defaulting ignore it. */
+  /** The built-in type of the value (`builtinNode` returns its node). Only validation uses it; pruning and defaulting ignore it. */
   readonly builtin: BuiltinTypeName | undefined
-  /** Name of the built-in type if this is the node of one, which is shared. */
+  /** The name of the built-in type if this is the shared node of a built-in type. */
   readonly typeName: string | undefined
   /**
-   * True for parts of built-in types. Go decodes null and an empty string as the zero value, so both count as not set. List keys only
-   * correlate items: whether they must be unique is decided by kube-apiserver's validation of the type, which mostly does not require it.
+   * True for built-in types and their fields. Go decodes null and an empty string as the zero value, so both count as missing. List keys
+   * are used only to correlate items. They need not be unique, because kube-apiserver's validation of most built-in types does not require
+   * it.
    */
   readonly decoded: boolean
 }
 
-/** Builds the node of a schema. `checkStructural` must have found no errors in it. */
+/** Builds the node of a schema. The caller must have checked that `checkStructural` reports no errors. */
 export function buildNode(schema: StructuralSchema, { isRootMetadata = false, anyFormat = false } = {}): SchemaNode {
   const build = (child: StructuralSchema): SchemaNode => buildNode(child, { anyFormat })
   const types = typesOf(schema)
@@ -79,7 +80,7 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // The root's metadata is validated only by `validateObjectMeta`.
+    // The metadata of the root is never open, because only `validateObjectMeta` validates it.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),
@@ -113,13 +114,13 @@ function unknownFormat(name: string | undefined): Format | undefined {
   return name ? { name, test: () => true } : undefined
 }
 
-/** Prunes a default according to its own schema, applies the defaults below it, and freezes it, because all objects share it. */
+/** Prunes a default with the schema of its field, applies the defaults of its fields, and freezes it, because all objects share it. */
 function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
   return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value, false).value, false))
 }
 
-/** Builds the node of a whole object's schema. */
+/** Builds the node of the schema of a complete object. */
 export function buildRootNode(schema: StructuralSchema): SchemaNode {
   const root = buildNode(schema)
   const metadata = schema.properties?.metadata

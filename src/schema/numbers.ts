@@ -1,13 +1,13 @@
 /**
- * Validates numbers with kube-apiserver's arithmetic (kube-openapi `numberValidator`): Go distinguishes integers from floats, and compares
- * an integer with a truncated bound.
+ * Validates numbers with kube-apiserver's arithmetic (kube-openapi `numberValidator`). Go distinguishes integers from floats. When the
+ * value is an integer, the bound is truncated before they are compared.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
-  /** The type; undefined unless the schema has exactly one type, because int-or-string has no range. */
+  /** The type; undefined unless the schema has exactly one type. An int-or-string has two types, and its range is not validated. */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -17,12 +17,12 @@ export interface NumberRules {
   readonly multipleOf: number | undefined
 }
 
-/** Go's decoder reads integers of this magnitude or more as floats, except -2^63. */
+/** 2^63. Go's decoder reads an integer of this magnitude or more as a float, except -2^63. */
 export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
-/** Halfway between the greatest float32 and the next power of two: values from here on round to infinity. */
+/** The midpoint between the greatest float32 and 2^128. Go rounds values from this one on to infinity when it converts them to float32. */
 const float32Overflow = 2 ** 128 - 2 ** 103
-/** Go's `swag` treats floats beyond the exactly representable integers as non-integers. */
+/** Go's package `swag` does not treat a float beyond the exactly representable integers as an integer. */
 const maxExactInteger = Number.MAX_SAFE_INTEGER
 const relativeTolerance = 1e-9
 
@@ -46,14 +46,14 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
 }
 
 /**
- * Reports whether a JSON number counts as an integer: it is integral, such as `1.0` and `1e3`, and fits 64 bits. A number of 2^63 or more
- * in magnitude is a float. (An exactly read minimum int64 is a bigint.)
+ * Returns whether a JSON number counts as an integer: it has no fraction, such as `1.0` and `1e3`, and fits into 64 bits. A `number` whose
+ * magnitude is 2^63 or more counts as a float. (The minimum int64, -2^63, is represented by a bigint.)
  */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)
 }
 
-/** Reports whether a value or a bound is in the range of the type and format. */
+/** Returns whether a value or a bound is in the range of the type and format in `rules`. */
 export function inRange(rules: NumberRules, value: number | bigint): boolean {
   if (rules.type === 'integer') {
     if (!isInteger(value)) return false
@@ -71,7 +71,7 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
     errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
     return false
   }
-  /** Compares as integers if both the value and the bound are integers, otherwise as floats. */
+  /** Checks `value` against a bound. They are compared as integers if both are integers, otherwise as floats. */
   const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
     if (bound === undefined) return
     const integer = checkRange(bound, what) && isInteger(value)
@@ -102,12 +102,12 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
   return errors
 }
 
-/** Converts a float as Go does on amd64: a value out of range becomes the minimum integer. */
+/** Converts a float to an int64 as Go does on amd64: a float out of range becomes the minimum int64. */
 function toInt64(value: number): number {
   return Math.abs(value) < maxInt64 ? Math.trunc(value) : -maxInt64
 }
 
-/** Formats an integer with all its digits. */
+/** Formats an integer with all its digits, without an exponent. */
 function formatInteger(value: number | bigint): string {
   return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString()
 }
@@ -122,7 +122,10 @@ function isMultiple(value: number | bigint, factor: number, integer: boolean): b
   return isNearlyInteger(factor < 1 ? (1 / factor) * float : float / factor)
 }
 
-/** Go's `swag.IsFloat64AJSONInteger`: accepts a relative error below 1e-9, but only above a positive integer. */
+/**
+ * Returns whether a float is almost an integer (Go's `swag.IsFloat64AJSONInteger`). A positive float may exceed an integer by a relative
+ * error below 1e-9.
+ */
 function isNearlyInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > maxExactInteger) return false
   const whole = Math.trunc(value)
@@ -130,7 +133,7 @@ function isNearlyInteger(value: number): boolean {
   return value > 0 && whole > 0 && (value - whole) / (value + whole) < relativeTolerance
 }
 
-/** Formats a float like Go's `%v`: with an exponent of at least two digits below 1e-4 and from 1e6 up. */
+/** Formats a float as Go's `%v` does. Below 1e-4 and from 1e6 on it has an exponent of at least two digits. */
 function formatFloat(number: number | bigint): string {
   const value = Number(number)
   const size = Math.abs(value)

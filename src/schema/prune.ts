@@ -11,13 +11,16 @@ import { childPath, indexPath } from '../api/field-path.ts'
 
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'preserveUnknownFields' | 'embeddedResource'>
 
-/** The current position in the object, and the paths of removed fields. */
+/** The path of the current position in the object, and the paths of the removed fields. */
 interface Walk {
   readonly segments: (string | number)[]
   readonly unknown: string[]
 }
 
-/** Returns the value without unknown fields, and their paths in document order. Returns the same value if there are none. */
+/**
+ * Returns the value without unknown fields, and the paths of these fields in document order. Returns the same value if it has no unknown
+ * fields.
+ */
 export function prune<Value extends JsonValue>(node: Node, value: Value): { value: Value; unknown: readonly string[] } {
   const walk: Walk = { segments: [], unknown: [] }
   return { value: pruneValue(node, value, walk) as Value, unknown: walk.unknown }
@@ -30,7 +33,7 @@ function pruneValue(node: Node | undefined, value: JsonValue | undefined, walk: 
 }
 
 function pruneItems(node: Node | undefined, list: JsonValue[], walk: Walk, keep: boolean): JsonValue[] {
-  // Lists that are nested deeper are returned unchanged: they could exhaust the stack, and validation rejects them.
+  // A list that is nested deeper than the limit is returned unchanged. Pruning it could exhaust the stack, and validation rejects it.
   if (walk.segments.length > maxNesting) return list
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
@@ -53,7 +56,7 @@ function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, kee
     const additional = node?.additional
     if (child === undefined && additional === undefined) {
       if (keep) continue
-      // A program may set a field to undefined to leave it out.
+      // JavaScript code may omit a field by setting it to undefined; such a field is not reported as unknown.
       if (object[key] !== undefined) walk.unknown.push(pathOf(walk.segments, key))
       copy ??= { ...object }
       delete copy[key]
@@ -70,7 +73,10 @@ function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, kee
   return copy ?? object
 }
 
-/** Prunes below `x-kubernetes-preserve-unknown-fields`: unknown fields are kept, but specified fields are pruned by their own schemas. */
+/**
+ * Prunes a value below `x-kubernetes-preserve-unknown-fields`. Unknown fields are kept, but the values of specified fields are pruned with
+ * the schemas of these fields.
+ */
 function keepValue(node: Node | undefined, value: JsonValue, walk: Walk): JsonValue {
   if (node === undefined || typeof value !== 'object' || value === null) return value
   return Array.isArray(value) ? pruneItems(node, value, walk, true) : pruneFields(node, value, walk, true)

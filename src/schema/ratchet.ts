@@ -1,23 +1,23 @@
 /**
- * Ratcheting: errors of values that an update leaves unchanged are tolerated. A stricter schema does therefore not prevent changes
- * elsewhere in existing objects (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
+ * Ratcheting: errors of values that an update leaves unchanged are tolerated. After a schema has become stricter, other fields of existing
+ * objects can therefore still be changed (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
  * `k8s.io/apiserver/pkg/cel/common: equality.go`).
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'
 import type { SchemaNode } from './node.ts'
 
-/** The old value correlated with a new one; undefined if there is none. */
+/** The old value that is correlated with a new value; undefined if the new value cannot be correlated. */
 export type OldValue = { readonly value: JsonValue } | undefined
 
-/** Returns the old value of a field; undefined for fields that the schema does not specify. */
+/** Returns the old value of a field; undefined if the schema does not specify the field. */
 export function oldField(node: SchemaNode, old: OldValue, key: string): OldValue {
   if (old === undefined || !isObject(old.value) || fieldNode(node, key) === undefined) return undefined
   const value = getOwn(old.value, key)
   return value === undefined ? undefined : { value }
 }
 
-/** Returns the old value of an item. Only items of lists of type map can be correlated. */
+/** Returns the old value of a list item. Only items of lists of type map can be correlated. */
 export function oldItem(node: SchemaNode, old: OldValue, item: JsonValue): OldValue {
   if (old === undefined || node.listType !== 'map' || node.items === undefined || !Array.isArray(old.value)) return undefined
   const key = itemKey(node.listMapKeys, item)
@@ -32,8 +32,8 @@ function itemKey(keys: readonly string[], item: JsonValue): string | undefined {
 }
 
 /**
- * Reports whether a value is unchanged. Lists of type map may be in another order. An object with a field that the schema does not specify
- * always counts as changed: such fields cannot be correlated.
+ * Returns whether a value is unchanged. The order of the items in lists of type map is irrelevant. An object with a field that the schema
+ * does not specify always counts as changed, because that field cannot be correlated.
  */
 export function isUnchanged(node: SchemaNode, value: JsonValue, old: OldValue): boolean {
   if (old === undefined) return false

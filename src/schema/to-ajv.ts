@@ -1,6 +1,6 @@
 /**
- * Translates a structural schema to ajv's JSON Schema. ajv only decides whether an object is valid: it stops at the first failure, and
- * `explain` produces the messages.
+ * Translates a structural schema to ajv's JSON Schema. ajv only decides whether an object is valid, and stops at the first failure.
+ * `explain` produces the error messages.
  */
 import { _, Ajv } from 'ajv'
 import type { AnySchemaObject, Options, ValidateFunction } from 'ajv'
@@ -15,9 +15,10 @@ import { isProperList } from './list-types.ts'
 import type { SchemaNode } from './node.ts'
 import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
 
-/** Compiles the check of a whole value. Compiling takes milliseconds, checking microseconds. */
+/** Compiles the check of a complete value. Compiling takes milliseconds, and a check takes microseconds. */
 export function compileCheck(root: SchemaNode): ValidateFunction {
-  // Inherited properties such as `constructor` must not count as fields. ajv's check for them is slow, so it is enabled only if needed.
+  // Inherited properties such as `constructor` must not count as fields. ajv's option for this is slow, so it is enabled only if the schema
+  // has a field with the name of an inherited property.
   return createAjv({ ownProperties: namesInheritedField(root) }).compile(translate(root))
 }
 
@@ -29,8 +30,8 @@ function createAjv(options: Options): Ajv {
     logger: false,
     ...options,
   })
-  // Custom keywords for checks without an equivalent in JSON Schema. The value of the keyword is the check, which the compiled code calls
-  // directly.
+  // Custom keywords implement checks that JSON Schema does not have. The value of such a keyword is a function, which the compiled code
+  // calls directly.
   for (const type of ['value', 'bigint', 'string', 'number', 'array', 'object'] as const) {
     ajv.addKeyword({
       keyword: `${type}Check`,
@@ -54,12 +55,12 @@ function createAjv(options: Options): Ajv {
 const builtinChecks = new Map<string, ValidateFunction>()
 let builtinAjv: Ajv | undefined
 
-/** Returns the check of a built-in type, which is compiled once per process and shared by all schemas. */
+/** Returns the check of a built-in type. It is compiled once per process, and all schemas share it. */
 function builtinCheck(name: string): ValidateFunction {
   let check = builtinChecks.get(name)
   if (check === undefined) {
-    // Optimized code and messages would cost more time than they save: the check of a Pod has many small functions, which each process that
-    // validates Pods compiles.
+    // For built-in types, optimized code and messages would cost more time than they save: the check of a Pod consists of many small
+    // functions, and each process that validates Pods compiles them.
     builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
     check = builtinAjv.compile(translateFully(builtinNode(name)))
     builtinChecks.set(name, check)
@@ -84,14 +85,14 @@ function translateFully(node: SchemaNode): AnySchemaObject {
     ...junctorChecks(node),
     ...(node.builtin === undefined ? {} : { valueCheck: builtinCheck(node.builtin) }),
   }
-  // A format without a type implies a type that can have a format; kube-apiserver accepts lists, too.
+  // A format without a type implies the types that can have a format. As in kube-apiserver, a list is valid, too.
   if (node.types.length === 0) return node.format === undefined ? untyped(checks) : { type: ['string', 'array', 'null'], ...checks }
   return { type: node.nullable ? [...node.types, 'null'] : [...node.types], ...checks }
 }
 
 /**
- * ajv does not know bigints, which stand for integers beyond 2^53. If the schema has a type, ajv rejects them, and `explain`, which
- * supports them, decides. The check of a schema without a type must reject them itself, and `explain` decides for it, too.
+ * Rejects bigints in a schema without a type. ajv does not support bigints, which represent integers beyond 2^53. With a type, ajv rejects
+ * them; without a type, this check does. In both cases `explain`, which supports bigints, then decides.
  */
 function untyped(checks: AnySchemaObject): AnySchemaObject {
   return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }
@@ -103,14 +104,14 @@ function defined(keywords: Record<string, unknown>): AnySchemaObject {
 
 function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): AnySchemaObject {
   if (convertsForEnum(values, types)) return { valueCheck: (value: JsonValue) => isInEnum(values, value) }
-  // ajv rejects an empty enum as a mistake, but it is valid and allows nothing.
+  // ajv reports an empty enum as a mistake in the schema. In kube-apiserver it is valid and allows no value.
   return values.length === 0 ? { allOf: [false] } : { enum: values }
 }
 
-/** Combines all checks of a string in one function. */
+/** Returns one function that performs all checks of a string. */
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
-  // A code point has one or two UTF-16 units, so it is rarely necessary to count the code points.
+  // A code point has one or two UTF-16 units, so `length` usually suffices to compare with the limit.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)
@@ -127,7 +128,7 @@ function stringCheck({ pattern, format, schema: { minLength, maxLength } }: Sche
 function numberChecks(node: SchemaNode): AnySchemaObject {
   const rules = node.numbers
   const bounds = [rules.minimum, rules.maximum].filter((bound) => bound !== undefined)
-  // kube-apiserver's own arithmetic is used where it differs from JSON Schema's.
+  // `numberErrors` validates numbers where kube-apiserver's arithmetic differs from that of JSON Schema.
   if (
     rules.multipleOf !== undefined ||
     rules.format === 'float' ||
@@ -144,7 +145,7 @@ function numberChecks(node: SchemaNode): AnySchemaObject {
   })
 }
 
-/** The greatest int64 that a float represents exactly. */
+/** The greatest int64 that a JavaScript number represents exactly. */
 const maxFloatInt64 = maxInt64 - 1024
 
 function integerRange(node: SchemaNode): AnySchemaObject {
@@ -191,7 +192,7 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
 function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | undefined {
   const { embeddedResource, additional, properties, schema } = node
   if (node.decoded) return schema.required && requiredCheck(node, schema.required)
-  // ajv does not detect that a required field with an empty name is missing.
+  // ajv does not detect a missing required field whose name is empty.
   const needsNameless = schema.required?.includes('') === true
   if (!embeddedResource && additional !== 'none' && !needsNameless) return undefined
   return (object) =>
@@ -200,7 +201,10 @@ function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | unde
     (!needsNameless || getOwn(object, '') !== undefined)
 }
 
-/** Checks the required fields of a built-in type. None of them has the name of an inherited property. */
+/**
+ * Checks the required fields of a built-in type. Reading `object[key]` is safe, because no required field has the name of an inherited
+ * property.
+ */
 function requiredCheck(node: SchemaNode, keys: readonly string[]): (object: JsonObject) => boolean {
   return (object) => {
     for (const key of keys) if (isMissing(node, object[key])) return false
@@ -216,7 +220,7 @@ function junctorChecks(node: SchemaNode): AnySchemaObject {
     not: node.not === undefined ? undefined : translate(node.not),
   })
   if (Object.keys(junctors).length === 0) return {}
-  // For null, kube-apiserver validates only the type and the enum.
+  // kube-apiserver validates only the type and the enum of null.
   return { if: { type: 'null' }, else: junctors }
 }
 
@@ -224,7 +228,7 @@ function several(nodes: readonly SchemaNode[]): AnySchemaObject[] | undefined {
   return nodes.length === 0 ? undefined : nodes.map(translate)
 }
 
-/** Reports whether the schema has a field with the name of an inherited property of JavaScript objects. */
+/** Returns whether the schema has a field whose name is that of an inherited property of JavaScript objects, such as `constructor`. */
 function namesInheritedField(node: SchemaNode): boolean {
   const names = [...node.properties.keys(), ...(node.schema.required ?? [])]
   const children = [...node.properties.values(), node.additional, node.items, node.not, ...node.allOf, ...node.anyOf, ...node.oneOf]

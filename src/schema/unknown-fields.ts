@@ -1,19 +1,19 @@
 /**
- * Finds unknown fields inside embedded built-in types. kube-apiserver keeps such fields, because the CRD's schema does not describe the
- * type. A typo would therefore go unnoticed.
+ * Finds unknown fields inside embedded built-in types. kube-apiserver keeps these fields, because the schema of the CRD does not describe
+ * the built-in type. Without a warning, a typo would go unnoticed.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { builtinNode } from './builtin-node.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 
-/** Reports whether a value of the schema can contain built-in types. */
+/** Returns whether a value of the schema can contain a built-in type. */
 export function holdsBuiltins(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.builtin !== undefined || children.some((child) => typeof child === 'object' && holdsBuiltins(child))
 }
 
-/** Returns sorted paths such as `spec.template.spec.foo`; the first `limit` that are found. */
+/** Returns the sorted paths of unknown fields, such as `spec.template.spec.foo`. The search stops after `limit` paths. */
 export function unknownFields(root: SchemaNode, object: JsonObject, limit: number): readonly string[] {
   const walk: Walk = { segments: [], unknown: [], limit }
   visit(root, object, walk)

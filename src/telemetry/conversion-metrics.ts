@@ -4,20 +4,23 @@ import { Counter, Histogram } from 'prom-client'
 
 export type ConversionResult = 'success' | 'failure'
 
-/** The metrics of the conversion of one kind. */
+/** The metrics of the conversion webhook for one kind. */
 export interface KindConversionMetrics {
-  /** Counts a response to a ConversionReview. */
+  /** Counts the response to a ConversionReview, and observes its duration. */
   answered(result: ConversionResult, seconds: number): void
-  /** Counts an object that was converted, or whose conversion failed. */
+  /** Counts one object of a ConversionReview: `success` when it was converted, `failure` when its conversion failed. */
   converted(result: ConversionResult): void
-  /** Counts an object with fields that could not be stored, or were stored and not restored. */
+  /**
+   * Counts an object that lost fields. The other version does not have these fields; they could not be stored in the converted object, or
+   * were stored and could not be restored.
+   */
   unkept(reason: string): void
 }
 
-/** The buckets range from less than a millisecond, for one object, to the 30 s that the API server waits for a list. */
+/** Upper bounds of the histogram buckets in seconds, from less than the duration for one object to the API server's timeout for a list. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The conversion metrics of one process. */
+/** The metrics of the conversion webhooks of one process. */
 export class ConversionMetrics {
   readonly #requests: Counter<'kind' | 'result'>
   readonly #objects: Counter<'kind' | 'result'>
@@ -52,7 +55,7 @@ export class ConversionMetrics {
       buckets,
       registers,
     })
-    // The metric has no label, like controller-runtime's.
+    // This metric has no labels, as in controller-runtime.
     this.#panics = new Counter({
       name: 'controller_runtime_conversion_webhook_panics_total',
       help: 'Total number of conversion webhook panics',
@@ -60,12 +63,12 @@ export class ConversionMetrics {
     })
   }
 
-  /** Counts a ConversionReview during which a converter threw. */
+  /** Counts a ConversionReview during which a converter threw an error. */
   panicked(): void {
     this.#panics.inc()
   }
 
-  /** Returns the metrics of one kind, `Kind.group`, and creates its series with the value zero. */
+  /** Returns the metrics of one kind, and creates its series with the value zero. `kind` has the form `Kind.group`. */
   kind(kind: string): KindConversionMetrics {
     for (const result of ['success', 'failure'] as const) {
       this.#requests.inc({ kind, result }, 0)

@@ -1,8 +1,8 @@
-/** Converts an error to the fields of a log line, in pino's format: message and stack include the causes. */
+/** Converts an error to the fields of a log line. The fields are those of pino: `message` and `stack` include the causes of the error. */
 
 /**
- * Returns the fields of an error: type, message, stack, the errors of an AggregateError, and its own properties. The chain of causes is
- * limited, and properties that throw are omitted.
+ * Returns the fields of an error: type, message, stack, the errors of an AggregateError, and the properties of the error object. At most
+ * `maxCauses` errors of the chain of causes are included. A property whose getter throws is undefined.
  */
 export function errorFields(error: object, maxCauses: number): Record<string, unknown> {
   const chain = causesOf(error, maxCauses)
@@ -22,7 +22,7 @@ export function errorFields(error: object, maxCauses: number): Record<string, un
   return fields
 }
 
-/** Returns the error, its cause, the cause of that, and so on. */
+/** Returns the chain of causes, at most `max` errors: first the error itself, then its cause, then the cause of that cause. */
 function causesOf(error: object, max: number): object[] {
   const chain = [error]
   while (chain.length < max) {

@@ -1,4 +1,4 @@
-/** Events about objects, which `kubectl describe` shows. */
+/** Records Kubernetes Events about objects, which `kubectl describe` shows. */
 import { event as eventType, type Event } from '../api/builtin.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { formatTime } from '../api/conditions.ts'
@@ -9,39 +9,48 @@ import type { Logger } from './logger.ts'
 
 export type EventType = 'Normal' | 'Warning'
 
-/** Records events about objects. `event` never throws and never waits; an event that cannot be written is logged and dropped. */
+/**
+ * Records Kubernetes Events about objects. `event` never throws and returns immediately. An Event that cannot be written is logged and
+ * dropped.
+ */
 export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void
 }
 
-/** The parts of a client that the recorder uses. */
+/** The methods of the client that the recorder uses. */
 export interface EventWriter {
   create(type: typeof eventType, object: ObjectInput<Event>): Promise<unknown>
   patch(type: typeof eventType, key: ObjectKey, patch: object): Promise<unknown>
 }
 
 export interface EventRecorderOptions {
-  /** The source of the events, e.g. `proreus`. */
+  /** The component that the Events name as their source, e.g. `proreus`. */
   readonly component: string
-  /** The replica, e.g. the Pod's name. */
+  /** The name of the replica, e.g. of its Pod. */
   readonly instance: string
   readonly logger: Logger
   readonly clock: Clock
 }
 
 /**
- * When an event occurs again within this time, the count of the first event is incremented; later, a new event is created. client-go does
- * the same.
+ * If the same Event occurs again within this many milliseconds, the recorder increments the count of the existing Event. Otherwise it
+ * creates a new Event. client-go does the same.
  */
 const windowMs = 600_000
-/** Maximum number of events that are remembered for counting. */
+/** Maximum number of Events, and of rate limits of objects, that the recorder remembers. */
 const maxRemembered = 4096
-/** Maximum number of queued writes; further events are dropped, because an API server that is so slow should not get more requests. */
+/**
+ * Maximum number of queued write requests. Further Events are dropped, because an API server that is this slow should not receive more
+ * requests.
+ */
 const maxQueued = 1000
-/** Maximum number of events about one object at once; then one every 5 minutes. client-go has the same limit against event storms. */
+/**
+ * Maximum number of Events about one object in a burst. After that, one Event is recorded every `refillMs`. client-go's
+ * `EventSourceObjectSpamFilter` has the same limits.
+ */
 const burst = 25
 const refillMs = 300_000
-/** The API server's limit for a message. */
+/** The API server's maximum length of an Event's message. */
 const maxMessage = 1024
 
 interface Remembered {
@@ -55,7 +64,7 @@ interface Allowance {
   refilledAt: number
 }
 
-/** Creates a recorder; `flush` resolves when everything recorded so far has been written or dropped. */
+/** Creates a recorder. `flush` resolves when all Events that have been recorded so far are written or dropped. */
 export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
   const { component, instance, logger, clock } = options
   const remembered = new Map<string, Remembered>()
@@ -64,13 +73,13 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   let sequence = 0
   let tail: Promise<unknown> = Promise.resolve()
 
-  /** Runs the writes one after another, because an event must be created before its count is incremented. */
+  /** Runs the write requests one after another, because an Event must be created before its count is incremented. */
   function enqueue(memory: Remembered, write: () => Promise<unknown>): void {
     queued += 1
     tail = tail
       .then(write)
       .catch((error: unknown) => {
-        // The event could not be created, or no longer exists: when it occurs again, a new one is created.
+        // The Event could not be created, or no longer exists. If it occurs again, a new Event is created.
         memory.lastSeen = -Infinity
         logger.warn(`an event could not be written: ${messageOf(error)}`)
       })
@@ -143,10 +152,10 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   }
 }
 
-/** Returns the key of a new event: in the namespace of the object, or in `default` for a cluster-scoped object. */
+/** Returns the namespace and name of a new Event. The namespace is that of the object, or `default` for a cluster-scoped object. */
 function keyFor(object: DeepReadonly<KubernetesObject>, now: number, sequence: number): ObjectKey {
-  // The name is unique, as in client-go (the object's name and the time in nanoseconds). The clock has milliseconds; the sequence number
-  // takes the place of the other digits.
+  // The name must be unique. As in client-go, it consists of the object's name and the time in nanoseconds. The clock returns milliseconds,
+  // so a sequence number provides the other digits.
   const suffix = (BigInt(now) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)
   return { namespace: object.metadata.namespace ?? 'default', name: `${object.metadata.name.slice(0, 253 - suffix.length - 1)}.${suffix}` }
 }
@@ -167,7 +176,7 @@ function takeToken(allowances: Map<string, Allowance>, identity: string, now: nu
   return available > 0
 }
 
-/** A Map keeps the order of insertion: the first key is the oldest. */
+/** A `Map` keeps the order of insertion, so its first key is the oldest. */
 function evictOldest(map: Map<string, unknown>): void {
   if (map.size <= maxRemembered) return
   for (const oldest of map.keys()) {

@@ -1,29 +1,29 @@
-/** The logger: pino with the fields that Kubernetes' operators use, and redaction of secrets. */
+/** The logger: pino with the field names of Kubernetes operators, and with redaction of secrets. */
 import { format } from 'node:util'
 import { pino } from 'pino'
 import type { Bindings, ChildLoggerOptions, DestinationStream, LogFn, Logger } from 'pino'
 import { PinoPretty } from 'pino-pretty'
 import { redact } from './redact.ts'
 
-/** A structured logger; `child({ controller, namespace, name, reconcileID })` returns one with more fields. */
+/** A structured logger. `child({ controller, namespace, name, reconcileID })` returns a logger with additional fields. */
 export type { Logger }
 
 export interface LoggerOptions {
-  /** `trace`, `debug`, `info` (default), `warn`, `error`, `fatal` or `silent`. */
+  /** The minimum level: `trace`, `debug`, `info` (default), `warn`, `error`, `fatal` or `silent`. */
   readonly level?: string
-  /** Logs text for people instead of JSON. */
+  /** True logs human-readable text instead of JSON. Default false. */
   readonly pretty?: boolean
-  /** Logs the text for people with colours. Default false. */
+  /** True colours the human-readable text of `pretty`. Default false. */
   readonly colorize?: boolean
-  /** While it returns true, only warnings and errors are logged, because progress is displayed in another way. */
+  /** While this function returns true, only warnings and errors are logged, because the command displays its progress itself. */
   readonly muted?: () => boolean
-  /** Default: standard error, which is separate from a command's own output. */
+  /** The stream that log lines are written to. Default: standard error, because a command writes its result to standard output. */
   readonly destination?: DestinationStream
 }
 
 /**
  * Creates a logger. Credentials, private keys and the data of Secrets never reach its output: `redact` is applied to fields, errors,
- * messages and their arguments, and to the fields and prefixes of its children.
+ * messages and their arguments, and to the fields and message prefixes of child loggers.
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { level = 'info', pretty = false, colorize = false, muted } = options
@@ -31,11 +31,11 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const logger = pino(
     {
       level,
-      // Log lines contain no process id and host name: in a cluster, log collectors add the name of the Pod.
+      // Log lines do not contain the process id and the host name. In a cluster, log collectors add the name of the Pod.
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Errors were converted to plain fields before.
+      // `redactedArguments` has already converted errors to plain fields.
       serializers: { err: (fields: unknown) => fields },
       hooks: {
         logMethod(given, method, number) {
@@ -49,8 +49,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /**
- * pino's arguments: fields, a message, and values for its placeholders. Message and values are formatted before the redaction, because a
- * secret may be recognized only when both are together.
+ * The arguments of pino's log methods: fields, a message, and values for the placeholders in the message. The values are inserted into the
+ * message before the redaction, because some secrets can be recognized only together with the words before them.
  */
 type LogArguments = Parameters<LogFn>
 
@@ -58,7 +58,7 @@ function redactedArguments(given: readonly unknown[]): LogArguments {
   const first = given[0]
   if (typeof first !== 'object' || first === null) return [redactedMessage(given, 0)] as LogArguments
   const fields = redact<unknown>(first instanceof Error ? { err: first } : first)
-  // `fields` may be unreadable, or redacted to a JSON string.
+  // `redact` may return a string for an unreadable object or for JSON.
   const object = typeof fields === 'object' && fields !== null ? fields : { value: fields }
   return (given.length === 1 ? [object] : [object, redactedMessage(given, 1)]) as LogArguments
 }
@@ -79,7 +79,10 @@ function redactedMessage(given: readonly unknown[], index: number): unknown {
   )
 }
 
-/** Children do not inherit pino's formatter for bindings, but they do inherit an overridden method. */
+/**
+ * Child loggers do not inherit pino's formatter for bindings, but they inherit overridden methods. Therefore `child` and `setBindings` are
+ * overridden.
+ */
 function withRedactedBindings(logger: Logger): Logger {
   const child = logger.child as unknown as (bindings: Bindings, options?: ChildLoggerOptions) => Logger
   const setBindings = logger.setBindings as unknown as (bindings: Bindings) => void
@@ -94,13 +97,13 @@ function withRedactedBindings(logger: Logger): Logger {
   })
 }
 
-/** Returns a stream that writes line by line and synchronously: the last lines of a process must not be lost. */
+/** Returns a stream that writes each line synchronously, because the last lines before the process ends must not be lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
   const format = PinoPretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return { write: (line) => destination.write(format(line)) }
 }
 
-/** A logger without output, e.g. for tests. */
+/** Returns a logger without output, e.g. for tests. */
 export function silentLogger(): Logger {
   return pino({ level: 'silent' })
 }

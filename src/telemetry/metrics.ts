@@ -1,4 +1,6 @@
-/** The metrics of a process, with the names, labels and buckets of controller-runtime: existing dashboards and alerts work unchanged. */
+/**
+ * The metrics of a process. Names, labels and buckets are those of controller-runtime, so existing dashboards and alerts work unchanged.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { ConversionMetrics } from './conversion-metrics.ts'
 import type { ReviewedKind } from './webhook-metrics.ts'
@@ -10,11 +12,11 @@ export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after'
 
 /** The metrics of a controller's reconciles. */
 export interface ControllerMetrics {
-  /** Counts a finished reconcile. */
+  /** Counts a finished reconcile by its result, and observes its duration. */
   reconciled(result: ReconcileResult, seconds: number): void
-  /** Counts a reconcile that failed with a `TerminalError`, besides the result `error`. */
+  /** Counts a reconcile that failed with a `TerminalError`. `reconciled('error', …)` is called in addition. */
   failedTerminally(): void
-  /** Counts a reconcile that threw an error that indicates a bug, besides the result `error`. */
+  /** Counts a reconcile that threw an error that indicates a bug. `reconciled('error', …)` is called in addition. */
   panicked(): void
   /** Counts a reconcile that exceeded its time limit. */
   timedOut(): void
@@ -24,43 +26,46 @@ export interface ControllerMetrics {
 
 /** The metrics of a work queue. */
 export interface QueueMetrics {
-  /** Counts a key that became ready. */
+  /** Counts a key that became ready to be processed. */
   added(): void
-  /** Sets the number of ready keys of this priority. */
+  /** Sets the number of ready keys of this priority. Default priority: 0. */
   depth(count: number, priority?: number): void
   /** Counts a key that was added with a delay. */
   retried(): void
-  /** Observes the time from when a key was ready until a worker took it. */
+  /** Observes the time that a ready key waited for a worker. */
   waited(seconds: number): void
   /** Observes the time for which a worker processed a key. */
   worked(seconds: number): void
-  /** Registers a function that returns for how many seconds each current key is being processed; called for each scrape. */
+  /**
+   * Registers a function that each scrape calls. For each key that a worker is processing, it returns the number of seconds since the
+   * worker started.
+   */
   observeRunning(seconds: () => readonly number[]): void
 }
 
-/** One request to the API server. */
+/** One HTTP request to the API server, for the client metrics. */
 export interface ClientRequest {
-  /** The HTTP status; `error` when there was no response. */
+  /** The status code of the HTTP response; `error` when there was no response. */
   readonly code: number | 'error'
   readonly method: string
   readonly host: string
   readonly seconds: number
-  /** `get`, `list`, `watch`, … */
+  /** The Kubernetes API verb: `get`, `list`, `watch`, … */
   readonly verb: string
 }
 
-/** 5 ms to 60 s: controller-runtime's 40 buckets for a reconcile. */
+/** controller-runtime's 40 upper bounds of histogram buckets for the duration of a reconcile, in seconds: 5 ms to 60 s. */
 const reconcileBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5,
   5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ]
-/** 10 ns to 1000 s by powers of ten. */
+/** Upper bounds of histogram buckets in seconds: powers of ten from 10 ns to 1000 s. */
 const decades = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
 
-/** The metrics of one process. You can register further metrics in `registry`. */
+/** The metrics of one process. Operators can register further metrics in `registry`. */
 export class Metrics {
   readonly registry = new Registry()
   /** @internal */
@@ -169,15 +174,12 @@ export class Metrics {
     )
   }
 
-  /** Adds the metrics of the process and of Node.js: memory, CPU, event loop, garbage collection. */
+  /** Adds prom-client's default metrics of the process and of Node.js: memory, CPU, event loop, garbage collection. */
   collectProcess(): void {
     collectDefaultMetrics({ register: this.registry })
   }
 
-  /**
-   * Returns the metrics of one controller, and creates all its series with the value zero.
-   * @internal
-   */
+  /** Returns the metrics of one controller, and creates all their series with the value zero. @internal */
   controller(name: string): ControllerMetrics {
     const controller = { controller: name }
     for (const result of results) this.#reconciles.inc({ controller: name, result }, 0)
@@ -198,10 +200,7 @@ export class Metrics {
     }
   }
 
-  /**
-   * Returns the metrics of the work queue of one controller.
-   * @internal
-   */
+  /** Returns the metrics of one controller's work queue, and creates their series with the value zero. @internal */
   queue(name: string): QueueMetrics {
     const queue = { name, controller: name }
     this.#adds.inc(queue, 0)
@@ -218,8 +217,8 @@ export class Metrics {
   }
 
   /**
-   * Returns the metrics of the webhook at one path, and creates its series with the value zero. The first call must pass the kind that the
-   * webhook is called for.
+   * Returns the metrics of the webhook at one path, and creates their series with the value zero. `reviewed` is the kind that the API
+   * server calls the webhook for; the first call for each path must pass it.
    * @internal
    */
   webhook(path: string, reviewed?: ReviewedKind): WebhookMetrics {
@@ -231,7 +230,7 @@ export class Metrics {
   }
 
   /**
-   * Registers a function that returns the bytes of requests in flight, and their limit; called for each scrape.
+   * Registers a function that returns the bytes of requests in flight; each scrape calls it. `limit` is the maximum number of these bytes.
    * @internal
    */
   observeBytesInFlight(read: () => number, limit: number): void {
@@ -262,7 +261,10 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
   }
 
-  /** Adds a gauge that is computed, for each scrape, from the times for which keys are being processed. */
+  /**
+   * Adds a gauge for each work queue. For each scrape, `summary` computes its value from the seconds that each current key has been
+   * processed.
+   */
   #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
     const running = this.#running
     new Gauge({

@@ -1,31 +1,31 @@
-/** Removes secrets from log fields. */
+/** Redacts secrets in the fields of log lines. */
 import { types } from 'node:util'
 import { errorFields } from './error-fields.ts'
 import { secrecyOf } from './secret-keys.ts'
 import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
-/** Maximum depth of nesting: enough for an object inside an error inside a log line. Deeper values are not logged. */
+/** Maximum depth of nesting, which is enough for an object in an error in a log line. Values below this depth are not logged. */
 const maxDepth = 12
 /**
- * Maximum number of values in a log line, which is enough for some dozens of Pods. An object that occurs several times counts each time,
+ * Maximum number of values in a log line, which is enough for several dozen Pods. An object that occurs several times is counted each time,
  * because it is logged each time.
  */
 const maxValues = 10_000
-/** Maximum length of a string; longer ones are truncated. Stacks and status messages are much shorter. */
+/** Maximum length of a string; a longer string is truncated. Stacks and status messages are much shorter. */
 const maxText = 32 * 1024
-/** Maximum length of all strings and keys of a line together: log collectors truncate or reject lines beyond 256 KiB. */
+/** Maximum total length of all strings and keys in a log line, because log collectors truncate or reject lines longer than 256 KiB. */
 const maxCharacters = 256 * 1024
 const tooLarge = '[too large]'
 const unreadable = '[unreadable]'
 
 /**
- * The context of a value: `hidden` below a key that indicates secrets, `secrets` among the items of a SecretList, which have no kind, and
- * `open` elsewhere.
+ * The context that decides whether a value is redacted. `hidden`: the value is below a key that indicates a secret. `secrets`: the value is
+ * below `items` of a SecretList, whose items have no kind. `open`: all other values.
  */
 type Place = 'open' | 'hidden' | 'secrets'
 
-/** State of one call: the enclosing objects, and the remaining limits. */
+/** The state of one call of `redact`: the objects that enclose the current value, and how much of each limit is left. */
 interface Walk {
   readonly path: object[]
   values: number
@@ -33,12 +33,13 @@ interface Walk {
 }
 
 /**
- * Returns a copy as plain JSON data without secrets. Redacted are: values below a key or beside a name that indicates a secret, the key of
- * a TLS pair, the data of Secrets and, in strings (also in strings that contain JSON), matches of `redactText`.
+ * Returns a copy of `value` as plain JSON data, in which secrets are redacted. Secrets are: values below a key, or next to a name, that
+ * indicates a secret; the `key` next to a `cert`; the data of Secrets; and matches of `redactText` in strings, even in strings that contain
+ * JSON.
  *
- * An error is replaced by its fields, a Map by an object, a Set by a list, and bytes by their number. Cycles are cut. It never throws, and
- * visits at most 12 levels, 10,000 values, 256 Ki characters in all and 32 Ki characters of a string. Each property is read only once,
- * because a getter could return another value the second time.
+ * An error is replaced by its fields, a Map by an object, a Set by a list, and binary data by its length. A circular reference is replaced
+ * by `[circular]`. The function never throws. It visits at most 12 levels, 10,000 values, 256 Ki characters in total and 32 Ki characters
+ * of each string. It reads each property only once, because a getter could return another value the second time.
  */
 export function redact<T>(value: T): T {
   return copyOf(value, newWalk(), 'open') as T
@@ -77,7 +78,7 @@ function textOf(text: string, walk: Walk): string {
   return (text.startsWith('{') || text.startsWith('[') ? redactJson(text, walk) : undefined) ?? redactText(text)
 }
 
-/** Returns the JSON in a string without secrets; undefined when the string is not JSON. */
+/** Redacts a string that contains JSON. Returns undefined when the string is not JSON. */
 function redactJson(text: string, walk: Walk): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -95,7 +96,7 @@ function copyOfObject(value: object, walk: Walk, place: Place): unknown {
   try {
     return Array.isArray(value) ? copyOfList(value, walk, place) : copyOfContent(value, walk, place)
   } catch {
-    // A proxy's trap, a toJSON or a getter threw.
+    // A proxy trap, a `toJSON` method or a getter has thrown an error.
     return unreadable
   } finally {
     walk.path.pop()
@@ -121,7 +122,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   let before: unknown
   for (const item of items) {
     if (walk.values <= 0) return [...copy, tooLarge]
-    // The item after a flag such as `--password` is its value.
+    // The item after a flag such as `--password` is the value of that flag.
     const isValue = typeof before === 'string' && before.startsWith('--') && isSecretName(before)
     copy.push(copyOf(item, walk, isValue ? 'hidden' : place))
     before = item
@@ -129,7 +130,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   return copy
 }
 
-/** Copies a list of headers, with names and values as pairs or alternating. */
+/** Copies a list of headers. Its items are `[name, value]` pairs, or names and values in turn. */
 function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
   return copyOfList(headers, walk, 'open').map((clean, index) => {
     const item = headers[index]
@@ -159,7 +160,7 @@ function copyOfRecord(record: Record<string, unknown>, walk: Walk, place: Place)
 }
 
 function put(copy: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
-  // An assignment to `__proto__` would set the prototype.
+  // Assigning to the key `__proto__` would set the prototype of the copy.
   if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
   else copy[key] = value
   return copy
@@ -183,18 +184,18 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
       if (record['kind'] === 'SecretList') return copyOf(value, walk, 'secrets')
       break
     case 'key':
-      // `key` is a private key beside a `cert`; elsewhere it is an ordinary word.
+      // `key` next to `cert` is a private key. Without `cert`, it is an ordinary field name.
       if ('cert' in record) return redacted
       break
     case 'value':
       if (namesSecret(record)) return copyOf(value, walk, 'hidden')
       break
     case 'env':
-      // The environment of a kubeconfig's exec plugin: any of its variables may be a secret.
+      // `env` of an exec plugin in a kubeconfig: any of these environment variables may be a secret.
       if (String(record['apiVersion']).startsWith('client.authentication.k8s.io/')) return copyOf(value, walk, 'hidden')
       break
     case 'message':
-      // The message of a cause contains the rejected value.
+      // The `message` of a StatusCause contains the rejected value of its `field`.
       if (isSecretName(record['field'])) return String(copyOf(value, walk, 'open')).replace(/( value: )[\s\S]*/, `$1${redacted}`)
       break
     case 'headers':
@@ -205,16 +206,16 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
 }
 
 /**
- * Returns whether an object is a Secret. Items of lists and typed objects have no kind; of the objects with metadata and data, only Secrets
- * have a `type`.
+ * Returns whether an object is a Secret. Items of lists and typed objects may have no kind. Among objects with metadata and data, only
+ * Secrets have a `type`.
  */
 function isSecretObject({ kind, type, metadata }: Record<string, unknown>): boolean {
   return kind === 'Secret' || (kind === undefined && typeof type === 'string' && metadata !== undefined)
 }
 
 /**
- * Returns whether the name beside a `value` indicates a secret, as in `{ name: 'DB_PASSWORD', value }` of an environment, a header or a
- * patch.
+ * Returns whether the name next to a `value` indicates a secret, for example `{ name: 'DB_PASSWORD', value }` in the environment of a
+ * container. The same applies to headers and JSON patches.
  */
 function namesSecret({ name, key, path, header }: Record<string, unknown>): boolean {
   return (
@@ -222,7 +223,10 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
   )
 }
 
-/** Keys that refer to a secret instead of containing it: references, volumes, projections, whole objects. */
+/**
+ * Keys whose values are not secret even inside a `hidden` value, because they occur in references to Secrets, in volumes, in projections
+ * and in complete objects.
+ */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),
 )
@@ -238,17 +242,20 @@ function isSecretName(name: unknown): boolean {
   return typeof name === 'string' && nameOf(name).secrecy !== 'open'
 }
 
-/** A key as it is logged, and the secrecy of its value. */
+/** A key in the form in which it is logged, and the secrecy of its value. */
 interface Name {
   readonly text: string
   readonly secrecy: Secrecy
 }
 
-/** A cache of names: the same few hundred keys occur again and again. Longer keys are data, and are not cached. */
+/** A cache of keys, because the same few hundred keys occur in most log lines. Longer keys are usually data and are not cached. */
 const names = new Map<string, Name>()
 const maxNames = 2_000
 const maxNameLength = 64
-/** The longest key of a Kubernetes object: a prefix of 253 characters, a slash and a name of 63. */
+/**
+ * The longest key in a Kubernetes object, which is that of a label or annotation: a prefix of 253 characters, a slash, and a name of 63
+ * characters.
+ */
 const maxKey = 317
 
 function nameOf(key: string, walk?: Walk): Name {

@@ -1,11 +1,11 @@
-/** Samples requests by their uid: either all log lines of a request are sampled or none. */
+/** Samples requests by their uid, so either all log lines of a request are sampled or none. */
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * Returns a function that decides whether an id is sampled. The decision for an id is the same in every process.
+ * Returns a function that decides whether an id is sampled. Every process makes the same decision for the same id.
  *
  * @param share from 0 (none) to 1 (all)
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the share is not such a number.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when `share` is not a number from 0 to 1.
  */
 export function sampler(share: number): (id: string) => boolean {
   if (!(share >= 0 && share <= 1)) {
@@ -15,7 +15,9 @@ export function sampler(share: number): (id: string) => boolean {
   return share === 0 ? () => false : (id) => hash(id) < below
 }
 
-/** FNV-1a over the characters, then MurmurHash3's finalizer, which spreads ids that differ in one digit over all 32 bits. */
+/**
+ * FNV-1a over the characters, then the finalizer of MurmurHash3, so ids that differ in one digit get hash codes that differ in many bits.
+ */
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)

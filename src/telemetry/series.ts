@@ -1,12 +1,12 @@
 /**
- * Metrics for hot paths: a series is looked up by its labels once, and is then a plain object with a number. prom-client's own metrics
- * would build a string of the labels for every count. prom-client renders these metrics, too.
+ * Metrics for hot paths. Callers look up a series by its labels once, and then only change a number. prom-client's own metrics build a
+ * string of the labels for every observation. prom-client's registry renders the metrics of this file, too.
  */
 import type { Metric, Registry } from 'prom-client'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** A number to increment or set. */
+/** One series of a counter or gauge. */
 export class NumberSeries {
   value = 0
 
@@ -15,10 +15,10 @@ export class NumberSeries {
   }
 }
 
-/** The number of observed values in each bucket. */
+/** One series of a histogram: the number of observed values in each bucket. */
 export class HistogramSeries {
   readonly #bounds: readonly number[]
-  /** One count for each bound, not cumulative; the last one is for values above all bounds. */
+  /** The number of values in each bucket, not cumulative. The last count is for values above all bounds. */
   readonly counts: Float64Array
   sum = 0
 
@@ -41,21 +41,21 @@ export class HistogramSeries {
   }
 }
 
-/** The description of a metric for Prometheus. */
+/** The name, help text and label names of a metric. */
 export interface SeriesOptions {
   readonly name: string
   readonly help: string
   readonly labelNames: readonly string[]
 }
 
-/** One line of the exposition, as prom-client renders it. */
+/** One line of the Prometheus exposition format, in the form that prom-client's registry expects. */
 interface Sample {
   readonly metricName?: string
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
 }
 
-/** A metric and its series, with the methods that prom-client's registry calls. */
+/** A metric with all its series, and the methods that prom-client's registry calls. */
 abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesOptions {
   readonly name: string
   readonly help: string
@@ -72,8 +72,8 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
   }
 
   /**
-   * Returns the series of these labels; a new one is created with the value zero. Call it once and keep the result, rather than for every
-   * request.
+   * Returns the series with these labels. If it does not exist, it is created with the value zero. Callers should keep the returned series
+   * instead of calling this method for every request.
    */
   with(labels: Labels): Series {
     const key = this.labelNames.map((name) => labels[name]).join('\0')
@@ -84,14 +84,14 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
     return series
   }
 
-  /** Called by prom-client to render the metric. */
+  /** Returns all samples; prom-client's registry calls this method to render the metric. */
   get(): Promise<object> {
     const { name, help, type, aggregator } = this
     const values = [...this.#series.values()].flatMap(({ labels, series }) => this.samples(labels, series))
     return Promise.resolve({ name, help, type, aggregator, values })
   }
 
-  /** Called by prom-client to reset the metric. */
+  /** Sets all series to zero; prom-client's registry calls this method to reset the metric. */
   reset(): void {
     for (const { series } of this.#series.values()) series.clear()
   }
@@ -122,7 +122,7 @@ export class HistogramMetric extends SeriesMetric<HistogramSeries> {
   readonly type = 'histogram'
   readonly #bounds: readonly number[]
 
-  /** @param bounds upper bounds of the buckets, ascending, without `+Inf` */
+  /** @param bounds upper bounds of the buckets in ascending order, without `+Inf` */
   constructor(options: SeriesOptions, bounds: readonly number[], registry: Registry) {
     super(options, registry)
     this.#bounds = bounds

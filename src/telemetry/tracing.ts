@@ -1,6 +1,6 @@
 /**
- * Traces with OpenTelemetry. Proreus depends only on its API package: for traces, register an SDK before Proreus starts, e.g. with `node
- * --import ./tracing.js`.
+ * Traces with OpenTelemetry. Proreus depends only on the API package of OpenTelemetry. To create traces, register an SDK before Proreus
+ * starts, e.g. with `node --import ./tracing.js`.
  */
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { SpanStatusCode, trace } from '@opentelemetry/api'
@@ -10,21 +10,24 @@ import { version } from '../api/version.ts'
 export type { Attributes, Span, Tracer }
 
 /**
- * The provider of the API package, which delegates to an SDK. Without an SDK `getDelegateTracer` returns undefined, whereas `getTracer`
- * would return a tracer without effect.
+ * The provider in OpenTelemetry's API package, which delegates to the provider of an SDK. If no SDK is registered, `getDelegateTracer`
+ * returns undefined, whereas `getTracer` returns a tracer without effect.
  */
 interface DelegatingProvider {
   getDelegateTracer?(name: string, version: string): Tracer | undefined
 }
 
-/** Returns the tracer of the registered SDK, or undefined. It is called once, at startup; without an SDK no spans are created. */
+/**
+ * Returns the tracer of the registered SDK; undefined if no SDK is registered, and then no spans are created. It is called once, when the
+ * process starts.
+ */
 export function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider()
   const { getDelegateTracer } = provider as DelegatingProvider
   return getDelegateTracer === undefined ? provider.getTracer('proreus', version) : getDelegateTracer.call(provider, 'proreus', version)
 }
 
-/** Marks a span as failed, with the error if there is one. */
+/** Marks a span as failed, and records the error. */
 export function markFailed(span: Span, error: unknown): void {
   const message = messageOf(error)
   span.recordException(error instanceof Error ? error : message)

@@ -1,29 +1,32 @@
-/** The metrics of webhooks: those of controller-runtime, and further ones for decisions, sizes and deadlines. */
+/** The metrics of webhooks: those of controller-runtime, and additional ones for decisions, sizes and deadlines. */
 import type { Registry } from 'prom-client'
 import type { HistogramSeries, Labels, NumberSeries } from './series.ts'
 import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
 
 /**
- * The outcome of a review: `denied` by the schema or a handler; `errored` when a handler threw; `timed_out` when the handlers did not
- * decide before the deadline; `abandoned` when the API server closed the connection before that.
+ * The outcome of a review. `denied`: the schema or a handler denied it. `errored`: a handler threw. `timed_out`: the handlers did not
+ * decide before the deadline. `abandoned`: the API server closed the connection before the handlers decided.
  */
 export type ReviewOutcome = 'allowed' | 'denied' | 'errored' | 'timed_out' | 'abandoned'
 
-/** The kind that the webhook at a path is called for, for the labels. */
+/** The kind that the API server calls the webhook for, which the labels of the metrics contain. */
 export interface ReviewedKind {
   readonly group: string
   readonly kind: string
-  /** The expected operations, whose series exist from the start. */
+  /** The operations in the webhook's rules. Their series are created when the process starts. */
   readonly operations: readonly string[]
 }
 
-/** 10 ns to 1000 s by powers of ten: controller-runtime's buckets. */
+/** controller-runtime's upper bounds of histogram buckets in seconds: powers of ten from 10 ns to 1000 s. */
 const latencyBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
-/** The buckets range from the duration of a review without handlers to the longest timeout of the API server. */
+/**
+ * Upper bounds of histogram buckets in seconds, from the duration of a review without handlers to the API server's maximum webhook timeout,
+ * 30 s.
+ */
 const durationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 /**
- * The buckets for admission range to 7 MiB: two objects of the API server's maximum size and the envelope. Larger bodies are
- * ConversionReviews of lists.
+ * Upper bounds of histogram buckets in bytes. An AdmissionReview has at most about 7 MiB: two objects of the API server's maximum size, and
+ * the other fields. Larger bodies are ConversionReviews of lists.
  */
 const requestBuckets = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 2 << 20, 4 << 20, 7 << 20, 32 << 20, 128 << 20]
 const operationBuckets = [0, 1, 2, 5, 10, 25, 100, 1000]
@@ -31,7 +34,7 @@ const patchBuckets = [64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 <<
 
 const webhookOnly = ['webhook']
 
-/** The metrics of all webhooks of a process. */
+/** The metrics of all webhooks of a process. Each has one series for each webhook. */
 export class WebhookMetricSet {
   readonly requests: CounterMetric
   readonly latency: HistogramMetric
@@ -79,7 +82,7 @@ export class WebhookMetricSet {
   }
 }
 
-/** The metrics of the webhook at one path. A successful request needs no look-up by labels and builds no string. */
+/** The metrics of the webhook at one path. Counting a successful request looks up no labels and builds no string. */
 export class WebhookMetrics {
   readonly #set: WebhookMetricSet
   readonly #webhook: Labels
@@ -110,37 +113,38 @@ export class WebhookMetrics {
     this.#warnings = set.warnings.with(webhook)
     if (reviewed === undefined) return
     for (const operation of reviewed.operations) this.#reviewsOf(operation)
-    // The other outcomes get their seventeen buckets when they first occur.
+    // The duration series of other outcomes, each with seventeen buckets, are created when these outcomes first occur.
     this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 
-  /** Counts a request and observes the size of its body; pass NaN for an unknown size. */
+  /** Counts the start of a request, and observes the size of its body in bytes. Pass NaN if the size is unknown. */
   started(bytes: number): void {
     this.#inFlight.value += 1
     if (bytes >= 0) this.#requestBytes.observe(bytes)
   }
 
-  /** Counts the end of a request, with or without a response. */
+  /** Counts the end of a request, and observes its latency. Some requests end without a response. */
   ended(seconds: number): void {
     this.#inFlight.value -= 1
     this.#latency.observe(seconds)
   }
 
-  /** Counts a response by its HTTP status. */
+  /** Counts a response by its HTTP status code. */
   answered(code: number): void {
     const series = code === 200 ? this.#ok : this.#set.requests.with({ ...this.#webhook, code: String(code) })
     series.value += 1
   }
 
   /**
-   * Counts a request that was rejected before the webhook decided, with the HTTP status of the cause; its response may have another status.
+   * Counts a request that is refused without a review. `code` is the HTTP status code of the reason. `status` is that of the response,
+   * which may differ.
    */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1
     this.answered(status)
   }
 
-  /** Counts a finished review. */
+  /** Counts a finished review by its outcome, and observes its duration. */
   reviewed(operation: string, outcome: ReviewOutcome, seconds: number): void {
     const reviews = this.#reviews.get(operation) ?? this.#reviewsOf(operation)
     reviews[outcome].value += 1
@@ -153,7 +157,7 @@ export class WebhookMetrics {
     this.#overruns.value += 1
   }
 
-  /** Observes the patch of an object that a mutating webhook allowed. */
+  /** Observes the number of operations and the size in bytes of a mutating webhook's patch. */
   patched(operations: number, bytes: number): void {
     this.#patchOperations ??= this.#set.patchOperations.with(this.#webhook)
     this.#patchOperations.observe(operations)
@@ -162,12 +166,12 @@ export class WebhookMetrics {
     this.#patchBytes.observe(bytes)
   }
 
-  /** Counts the warnings of a response. */
+  /** Counts the warnings in a response. */
   warned(count: number): void {
     this.#warnings.value += count
   }
 
-  /** Counts an exception of a handler. */
+  /** Counts an error that a handler threw. */
   panicked(): void {
     this.#set.panics.value += 1
   }

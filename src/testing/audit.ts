@@ -1,4 +1,4 @@
-/** Reads the requests of a real API server from its audit log. */
+/** Reads the requests to a real API server from its audit log. */
 import { readFile } from 'node:fs/promises'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 
@@ -22,13 +22,13 @@ interface AuditEvent {
 }
 
 /**
- * Reads an audit log of JSON lines, oldest request first. A watch is in the log as soon as its response has begun; any other request, when
- * its response is complete.
+ * Reads an audit log with one JSON object per line, oldest request first. The log contains a watch as soon as its response has begun, and
+ * any other request when its response is complete.
  */
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')
   const records = new Map<string, RequestRecord>()
-  // The last line may be incomplete, because kube-apiserver may still be writing it.
+  // The last line is ignored, because kube-apiserver may still be writing it.
   for (const line of text.split('\n').slice(0, -1)) {
     const event = JSON.parse(line) as AuditEvent
     if (records.has(event.auditID)) continue

@@ -1,4 +1,7 @@
-/** Finds the programs of a real control plane: from environment variables, in a folder, or in the user's cache. */
+/**
+ * Finds the binaries of a real control plane. Their paths come from environment variables, the folder `KUBEBUILDER_ASSETS`, or the user's
+ * cache.
+ */
 import { access, constants } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -6,17 +9,17 @@ import { ProreusError } from '../api/errors.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The releases of Kubernetes that can be built, by their minor version. The tests are written for the first one. */
+/** The supported releases of Kubernetes, keyed by their minor version. The tests are written for the first one, which is the default. */
 export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34': 'v1.34.4' } as const
 export type KubernetesMinor = keyof typeof kubernetesReleases
 
-/** The variable that selects another minor version. envtest uses the same name. */
+/** The environment variable that selects another minor version; envtest uses the same variable. */
 const releaseVariable = 'ENVTEST_K8S_VERSION'
 
 export interface Program {
-  /** The environment variable with the path of the program. For etcd, kube-apiserver and kubectl it is that of envtest. */
+  /** The environment variable with the path of the binary. The variables of etcd, kube-apiserver and kubectl are those of envtest. */
   readonly variable: string
-  /** The release of the program. For Kubernetes' own programs, `ENVTEST_K8S_VERSION` selects the release. */
+  /** The release of the binary. Undefined for Kubernetes' own binaries, whose release `ENVTEST_K8S_VERSION` selects. */
   readonly version?: string
 }
 
@@ -32,9 +35,10 @@ export const programs = {
 export type ProgramName = keyof typeof programs
 
 /**
- * Returns the selected minor version of Kubernetes, from `1.35`, `v1.35` or `1.35.x`. Default: the newest.
+ * Returns the minor version of Kubernetes that `ENVTEST_K8S_VERSION` selects. The variable has the form `1.35`, `v1.35` or `1.35.x`, or
+ * names a supported release. Default: the newest minor version.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` for a version that cannot be built.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the version is not supported.
  */
 export function kubernetesMinor(env: Environment): KubernetesMinor {
   const selected = env[releaseVariable]
@@ -48,30 +52,30 @@ export function kubernetesMinor(env: Environment): KubernetesMinor {
   throw new ProreusError('PRO_CONFIG_INVALID', problem)
 }
 
-/** Returns the release of a program in this environment. */
+/** Returns the release of a binary. `env` may select the release of Kubernetes. */
 export function programVersion(name: ProgramName, env: Environment): string {
   const { version }: Program = programs[name]
   return version ?? kubernetesReleases[kubernetesMinor(env)]
 }
 
-/** The variable with the path of a folder that has the programs under their own names, as `setup-envtest` creates it. */
+/** The environment variable with the path of a folder that contains the binaries under their usual names, as `setup-envtest` creates it. */
 export const assetsVariable = 'KUBEBUILDER_ASSETS'
 
-/** Returns the path of the user's cache of programs, which has a folder for each version. */
+/** Returns the path of the user's cache of binaries, which contains a folder for each version. */
 export function programCache(env: Environment): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'proreus', 'bin')
 }
 
-/** Returns the path of a program in the cache, whether or not it exists. */
+/** Returns the path that a binary has in the cache, even if the cache does not contain it. */
 export function cachedProgram(name: ProgramName, env: Environment): string {
   return join(programCache(env), programVersion(name, env), name)
 }
 
 /**
- * Returns the path of a program: from its own variable, the folder `KUBEBUILDER_ASSETS`, or the cache, in this order. Undefined when it is
- * not found.
+ * Returns the path of a binary. It is searched in the environment variable of this binary, then in the folder `KUBEBUILDER_ASSETS`, then in
+ * the cache. Returns undefined when the binary is not found.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when its variable names a file that cannot be executed.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the environment variable of the binary names a file that cannot be executed.
  */
 export async function findProgram(name: ProgramName, env: Environment): Promise<string | undefined> {
   const { variable } = programs[name]
@@ -86,7 +90,11 @@ export async function findProgram(name: ProgramName, env: Environment): Promise<
   return undefined
 }
 
-/** Returns the paths of all these programs. One error names all missing ones. */
+/**
+ * Returns the paths of all these binaries.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming all binaries that are missing.
+ */
 export async function requirePrograms<N extends ProgramName>(names: readonly N[], env: Environment): Promise<Readonly<Record<N, string>>> {
   const found = await Promise.all(names.map(async (name) => [name, await findProgram(name, env)] as const))
   const missing = found.filter(([, path]) => path === undefined).map(([name]) => name)

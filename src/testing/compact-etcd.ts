@@ -2,10 +2,17 @@
 import { request } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 
-/** API servers publish the compacted revision in this key, and drop older states from their caches. */
+/**
+ * The etcd key in which kube-apiserver stores the compacted revision. When it changes, kube-apiserver drops older revisions from its
+ * caches.
+ */
 const compactedKey = 'compact_rev_key'
 
-/** Removes all states but the current one. */
+/**
+ * Removes all revisions before the current one from etcd.
+ *
+ * @throws {ProreusError} `PRO_API_UNREACHABLE` when etcd rejects a request.
+ */
 export async function compactEtcd(url: string): Promise<void> {
   const { header } = (await post(url, 'range', { key: base64(compactedKey) })) as { readonly header: { readonly revision: string } }
   await post(url, 'put', { key: base64(compactedKey), value: base64(header.revision) })

@@ -12,43 +12,49 @@ import type { ControlPlaneServiceAccount } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 
 /**
- * `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and further programs. `existing`: the cluster of
- * the kubeconfig.
+ * The kind of control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and, for
+ * `controllers`, further binaries. `existing`: the cluster of the kubeconfig.
  */
 export type ControlPlaneBackend = 'embedded' | 'binaries' | 'existing'
 
 export interface ControlPlaneOptions {
-  /** Default `embedded`. */
+  /** The kind of control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
-  /** True to run controllers for garbage collection, namespace deletion, ServiceAccounts and scheduling. Default true. */
+  /** True runs controllers for garbage collection, namespace deletion, ServiceAccounts and scheduling. Default true. */
   readonly controllers?: boolean
-  /** Simulated nodes, when there are controllers. Default: one node with the label `project=test`. An existing cluster has its own. */
+  /**
+   * Nodes to simulate, if `controllers` is true. Default: one node with the label `project=test`. The option has no effect on an existing
+   * cluster.
+   */
   readonly nodes?: readonly NodeOptions[]
   /** Namespaces to create. Default none. */
   readonly namespaces?: readonly string[]
-  /** Users besides the administrator. Default none. */
+  /** Users to create in addition to the administrator. Default none. */
   readonly users?: readonly ControlPlaneUser[]
-  /** ServiceAccounts to create, with their permissions. Default none. */
+  /** ServiceAccounts to create, with the permissions to grant to them. Default none. */
   readonly serviceAccounts?: readonly ControlPlaneServiceAccount[]
   /** The logger. Default: no output. */
   readonly logger?: Logger
-  /** The environment with the paths of programs and of the kubeconfig. Default: that of this process. */
+  /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
   readonly env?: Environment
 }
 
-/** The name of one of the users in the options, or a ServiceAccount (`namespace/name`), which must exist when the first request is made. */
+/**
+ * Either the name of one of the users in the options, or a ServiceAccount (`namespace/name`). The ServiceAccount must exist before the
+ * first request with this identity.
+ */
 export type Identity = string | { readonly serviceAccount: string }
 
 /** A running control plane. */
 export interface ControlPlane {
   readonly backend: ControlPlaneBackend
-  /** The administrator's connection. */
+  /** The connection of the administrator. */
   readonly connection: Connection
-  /** The administrator's client; it is closed with the control plane. */
+  /** The client of the administrator. `stop` closes it. */
   readonly client: Client
   /**
-   * Returns a connection with the identity of a user in the options, or of a ServiceAccount, for `createClient` or for an operator under
-   * test.
+   * Returns a connection with the identity of a user in the options, or of a ServiceAccount. It can be passed to `createClient`, or to an
+   * operator under test.
    *
    * @example
    * const reader = createClient(controlPlane.connectionFor('reader'))
@@ -57,22 +63,22 @@ export interface ControlPlane {
    * @throws {ProreusError} `PRO_INPUT` when the options have no such user.
    */
   connectionFor(identity: Identity): Connection
-  /** Path of the administrator's kubeconfig, for the variable KUBECONFIG. */
+  /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * Returns the answered requests, oldest first: time, verb, user, path, query and status code; with a real API server, audit annotations,
-   * too. A watch is recorded when its response begins (real API server) or ends (embedded API server). Rejects with `PRO_INPUT` for an
-   * existing cluster, whose requests are not recorded.
+   * Returns the requests that the API server has served, oldest first, with time, verb, user, path, query and status code. A real API
+   * server adds the audit annotations. A real API server records a watch when its response begins, the embedded API server when its
+   * response ends. Rejects with `PRO_INPUT` for an existing cluster, whose requests are not recorded.
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
-   * Compacts the storage. After that (with a real API server: some moments later), requests with a continue token or resourceVersion from before get 410. An existing cluster does
-   * not support this.
+   * Compacts the storage. After that, requests with an older continue token or resourceVersion fail with 410; with a real API server, this
+   * takes a moment. Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>
   /**
-   * Starts a proxy in front of this control plane that injects faults. Give its `connection` or `kubeconfig` to the code under test, and
-   * use `client` in the test itself. The proxy stops with the control plane.
+   * Starts a proxy between clients and this control plane that injects faults. Give its `connection` or `kubeconfig` to the code under
+   * test, and use `client` in the test itself. The proxy stops when the control plane stops.
    *
    * @example
    * const proxy = await controlPlane.faultProxy()
@@ -81,9 +87,10 @@ export interface ControlPlane {
    */
   faultProxy(): Promise<FaultProxy>
   /**
-   * Installs the kinds and webhooks of operators and runs them in this process, with certificates of their own; resolves when the caches
-   * have synced and the API server can call the webhooks. A real API server starts to call them some moments later: wait for the effect
-   * with `until`. An existing cluster must be able to reach this machine's loopback. The operators stop before the control plane.
+   * Installs the kinds and webhooks of operators, and runs the operators in this process with their own certificates. Resolves when the
+   * caches have synced and the webhooks have a `caBundle`. A real API server begins to call the webhooks some moments later: wait for their
+   * effect with `until`. The API server of an existing cluster must be able to connect to the loopback interface of this machine. The
+   * operators stop before the control plane.
    *
    * @example
    * const operator = await controlPlane.startOperator([hello])
@@ -91,9 +98,12 @@ export interface ControlPlane {
    * @throws {ProreusError} when the installation or the start fails, e.g. `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
    */
   startOperator(operators: readonly Operator[], options?: StartOperatorOptions): Promise<StartedOperator>
-  /** Stops everything and leaves nothing behind; in an existing cluster, deletes the objects that the options created. */
+  /**
+   * Stops all processes, operators and proxies that were started, and removes their files. In an existing cluster, deletes the objects that
+   * the options created.
+   */
   stop(): Promise<void>
 }
 
-/** A control plane without the methods that start something beside it. */
+/** A control plane without the methods that start proxies and operators. */
 export type BareControlPlane = Omit<ControlPlane, 'faultProxy' | 'startOperator'>

@@ -1,4 +1,4 @@
-/** `startControlPlane`: an API server for tests: the embedded one, the real programs, or that of an existing cluster. */
+/** `startControlPlane`: starts an API server for tests, either the embedded one or real binaries, or connects to an existing cluster. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,15 +42,16 @@ const checkOptions = hasOptions({
 } satisfies Record<keyof ControlPlaneOptions, OptionCheck>)
 
 /**
- * Starts a control plane, or connects to the existing one, and resolves when it is ready.
+ * Starts a control plane, or connects to an existing cluster. Resolves when the API server is ready, and the namespaces, users and
+ * ServiceAccounts of the options exist.
  *
  * @example
  * const controlPlane = await startControlPlane({ backend: 'binaries', namespaces: ['test'] })
  * const { serverVersion } = await controlPlane.client.raw('/version')
  * await controlPlane.stop()
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, or when a program is missing, `PRO_API_UNREACHABLE`
- * when one does not start, `PRO_KUBECONFIG` when there is no existing cluster.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, or when a binary is missing; `PRO_API_UNREACHABLE` when
+ * a binary does not start; `PRO_KUBECONFIG` when the kubeconfig of the existing cluster cannot be loaded.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   refuseOptions('startControlPlane', checkOptions(options, ''))
@@ -70,7 +71,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 type FullOptions = Required<Omit<ControlPlaneOptions, 'backend'>>
 
-/** Adds `faultProxy` and `startOperator`. The proxies and operators that they start stop before the control plane, the latest first. */
+/**
+ * Adds `faultProxy` and `startOperator` to a control plane. Proxies and operators that they start stop before the control plane, in reverse
+ * order of their start.
+ */
 function withCompany(controlPlane: BareControlPlane): ControlPlane {
   const company: Promise<{ stop(): Promise<void> }>[] = []
   const join = <T extends { stop(): Promise<void> }>(started: Promise<T>): Promise<T> => {
@@ -79,7 +83,7 @@ function withCompany(controlPlane: BareControlPlane): ControlPlane {
   }
   let stopped: Promise<void> | undefined
   const stop = async (): Promise<void> => {
-    // An operator whose API server is unreachable may fail when it stops; its promise `ended` reports the error.
+    // An operator whose API server is unreachable may fail when it stops. Its promise `ended` already reports this error.
     for (const started of company.reverse()) await started.then((each) => each.stop()).catch(() => undefined)
     await controlPlane.stop()
   }
@@ -98,7 +102,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     controllers,
     nodes,
     namespaces,
-    // The users get their permissions from RBAC objects, as in every other control plane.
+    // RBAC objects grant the permissions of the users, as in the other kinds of control plane.
     users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),
     logger,
   })
@@ -131,7 +135,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
   }
 }
 
-/** Time limit in milliseconds for the deletion of a namespace in an existing cluster. */
+/** Time limit in milliseconds for the deletion of the objects in an existing cluster, of which namespaces take longest. */
 const leavingMs = 60_000
 
 async function isGone(client: Client, type: ResourceType, key: ObjectKey): Promise<boolean> {
@@ -150,13 +154,13 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
   const created: Created[] = []
   const stop = async (): Promise<void> => {
     try {
-      // The test itself may have deleted some of the objects.
+      // The test may have deleted some of the objects itself.
       for (const { type, key } of created.reverse()) {
         await client.delete(type, key).catch((error: unknown) => {
           if (!isNotFound(error)) throw error
         })
       }
-      // The deletion of a namespace takes time, during which it cannot be created again.
+      // A namespace cannot be created again until its deletion is complete, so `stop` waits for that.
       for (const { type, key } of created) await until(`${type.kind} ${key.name} has gone`, () => isGone(client, type, key), leavingMs)
     } finally {
       await client.close()
@@ -184,7 +188,7 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
       const user = users.find(({ name }) => name === identity)
       if (user === undefined)
         throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(identity)} here: name it in the option users.`)
-      // The administrator cannot create tokens for users, but may impersonate them.
+      // The administrator cannot create tokens for users, but may impersonate users.
       const groups = [...(user.groups ?? []), 'system:authenticated']
       return {
         ...connection,

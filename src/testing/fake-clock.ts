@@ -1,18 +1,21 @@
-/** A clock that a test advances. */
+/** A `Clock` whose time changes only when a test calls `advance` or `set`. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 
 interface PendingTimer {
   readonly due: number
-  /** Timers of the same time fire in the order in which they were created. */
+  /** The number of timers created before this one. Timers that are due at the same time fire in the order of their creation. */
   readonly order: number
   readonly callback: () => void
 }
 
-/** Number of turns of the event loop between two timers, in which promises settle. A chain of promises settles within one turn. */
+/**
+ * Number of event loop iterations after each timer, in which promises settle. A chain of promises that waits for no I/O settles within one
+ * iteration.
+ */
 const settlingTurns = 2
 
 /**
- * A `Clock` for tests: time stands still until `advance`.
+ * A `Clock` for tests. Its time changes only when `advance` or `set` is called.
  *
  * @example
  * const clock = new FakeClock()
@@ -22,12 +25,12 @@ const settlingTurns = 2
  */
 export class FakeClock implements Clock {
   #now: number
-  /** The sum of all changes of the time by `set`. */
+  /** The sum of all changes of the time by `set`, which do not affect `monotonicNow`. */
   #setBy = 0
   #order = 0
   readonly #timers = new Set<PendingTimer>()
 
-  /** Starts at `now`, by default 2026-01-01T00:00:00Z. */
+  /** Starts the clock at `now`, in milliseconds since 1970 or as a date string. Default: 2026-01-01T00:00:00Z. */
   constructor(now: number | string = '2026-01-01T00:00:00Z') {
     this.#now = typeof now === 'number' ? now : Date.parse(now)
   }
@@ -46,19 +49,19 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) }
   }
 
-  /** Number of pending timers. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#timers.size
   }
 
-  /** The time of the next timer; undefined when no timer is pending. */
+  /** The time at which the next timer fires; undefined when no timer is pending. */
   get nextDue(): number | undefined {
     return this.#next()?.due
   }
 
   /**
-   * Advances the time by `ms`. Fires each timer at its own time, and lets promises settle in between. Timers that an earlier timer creates
-   * fire, too.
+   * Advances the time by `ms` milliseconds. Each timer fires when the clock has reached the time of the timer, and then promises settle.
+   * Timers that are created in the meantime fire, too, when they are due.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
@@ -72,14 +75,14 @@ export class FakeClock implements Clock {
     this.#now = Math.max(this.#now, target)
   }
 
-  /** Sets the time, even to an earlier one, without firing a timer, as when the machine's clock is set. */
+  /** Sets the time without firing a timer, like a change of the system clock. The new time may be earlier. */
   set(now: number | string): void {
     const before = this.#now
     this.#now = typeof now === 'number' ? now : Date.parse(now)
     this.#setBy += this.#now - before
   }
 
-  /** Resolves once `count` timers are pending, i.e. the code under test has reached its sleep. Rejects when the timers do not appear. */
+  /** Resolves when `count` timers are pending, for example because the code under test sleeps. Rejects when the timers are not created. */
   async untilPending(count = 1): Promise<void> {
     for (let turn = 0; this.#timers.size < count; turn++) {
       if (turn === 10_000) throw new Error(`waited for ${count} pending timers, found ${this.#timers.size}`)

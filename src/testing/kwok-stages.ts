@@ -1,4 +1,4 @@
-/** kwok's configuration for a control plane under test: Nodes stay ready, Pods run, the Pods of Jobs complete. */
+/** kwok's configuration for the control plane of a test: Nodes become ready, Pods become running, and the Pods of Jobs succeed. */
 
 const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object): object => ({
   apiVersion: 'kwok.x-k8s.io/v1alpha1',
@@ -15,7 +15,10 @@ const isDeleted = '.metadata.deletionTimestamp'
 const phase = '.status.phase'
 const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 
-/** The stage for a Node that was created without a kubelet, or whose heartbeat is old. The Node's addresses are preserved. */
+/**
+ * The status that kwok sets on a Node that is not ready: the Node was created without a kubelet, or its heartbeat is old. The Node's
+ * addresses are preserved.
+ */
 const nodeStatus = `
 {{ $now := Now }}
 conditions:
@@ -101,5 +104,5 @@ const stages = [
   stage('pod-deleted', 'Pod', [{ key: isDeleted, operator: 'Exists' }], { delete: true }),
 ]
 
-/** kwok's configuration file. JSON is valid YAML. */
+/** kwok's configuration file. Its documents are JSON, which is valid YAML. */
 export const kwokConfiguration: string = stages.map((one) => JSON.stringify(one)).join('\n---\n')

@@ -1,4 +1,6 @@
-/** `controlPlane.startOperator`: runs operators in the process of a test, with their kinds and webhooks installed in a control plane. */
+/**
+ * `controlPlane.startOperator`: installs the kinds and webhooks of operators in a control plane, and runs the operators in this process.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,8 +24,8 @@ const startChecks = { name, connection, namespaces, logger, clock } satisfies Re
 const checkOptions = hasOptions(startChecks)
 
 /**
- * Installs the kinds and webhooks of operators and runs them; resolves when the caches have synced and the API server can call the
- * webhooks.
+ * Installs the kinds and webhooks of operators and runs the operators. Resolves when the caches have synced and the webhooks have a
+ * `caBundle`.
  */
 export async function startOperator(
   { client, connection }: Pick<ControlPlane, 'client' | 'connection'>,
@@ -75,9 +77,9 @@ function nameInTests(operators: readonly Operator[], given: string | undefined):
 }
 
 /**
- * Returns the RBAC rules of operators: those of the ClusterRole that `proreus generate` writes. With a user or ServiceAccount that has
- * these rules, a test shows whether `rbac` lacks a permission. `name` is the name of the installation; it has the same default as in
- * `startOperator`.
+ * Returns the RBAC rules of operators, which are those of the ClusterRole that `proreus generate` writes. Running the operators as a user
+ * or ServiceAccount with these rules shows whether `rbac` lacks a permission. `name` is the name of the installation, with the same default
+ * as in `startOperator`.
  */
 export function rulesOfOperators(operators: readonly Operator[], name?: string): readonly PolicyRule[] {
   return managerRole(operators, namesOf(nameInTests(operators, name)))['rules'] as unknown as readonly PolicyRule[]

@@ -1,4 +1,4 @@
-/** Child processes with a common folder, which do not outlive this process, however it ends. */
+/** Child processes that share a working directory. They are killed when this process ends for any reason. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,8 +10,9 @@ import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * Waits until its standard input ends, which also happens when this process is killed; then kills the registered process groups and removes
- * the folder. A dying process may still write files, so the removal is retried.
+ * The script of the watchdog, which reads the process groups to kill from its standard input. Standard input ends when this process ends or
+ * is killed. The script then kills the process groups and removes the working directory. It retries the removal, because a process that is
+ * ending may still write files.
  */
 const watchdogScript = `
 trap '' HUP INT TERM
@@ -31,27 +32,30 @@ until rm -rf "$1" 2>/dev/null; do
 done
 `
 
-/** Starts the program only after the watchdog has registered it; if this process dies before, the program never starts. */
+/**
+ * The script that starts a binary. It waits until the watchdog has registered the process. If this process ends before that, the binary is
+ * never started.
+ */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-/** Number of a program's last lines of output that the error has when the program fails. */
+/** Number of lines that the error message contains when a process fails: the last lines of its output. */
 const toldLines = 15
 
-/** A program that was started. */
+/** A child process that was started. */
 export interface StartedProgram {
   readonly name: string
   readonly pid: number
   hasEnded(): boolean
-  /** Returns everything that the program has printed so far. */
+  /** Returns everything that the process has written to standard output and standard error so far. */
   output(): string
-  /** Returns the last lines of the program's output, for error messages. */
+  /** Returns the last lines of the output, for error messages. */
   lastOutput(): string
-  /** Kills the program, and resolves when it has ended. */
+  /** Kills the process and its children. Resolves when the process has ended. */
   kill(): Promise<void>
 }
 
 export class Processes {
-  /** The working directory of the programs, which is removed at the end. */
+  /** The working directory of the processes. It is removed when they are stopped. */
   readonly directory: string
   readonly #watchdog: ChildProcess
   readonly #children: ChildProcess[] = []
@@ -61,8 +65,8 @@ export class Processes {
   private constructor(directory: string, logger: Logger) {
     this.directory = directory
     this.#logger = logger
-    // The watchdog runs in a session of its own. Ctrl-C in the terminal ends this process, which closes the watchdog's standard input and
-    // thereby ends the watchdog.
+    // The watchdog runs in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, which closes the standard
+    // input of the watchdog, and only then the watchdog ends.
     this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -74,12 +78,12 @@ export class Processes {
     unrefStream(this.#watchdog.stdin)
   }
 
-  /** Creates a temporary folder, and starts the watchdog. */
+  /** Creates the working directory, and starts the watchdog. */
   static async create(logger: Logger): Promise<Processes> {
     return new Processes(await mkdtemp(join(tmpdir(), 'proreus-')), logger)
   }
 
-  /** Starts a program in the folder; its output goes to `name.log` there. */
+  /** Starts a binary in the working directory. Its output is written to `name.log` in this directory. */
   async start(name: string, path: string, args: readonly string[]): Promise<StartedProgram> {
     if (this.#stopped !== undefined) throw new ProreusError('PRO_ABORTED', `${name} is not started: the others are being stopped.`)
     const log = join(this.directory, `${name}.log`)
@@ -88,13 +92,13 @@ export class Processes {
     const child = spawn('/bin/sh', ['-c', starterScript, name, path, ...args], {
       detached: true,
       cwd: this.directory,
-      // The program does not get the user's environment, which may have a kubeconfig or a proxy.
+      // The binary does not inherit the environment variables of the user, which may name a kubeconfig or a proxy.
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.directory, TMPDIR: this.directory },
       stdio: ['pipe', descriptor, descriptor],
     })
     closeSync(descriptor)
     this.#children.push(child)
-    child.stdin!.on('error', () => undefined) // the process has ended already, which its exit reports
+    child.stdin!.on('error', () => undefined) // the process has already ended, which its event `exit` reports
     await once(child, 'spawn')
     child.unref()
     unrefStream(child.stdin)
@@ -102,7 +106,7 @@ export class Processes {
     await this.#writeLine(`add ${pid}`)
     const exited = new Promise<void>((resolve) =>
       child.once('exit', (code, signal) => {
-        // From now on, the system may reuse the process id.
+        // The watchdog must no longer kill this process group, because the system may now reuse the process id.
         void this.#writeLine(`drop ${pid}`)
         if (this.#stopped === undefined && signal !== 'SIGKILL')
           this.#logger.debug({ program: name, code, signal, output: lastLines(output()) }, `${name} has ended`)
@@ -125,7 +129,7 @@ export class Processes {
     }
   }
 
-  /** Kills all programs, and removes the folder. */
+  /** Kills all processes, and removes the working directory. */
   stop(): Promise<void> {
     this.#stopped ??= this.#end()
     return this.#stopped
@@ -148,7 +152,7 @@ export class Processes {
   }
 }
 
-/** An open pipe must not keep this process alive. */
+/** Prevents an open pipe from keeping this process alive. */
 function unrefStream(stream: unknown): void {
   ;(stream as { unref?: () => void } | null)?.unref?.()
 }

@@ -1,4 +1,6 @@
-/** A control plane of real programs on loopback: etcd, kube-apiserver, and the programs that schedule and run Pods. */
+/**
+ * A control plane of real binaries on loopback: etcd and kube-apiserver, and optionally kube-controller-manager, kube-scheduler and kwok.
+ */
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -40,15 +42,18 @@ export interface RealControlPlaneOptions {
   readonly env: Environment
 }
 
-/** Time limit in milliseconds for the start, which takes 5 s on an idle machine and longer on a busy one. */
+/** Time limit in milliseconds for the start. The start takes 5 s on an idle machine, and longer on a busy one. */
 const readyDeadlineMs = 60_000
 const pollMs = 50
-/** Another process can take a free port before the program listens on it. */
+/** Number of attempts to start. A start fails when another process takes a free port before the binary listens on it. */
 const attempts = 3
 
 const masters = 'system:masters'
 const adminName = 'admin'
-/** The users of the programs. Groups grant the permissions that Kubernetes' own roles do not grant them. */
+/**
+ * The users of the binaries and of the administrator. The default ClusterRoles of Kubernetes grant sufficient permissions only to
+ * kube-scheduler, so all other users are in the group `system:masters`.
+ */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
   { name: 'system:kube-controller-manager', groups: [masters], as: 'kube-controller-manager' },
@@ -58,9 +63,9 @@ const ownUsers = [
 type OwnUser = (typeof ownUsers)[number]['as']
 
 /**
- * Starts the programs, and resolves when the API server is ready and the namespaces, users and nodes exist.
+ * Starts the binaries. Resolves when the API server is ready, and the namespaces, users, ServiceAccounts and nodes exist.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is missing, `PRO_API_UNREACHABLE` when one does not start.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a binary is missing, `PRO_API_UNREACHABLE` when a binary does not start.
  */
 export async function startRealControlPlane(options: RealControlPlaneOptions): Promise<BareControlPlane> {
   const needed: ProgramName[] = ['etcd', 'kube-apiserver']
@@ -170,8 +175,8 @@ async function start(
 }
 
 /**
- * Resolves when Pods can be created, which requires the default ServiceAccount, and can run, which requires a ready node without the taint
- * of new nodes.
+ * Resolves when Pods can be created and can run. To create a Pod, its namespace must have the default ServiceAccount. To run it, a node
+ * must be ready and no longer have the taint of new nodes.
  */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
   for (const namespace of ['default', ...options.namespaces])
@@ -214,7 +219,7 @@ function etcdArguments(data: string, client: string, peer: string): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // The data of a test need not survive a power failure.
+    // The data of a test need not survive a crash of the machine.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ]
@@ -233,15 +238,15 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    // Endpoints must not have loopback addresses, so the Service "kubernetes" gets no endpoints.
+    // kube-apiserver does not accept a loopback address in Endpoints, so the Service "kubernetes" gets no endpoints.
     '--advertise-address=127.0.0.1',
     '--endpoint-reconciler-type=none',
-    // No kube-proxy serves the addresses of Services, so kube-apiserver connects to their endpoints directly.
+    // Without kube-proxy, the cluster IPs of Services are unreachable, so kube-apiserver must connect to the endpoints directly.
     '--enable-aggregator-routing=true',
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // Without kube-controller-manager, no namespace gets the ServiceAccount that this plugin requires for each Pod.
+    // The plugin requires a ServiceAccount for each Pod. Without kube-controller-manager, no namespace gets one.
     ...(controllers ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }
@@ -291,7 +296,7 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
 }
 
-/** Finds free ports. Each port is held until all are known, because they must differ. */
+/** Returns free ports, which all differ: every port is kept open until all ports have been chosen. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(servers.map((server) => listen(server, { host: '127.0.0.1', port: 0 })))

@@ -1,4 +1,4 @@
-/** `reconcileContext`: the context of a reconciler that a test calls directly. */
+/** `reconcileContext`: creates the context for a reconciler that a test calls directly. */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -18,7 +18,7 @@ import type { EventType } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 
-/** An object in the cache. These fields identify it; it may have others. */
+/** An object for the cache. It may have further fields. */
 export interface CachedObject {
   readonly apiVersion: string
   readonly kind: string
@@ -26,19 +26,19 @@ export interface CachedObject {
 }
 
 export interface ReconcileContextOptions {
-  /** The client of the reconciler: the client of a control plane, or an object with the methods that the reconciler uses. */
+  /** The client that the reconciler uses: the client of a control plane, or a test double with the methods that the reconciler calls. */
   readonly client: Client
-  /** The objects in the cache, with apiVersion and kind, as the client returns them. They are frozen. Default: none. */
+  /** The objects in the cache, with apiVersion and kind, in the form in which the client returns them. They are frozen. Default: none. */
   readonly cached?: readonly CachedObject[]
-  /** The clock. Default: the system's. */
+  /** The clock. Default: the system clock. */
   readonly clock?: Clock
-  /** The signal of the reconcile. Default: one that never aborts. */
+  /** The signal that aborts the reconcile. Default: a signal that never aborts. */
   readonly signal?: AbortSignal
   /** The logger. Default: no output. */
   readonly logger?: Logger
 }
 
-/** An event that a reconciler has recorded. */
+/** A Kubernetes Event that the reconciler has recorded. */
 export interface RecordedEvent {
   readonly object: DeepReadonly<KubernetesObject>
   readonly type: EventType
@@ -46,21 +46,21 @@ export interface RecordedEvent {
   readonly message: string
 }
 
-/** A context that records events. */
+/** A reconcile context that records Events instead of writing them to the API server. */
 export interface TestReconcileContext extends ReconcileContext {
-  /** The recorded events, oldest first. They are not written to the API server. */
+  /** The recorded Events, oldest first. */
   readonly recorded: readonly RecordedEvent[]
 }
 
 /**
- * Creates the context for single calls of a reconciler. Its cache does not change, so a test can also use a stale cache. The cache supports
- * every index, and reads of every type.
+ * Creates a context with which a test calls a reconciler directly. The cache contains only `cached` and never changes, so a test can also
+ * simulate a stale cache. The cache supports every type and every index.
  *
  * @example
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
  * const result = await reconcileSite(await client.get(site, key), context)
  *
- * @throws {ProreusError} `PRO_INPUT` when an object has no apiVersion or kind.
+ * @throws {ProreusError} `PRO_INPUT` when an object in `cached` has no apiVersion or kind.
  */
 export function reconcileContext({ client, cached = [], clock, signal, logger }: ReconcileContextOptions): TestReconcileContext {
   const recorded: RecordedEvent[] = []

@@ -1,4 +1,4 @@
-/** Connections with the identity of a ServiceAccount, whose tokens are like those of its Pods. */
+/** Connections with the identity of a ServiceAccount. Their tokens are of the same kind as the tokens in Pods. */
 import { serviceAccount } from '../api/builtin.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -11,10 +11,11 @@ import { serviceAccountGroups, serviceAccountName } from '../devcluster/access/a
 import type { ControlPlaneUser, Created } from './users.ts'
 
 /**
- * A ServiceAccount to create at the start, with permissions to grant to it. RBAC objects that the test creates can grant it further ones.
+ * A ServiceAccount to create when the control plane starts, and the permissions to grant to it. A test can grant further permissions with
+ * RBAC objects.
  */
 export interface ControlPlaneServiceAccount extends Pick<ControlPlaneUser, 'namespaceRules'> {
-  /** `namespace/name`. The namespace must be one of the option `namespaces`, or exist already. */
+  /** The ServiceAccount in the form `namespace/name`. The namespace must be in the option `namespaces`, or already exist. */
   readonly name: string
   /** Permissions in all namespaces, and on cluster-scoped types. Default: none. */
   readonly rules?: ControlPlaneUser['rules']
@@ -26,17 +27,18 @@ interface ServiceAccountKey {
 }
 
 /**
- * Requested lifetime in seconds. The token is renewed after half of it, because this machine's clock may be behind that of the API server.
+ * Requested lifetime of a token in seconds. The token is renewed after half of this time, because the clock of this machine may be behind
+ * that of the API server.
  */
 const tokenLifeSeconds = 3600
 
-/** Returns the user of a ServiceAccount, for audit logs and RBAC subjects. */
+/** Returns the user name, groups and permissions of a ServiceAccount as a user, for `grant`. */
 export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlaneServiceAccount): ControlPlaneUser {
   const { namespace, name: own } = serviceAccountKey(name)
   return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }
 }
 
-/** Creates the ServiceAccounts that do not exist yet, and adds each to `created`. */
+/** Creates the ServiceAccounts that do not exist, and adds the keys of those it creates to `created`. */
 export async function createServiceAccounts(
   client: Client,
   wanted: readonly ControlPlaneServiceAccount[],
@@ -54,8 +56,8 @@ export async function createServiceAccounts(
 }
 
 /**
- * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests the ServiceAccount's token
- * before the first request, and again after half of the token's lifetime.
+ * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests a token for the ServiceAccount
+ * before the first request on this connection, and again after half of the token's lifetime.
  */
 export function withToken(admin: Client, connection: Connection, name: string): Connection {
   const key = serviceAccountKey(name)

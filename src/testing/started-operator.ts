@@ -1,4 +1,4 @@
-/** An operator that runs in a test. */
+/** The options and the result of `controlPlane.startOperator`. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Endpoints } from '../manager/run-options.ts'
@@ -6,31 +6,34 @@ import type { Logger } from '../telemetry/logger.ts'
 
 export interface StartOperatorOptions {
   /**
-   * The name of the installation, for tests of several installations in one control plane. Default: the operator's name; for several
-   * operators `test`.
+   * The name of the installation, for tests with several installations in one control plane. Default: the operator's name, or `test` if
+   * there are several operators.
    */
   readonly name?: string
   /**
-   * The operators' connection to the API server. Default: the administrator's. The kinds and webhooks are always installed with the
+   * The connection with which the operators run. Default: that of the administrator. The kinds and webhooks are always installed with the
    * administrator's connection.
    */
   readonly connection?: Connection
-  /** Namespaces that the controllers watch. Default: all. */
+  /** Namespaces that the controllers watch. Default: all namespaces. */
   readonly namespaces?: readonly string[]
   /** The logger. Default: no output. */
   readonly logger?: Logger
   /**
-   * The operators' clock: for reconcilers, back-off, deadlines, certificates. Default: the system's. The API server always uses the
-   * system's time, and would reject certificates that are not valid at that time, so a `FakeClock` must start at `Date.now()`.
+   * The clock of the operators, for reconcilers, back-off, deadlines and certificates. Default: the system clock. The API server always
+   * uses the system time, and rejects certificates that are not valid at that time, so a `FakeClock` must start at `Date.now()`.
    */
   readonly clock?: Clock
 }
 
 export interface StartedOperator {
-  /** Addresses of webhooks, probes and metrics, on free ports of loopback. */
+  /** The addresses of webhooks, probes and metrics, on free ports of the loopback interface. */
   readonly endpoints: Endpoints
-  /** Settles when the operators have ended; rejects when they ended with an error. */
+  /** Resolves when the operators have ended; rejects when they have ended with an error. */
   readonly ended: Promise<void>
-  /** Stops the operators as SIGTERM does, but without the pause for load balancers. Installed objects are kept. */
+  /**
+   * Stops the operators gracefully, as SIGTERM does, but without the delay for clients that still use old endpoints. Objects that the
+   * operators have installed are kept.
+   */
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** `until`: waits for an eventual state of an API server or a controller. */
+/** `until`: waits until the API server or a controller has reached the state that a test expects. */
 import { systemClock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
 
@@ -6,8 +6,9 @@ const defaultTimeoutMs = 20_000
 const pollMs = 25
 
 /**
- * Calls `probe` every 25 ms until it returns something else than `undefined` or `false`, and resolves to that. When the probe throws, it is
- * called again, too; the last exception is the `cause` of the error after `timeoutMs` (default 20 s).
+ * Calls `probe` every 25 ms until it returns a value other than `undefined` and `false`, and resolves to this value. `probe` is called
+ * again if it throws. Rejects after `timeoutMs` milliseconds (default 20,000); the `cause` of the error is the error of the last call, if
+ * that call threw.
  *
  * @example
  * const object = await until('it says so', async () => {

@@ -1,4 +1,4 @@
-/** Users of a control plane for tests, and the RBAC objects that grant their permissions. */
+/** Users of a control plane for tests, and the RBAC objects that grant permissions to them. */
 import { namespace as namespaceType } from '../api/builtin.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { resourceType } from '../api/group-version-kind.ts'
@@ -7,13 +7,13 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 
-/** A user besides the administrator, with the permissions that these rules grant. */
+/** A user in addition to the administrator, with permissions. */
 export interface ControlPlaneUser {
   readonly name: string
   readonly groups?: readonly string[]
-  /** Permissions in all namespaces and on cluster-scoped types, granted by a ClusterRole and a ClusterRoleBinding. */
+  /** Permissions in all namespaces and for cluster-scoped types. A ClusterRole and a ClusterRoleBinding grant them. */
   readonly rules: readonly PolicyRule[]
-  /** Further permissions in single namespaces, keyed by namespace and granted by Roles and RoleBindings. */
+  /** Further permissions, keyed by the namespace in which they apply. Roles and RoleBindings grant them. */
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
@@ -26,15 +26,16 @@ const clusterRoleBinding = rbac('ClusterRoleBinding', 'clusterrolebindings', fal
 const role = rbac('Role', 'roles', true)
 const roleBinding = rbac('RoleBinding', 'rolebindings', true)
 
-/** A created object, which is deleted again in an existing cluster. */
+/** The type and key of a created object. In an existing cluster, `stop` deletes the object. */
 export interface Created {
   readonly type: ResourceType
   readonly key: ObjectKey
 }
 
 /**
- * Creates the RBAC objects for the users' permissions. The names of the objects begin with `prefix`, which distinguishes them from those of
- * an existing cluster. Each object is added to `created` as soon as it exists: after a failure, the caller can delete all of them.
+ * Creates the RBAC objects that grant permissions to users. Their names begin with `prefix`, to distinguish them from other objects of an
+ * existing cluster. Each object is added to `created` immediately after its creation, so the caller can delete all created objects after a
+ * failure.
  */
 export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string, created: Created[] = []): Promise<void> {
   const grants = users.flatMap((user, index) => [
@@ -56,7 +57,7 @@ export async function grant(client: Client, users: readonly ControlPlaneUser[], 
   }
 }
 
-/** Creates the namespaces that do not exist yet, and adds each to `created`. */
+/** Creates the namespaces that do not exist, and adds the keys of those it creates to `created`. */
 export async function createNamespaces(client: Client, names: readonly string[], created: Created[] = []): Promise<void> {
   for (const name of new Set(names)) {
     try {

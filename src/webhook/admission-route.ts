@@ -1,4 +1,4 @@
-/** Handles one admission request, from its body to the response, with its log line, metrics and span. */
+/** Handles one admission request from the body to the response, and records its log line, metrics and span. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../runtime/clock.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
@@ -30,17 +30,17 @@ interface RouteOptions extends Stages {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: WebhookMetrics
-  /** Returns whether an allowed review is logged, from the uid of its request. */
+  /** Returns whether the log line of an allowed review is at level `info`. The argument is the uid of the request. */
   readonly sampled: (uid: string) => boolean
 }
 
-/** Serialized JSON. */
+/** A response as serialized JSON. */
 type Answer = string | Buffer
 
 /**
- * Handles the body of a request and returns the response; `onClose` registers a callback for a closed connection.
+ * Handles the body of a request and returns the response. `onClose` registers a listener for the client's disconnection.
  *
- * @throws {MalformedReview} when the body is not an AdmissionReview for this type.
+ * @throws {MalformedReview} when the body is not an AdmissionReview for the webhook at this path.
  */
 export type Route = (body: Buffer | undefined, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Answer | Promise<Answer>
 
@@ -59,7 +59,7 @@ export function admissionRoute(options: RouteOptions): Route {
     headers: IncomingHttpHeaders,
     span?: ReviewSpan,
   ): ReturnType<Route> {
-    // Monotonic and finer than a millisecond, unlike the clock's wall time.
+    // `performance.now()` is monotonic and has a resolution of less than a millisecond, unlike the wall time of the clock.
     const began = performance.now()
     let evaluation: Evaluation | undefined
     const ended = (): void => {
@@ -118,7 +118,7 @@ function count(
   deadlineMs: number,
 ): void {
   metrics.reviewed(operation, outcome, ms / 1000)
-  // A handler that blocks the event loop cannot be interrupted; it returns after the deadline.
+  // A handler that blocks the event loop cannot be interrupted, and may return after the deadline.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
   metrics.warned(response.warnings?.length ?? 0)

@@ -1,4 +1,4 @@
-/** Serves `POST /convert`, the conversion webhook of all kinds that define a conversion. */
+/** Serves `POST /convert`, the conversion webhook of all kinds for which conversions are defined. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../runtime/clock.ts'
@@ -26,7 +26,7 @@ import { conversionPath } from './definition/paths.ts'
 import { refuse } from './http/refusal-response.ts'
 import { awaitFetching, onDisconnect } from './http/connections.ts'
 
-/** Timeout of the API server for conversion webhooks, which it also sends as `?timeout=`. */
+/** The API server's timeout for conversion webhooks. The API server also sends it as `?timeout=`. */
 const defaultTimeout = '30s'
 
 interface ConversionRouteOptions {
@@ -35,29 +35,33 @@ interface ConversionRouteOptions {
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'webhook' | 'conversion'>
   readonly budget: MemoryBudget
-  /** Size limit of one review. */
+  /** Maximum size of a ConversionReview in bytes. */
   readonly maxBytes: number
 }
 
-/** Maximum time that other requests wait for a conversion: a fifth of what the API server considers slow for a webhook (50 ms). */
+/**
+ * Milliseconds after which a conversion lets other requests run. This is a fifth of 50 ms, from which the API server considers a webhook
+ * call slow.
+ */
 const sliceMs = 10
 
 /**
- * Number of errors that are logged for one ConversionReview; further errors are logged at level `debug`. A list may have the same error for
- * each object, and clients repeat lists.
+ * Maximum number of errors that are logged at level `warn` for one ConversionReview; further errors are logged at level `debug`. All
+ * objects of a list may have the same error, and clients repeat lists.
  */
 const maxLogged = 3
 
-/** The conversion of one kind. */
+/** The converter of one kind, and its metrics. */
 interface Entry {
   readonly converter: ObjectConverter
   readonly metrics: KindConversionMetrics
 }
 
 /**
- * Registers the path on an app, unless there is no conversion. Bodies are received as bytes, separately from the app's other routes.
+ * Registers the route for conversions, unless no conversion is defined. The route receives bodies separately from the other routes of the
+ * app, because its limits differ.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when a kind has two conversions.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two conversions are defined for one kind.
  */
 export function serveConversions(app: HttpsApp, options: ConversionRouteOptions): void {
   if (options.conversions.length === 0) return
@@ -82,7 +86,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const { pieces } = await answer(entries, options, review, charge, deadlineFrom(timeout), slices, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
-        // The request's body is already counted in the memory budget.
+        // The body of the request already counts against the memory budget, so only the difference to the size of the response is added.
         awaitFetching(charge, bytes - review.body.length, bytes, reply.raw)
         if (bytes > longAnswer) expectEarlyRequest(reply.raw.socket)
         reply.type('application/json').header('content-length', bytes)
@@ -108,7 +112,7 @@ async function answer(
   onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   const { signal } = controller
   const { uid } = review
-  // Monotonic and finer than a millisecond, unlike the clock's wall time.
+  // `performance.now()` is monotonic and has a resolution of less than a millisecond, unlike the wall time of the clock.
   const began = performance.now()
   let done = 0
   // All objects of a ConversionReview have the same kind.
@@ -139,7 +143,7 @@ async function answer(
     return failedConversion(uid, `the client no longer waits for this response: ${messageOf(error)}`, 499, 'Aborted')
   })
   const seconds = (performance.now() - began) / 1000
-  // Counted once for a review: a LIST would otherwise count once for each object.
+  // A panic is counted once for each review, because a LIST would otherwise count it once for each object.
   if (threw) metrics.conversion.panicked()
   if (result !== timedOut) {
     kind?.answered(result.failed ? 'failure' : 'success', seconds)
@@ -153,10 +157,10 @@ async function answer(
 }
 
 /**
- * Waits until there is memory for the largest object. A part of it is charged already (`batchCost`); at most the reserve is needed, because
- * a review with the reserve can always finish.
+ * Waits until there is memory to convert the largest object. A part of this memory is already reserved (`batchCost`). No more than the
+ * budget's reserve is requested, because a review that holds the reserve can always finish.
  *
- * @throws the reason of the signal when it aborts.
+ * @throws the reason of the signal when the signal aborts.
  */
 async function roomFor(
   { body, objects }: ConversionRequest,
@@ -166,7 +170,7 @@ async function roomFor(
 ): Promise<void> {
   signal.throwIfAborted()
   const { bytes, values } = objects.heaviest
-  // Each value has a bracket or a comma, and may have a colon.
+  // For each value there is a bracket or a comma, and there may be a colon.
   const cost = costOfMarks(bytes, convertedCopies * 2 * Math.min(values, maxObjectValues))
   const more = Math.min(Math.ceil(cost - batchCost * body.length), reserve - charge.bytes)
   if (more <= 0 || charge.grow(more)) return

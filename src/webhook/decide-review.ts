@@ -1,4 +1,4 @@
-/** Runs the stages of one review within its deadline, aborts them when the API server disconnects, and turns errors into a response. */
+/** Runs the stages of one review within its deadline. Aborts them when the API server disconnects, and converts errors to responses. */
 import type { Clock } from '../runtime/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { failure } from '../api/status.ts'
@@ -21,14 +21,14 @@ import { runStages } from './review-stages.ts'
 export interface Decision {
   readonly outcome: ReviewOutcome
   readonly response: AdmissionResponse
-  /** The serialized response; undefined when the stages returned none. */
+  /** The serialized response; undefined if the stages did not return one. */
   readonly written: WrittenAnswer | undefined
-  /** The error that a stage threw. */
+  /** The error that a stage threw; undefined if none threw. */
   readonly error: unknown
 }
 
 interface DecideOptions extends Stages {
-  /** The kind that the webhook is called for, in messages: `Widget.apps.example.com`. */
+  /** The kind that the webhook reviews, for messages, in the form `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly client: Client
   readonly cache: AdmissionCache
@@ -38,10 +38,10 @@ interface DecideOptions extends Stages {
 }
 
 /**
- * Runs the stages. The API server always gets a response; when a stage fails, the response names the cause, which kubectl prints to the
- * user. When all stages return synchronously, no promise, timer or listener is created.
+ * Runs the stages of a review. The API server always receives a response. When a stage fails, the message of the response contains the
+ * cause, and kubectl prints it. When all stages return synchronously, no promise, timer or listener is created.
  *
- * @throws {MalformedReview} when the request does not belong to this path.
+ * @throws {MalformedReview} when the request is not for the webhook at this path.
  */
 export function decide(
   options: DecideOptions,
@@ -83,7 +83,7 @@ function failed({ reviewed }: DecideOptions, error: unknown): Decision {
   return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
 }
 
-/** The data of one call. Its signal is created on first use, because most handlers only read the object. */
+/** The data for calls of handlers. The signal is created on first use, because most handlers do not use it. */
 class ReviewCall implements Call {
   readonly client: Client
   readonly cache: AdmissionCache

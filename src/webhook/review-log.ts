@@ -1,4 +1,4 @@
-/** The log line of a review: the requester, the request and the outcome; never the object. */
+/** Logs one line for each review, with the requester, the request and the outcome. The line never contains the object. */
 import { permissionAdvice } from '../client/missing-rule.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Decision } from './decide-review.ts'
@@ -6,14 +6,14 @@ import type { AdmissionRequest } from './review/admission-review.ts'
 
 interface ReviewLogOptions {
   readonly path: string
-  /** The kind that the webhook is called for, in messages: `Widget.apps.example.com`. */
+  /** The kind that the webhook reviews, for messages, in the form `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly logger: Logger
-  /** Returns whether an allowed review is logged at level `info`, from the uid of its request. */
+  /** Returns whether the log line of an allowed review is at level `info`. The argument is the uid of the request. */
   readonly sampled: (uid: string) => boolean
 }
 
-/** Logs one line for a review; an allowed one at level `debug`, unless it is sampled. */
+/** Logs one line for a review. The line of an allowed review is at level `debug`, unless the review is sampled. */
 type ReviewLog = (request: AdmissionRequest, decision: Decision, ms: number) => void
 
 export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions): ReviewLog {
@@ -52,7 +52,7 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
 }
 
 function facts(path: string, { uid, kind, namespace, name, operation, userInfo, dryRun }: AdmissionRequest, ms: number): object {
-  // Rounded to microseconds.
+  // Rounds the duration to microseconds.
   const rounded = Math.round(ms * 1000) / 1000
   return { path, uid, kind: kind.kind, namespace, name, operation, user: userInfo.username, dryRun, ms: rounded }
 }

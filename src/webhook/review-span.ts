@@ -1,4 +1,4 @@
-/** The span of one review. It continues the trace of the API server, and is the parent of the spans of handlers. */
+/** The trace span of one review. Its parent is a span of the API server, and its children are the spans that handlers create. */
 import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -12,8 +12,8 @@ export class ReviewSpan {
   readonly #context: Context
 
   /**
-   * Starts the span as a child of the span in the API server's `traceparent` header, or of the active span, when an instrumentation of HTTP
-   * has continued the trace already.
+   * Starts the span. Its parent is the span in the API server's `traceparent` header. If an instrumentation of HTTP has already continued
+   * that trace, the parent is the active span.
    */
   constructor(tracer: Tracer, path: string, headers: IncomingHttpHeaders) {
     const active = context.active()
@@ -24,12 +24,12 @@ export class ReviewSpan {
     this.#context = trace.setSpan(parent, this.#span)
   }
 
-  /** Runs the review with this span active: its requests to the API server and its log lines belong to the trace. */
+  /** Runs the review with this span as the active span, so its requests to the API server and its log lines belong to the trace. */
   run<T>(review: () => T): T {
     return context.with(this.#context, review)
   }
 
-  /** Sets the attributes of the request, which are known once the body is decoded. */
+  /** Sets the attributes of the request. This is possible only after the body has been decoded. */
   requested({ uid, kind, namespace, name, subResource, operation, dryRun }: AdmissionRequest): void {
     this.#span.setAttributes({
       'k8s.resource.group': kind.group,
@@ -44,7 +44,9 @@ export class ReviewSpan {
     })
   }
 
-  /** Sets the attributes of the outcome. A denial is not an error; a review that failed or timed out is. */
+  /**
+   * Sets the attributes of the outcome. The span is marked as failed if the review failed or timed out, but not if the request was denied.
+   */
   decided({ outcome, response, written, error }: Decision): void {
     const { allowed, status } = response
     const patch = written?.patch

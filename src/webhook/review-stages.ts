@@ -1,4 +1,4 @@
-/** The stages of a review, in order. */
+/** Runs the stages of a review in order. */
 import type { Awaitable, Evaluation } from './evaluation/evaluation.ts'
 import { whenReady } from './evaluation/evaluation.ts'
 import type { AdmissionHandler, Call } from './handlers/call.ts'
@@ -11,7 +11,7 @@ export interface Stages {
   readonly handler: AdmissionHandler
 }
 
-/** The result of the stages. */
+/** The response of the stages, and its serialized form. */
 export interface Answered {
   readonly response: AdmissionResponse
   readonly written: WrittenAnswer
@@ -20,14 +20,16 @@ export interface Answered {
 const allowed: AdmissionResponse = Object.freeze({ allowed: true })
 
 /**
- * 1. The request is decoded; in a mutating webhook the schema's defaults are applied; the schema validates the object (`begin`).
- * 2. The handlers are called (`mutatingHandler`, `validatingHandler`): `default`, `validate` and `validateInCluster`. After each `default`,
+ * Runs the stages of a review:
+ *
+ * 1. `begin`: the request is decoded. In a mutating webhook, the defaults of the schema are applied. The schema validates the object.
+ * 2. `mutatingHandler` or `validatingHandler`: the handlers `default`, `validate` and `validateInCluster` are called. After each `default`,
  * the schema validates the object again.
- * 3. The patch and the response are serialized (`answer`).
+ * 3. `answer`: the patch and the response are serialized.
  *
- * Handlers run on the main thread; everything else runs in the thread of the evaluation.
+ * Handlers run on the main thread. The other steps run in the thread of the evaluation.
  *
- * @throws {MalformedReview} when the request does not belong to this path.
+ * @throws {MalformedReview} when the request is not for the webhook at this path.
  */
 export function runStages({ mismatch, handler }: Stages, evaluation: Evaluation, call: Call): Awaitable<Answered> {
   return whenReady(evaluation.begin(call), (found) => {

@@ -1,4 +1,4 @@
-/** `createWebhookServer`: the HTTPS server for the API server's admission and conversion calls. */
+/** `createWebhookServer`: creates the HTTPS server that the API server calls for admission and conversion. */
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -40,49 +40,51 @@ import { validatingHandler } from './handlers/validating.ts'
 
 export interface WebhookServerOptions extends TlsOptions {
   readonly webhooks: readonly OperatorWebhook[]
-  /** The conversions of kinds. Without any, `/convert` is not served. */
+  /** The conversions of kinds. If there are none, `/convert` is not served. */
   readonly conversions?: readonly ConversionDefinition[]
-  /** The client for handlers of webhooks that have no client of their own. */
+  /** The client for the handlers of webhooks that do not have their own client. */
   readonly client: Client
-  /** The cache of the process, from which `context.cache` reads. */
+  /** The cache of the process, from which handlers read through `context.cache`. */
   readonly cache?: ProcessCache | undefined
   readonly certificates: CertificateSource
-  /** Default: all addresses. */
+  /** The address on which the server listens. Default: all addresses. */
   readonly host?: string
-  /** Default 9443; 0 takes any free port. */
+  /** The port on which the server listens. Default 9443; with 0, the system chooses a free port. */
   readonly port?: number
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'webhook' | 'conversion' | 'observeBytesInFlight'>
   readonly clock?: Clock
-  /** Default 7 MiB. */
+  /** Maximum size of the body of an AdmissionReview in bytes. Default 7 MiB. */
   readonly maxBodyBytes?: number
   /**
-   * Share of allowed reviews that are logged at level `info`, from 0 (none, the default) to 1 (all), sampled by their uid. Denied and
-   * failed reviews are always logged.
+   * The fraction of allowed reviews that are logged at level `info`, from 0 (none, the default) to 1 (all). The uid of a request decides
+   * whether it is logged. Denied and failed reviews are always logged.
    */
   readonly reviewLogSampling?: number
-  /** Memory limits of requests, connections and threads. Default: derived from the memory limit of the container. */
+  /** The memory limits of requests, connections and worker threads. Default: derived from the memory limit of the container. */
   readonly memory?: MemoryShares
-  /** Evaluation on the main thread and in worker threads. Default: threads with their share of `memory`. */
+  /**
+   * The options for evaluating reviews on the main thread and in worker threads. Default: the worker threads have the limits in `memory`.
+   */
   readonly evaluation?: EvaluatorOptions
 }
 
 export interface WebhookServer {
-  /** For tests without a socket: `app.inject(…)`. */
+  /** The fastify app, on which tests call `app.inject(…)` without opening a socket. */
   readonly app: FastifyInstance
-  /** The served paths. */
+  /** The paths that the server serves. */
   readonly paths: readonly string[]
-  /** Number of unanswered requests. */
+  /** The number of unanswered requests. */
   readonly inFlight: number
-  /** The part of `memory.requestBytes` in use. */
+  /** The bytes of `memory.requestBytes` that are in use. */
   readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
   /**
-   * From now on every response closes its connection, which makes the client connect to another replica; new connections are still
-   * accepted.
+   * From now on, the server closes each connection after a response, which makes the client connect to another replica. New connections are
+   * still accepted.
    */
   beginDrain(): void
-  /** Stops accepting connections, lets requests in flight finish, and aborts the rest after `deadlineMs`. */
+  /** Stops accepting connections and lets requests in flight finish. After `deadlineMs` milliseconds, aborts the remaining requests. */
   stop(deadlineMs: number): Promise<void>
 }
 
@@ -116,7 +118,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
       const onClose = (listener: () => void): void => onDisconnect(reply.raw, listener)
       const received = receivedOf(request)
-      // The time in which the request arrived is subtracted from the handlers' deadline.
+      // The time that the request took to arrive is subtracted from the deadline of the handlers.
       const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.monotonicNow() - received.began)
       const answer = route(request.body as Buffer | undefined, timeout, onClose, request.headers)
       const send = (ready: string | Buffer): unknown => {
@@ -131,7 +133,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   app.server.on('tlsClientError', (error: NodeJS.ErrnoException) => explainHandshake(error, logger))
 
   const swap = ({ cert, key, notAfter }: ServingCertificate): void => {
-    // A new context replaces the old one entirely: omitted options are reset to their defaults.
+    // `setSecureContext` replaces all TLS options: an omitted option would be reset to the default of Node.js.
     app.server.setSecureContext({ cert, key, ...tls })
     logger.info({ notAfter: notAfter.toISOString() }, 'the webhook server presents a new certificate')
   }
@@ -148,14 +150,14 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       return budget.used
     },
     async start() {
-      // The certificate may have been rotated since the server was created.
+      // The certificate may have been rotated after the server was created.
       app.server.setSecureContext({ ...pairOf(certificates.current()), ...tls })
       unsubscribe = certificates.onChange(swap)
       compileSchemas([...webhooks.flatMap(({ schemaKind }) => schemaKind ?? []), ...conversions.map(({ kind }) => kind)])
       await app.ready()
       const { host } = options
       const port = await listen(app.server, { host, port: options.port ?? 9443, flag: '--webhook-host and --webhook-port' })
-      // A connection that cannot be accepted, for example for lack of file descriptors, must not end the process.
+      // An error while a connection is accepted, for example for lack of file descriptors, must not end the process.
       app.server.on('error', (error) => logger.warn({ err: error }, 'the webhook server could not accept a connection'))
       logger.info({ port, paths }, 'the webhook server listens')
       return { port, url: `https://${isAnyAddress(host) ? 'localhost' : urlHost(host)}:${port}` }
@@ -183,12 +185,12 @@ function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string 
   return { cert, key }
 }
 
-/** Compiles the schemas before the first request, which would otherwise wait for the compilation. */
+/** Compiles the schemas when the server starts; otherwise the first request would wait for the compilation. */
 function compileSchemas(kinds: readonly Kind[]): void {
   for (const kind of new Set(kinds)) for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
 }
 
-/** Creates the routes of all mutating and validating webhooks, keyed by path. */
+/** Creates the routes of all mutating and validating webhooks, keyed by their paths. */
 function createRoutes(
   webhooks: readonly CombinedWebhook[],
   { client, cache, logger, metrics, reviewLogSampling = 0 }: WebhookServerOptions,
@@ -230,7 +232,7 @@ function createRoutes(
   return routes
 }
 
-/** Logs the TLS alert of a client that rejects the certificate: the only symptom of a wrong `caBundle`. */
+/** Logs a warning when a client rejects the serving certificate with a TLS alert, which is the only symptom of a wrong `caBundle`. */
 function explainHandshake(error: NodeJS.ErrnoException, logger: Logger): void {
   const untrusted = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')
   if (untrusted)

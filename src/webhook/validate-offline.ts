@@ -1,4 +1,4 @@
-/** Runs the webhooks for an object without a cluster: everything but `validateInCluster`. */
+/** Validates an object without a cluster: with the schema, the `default` and the `validate` handlers, but without `validateInCluster`. */
 import type { ErrorList } from '../api/error-list.ts'
 import { addErrors, isEmpty, joinErrors, noErrors, omission } from '../api/error-list.ts'
 import { messageOf } from '../api/errors.ts'
@@ -31,8 +31,8 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * True when the kind has a webhook, or when its group is that of an operator, which does not define it. Otherwise `errors` and `warnings`
-   * are empty.
+   * True when the kind has a webhook, and also when operators define other kinds of the group but not this kind, which is then an error.
+   * When false, the object was not validated, and `errors` and `warnings` are empty.
    */
   readonly known: boolean
   readonly kind: string
@@ -43,8 +43,9 @@ export interface OfflineReview {
 }
 
 /**
- * Validates an object as if it were created now, with strict field validation as kubectl requests it, by the schema and by all handlers in
- * declared order. A kind is unknown when its group is that of one of `kinds`, and none of them matches.
+ * Validates an object as if it were created now, with strict field validation, which kubectl requests, too. The schema and all handlers
+ * validate it, in the order in which the handlers are declared. If one of `kinds` has the group of the object, but none has its kind, the
+ * kind is reported as an error.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],
@@ -80,7 +81,7 @@ export async function reviewOffline(
   }
 }
 
-/** Returns the error for an unknown kind. */
+/** Returns an error when `kinds` has the group of the object, but not its kind. */
 function unknownKind(group: string, kind: string, kinds: readonly Kind[]): FieldError[] {
   const names = kinds.filter((one) => one.group === group).map((one) => one.kind)
   if (names.length === 0 || names.includes(kind)) return []
@@ -88,7 +89,7 @@ function unknownKind(group: string, kind: string, kinds: readonly Kind[]): Field
   return [invalid('kind', kind, `is no kind of ${group}${meant}`)]
 }
 
-/** Converts a valid object to the stored version, and calls the handlers of that version. */
+/** Converts a valid object to the stored version, and validates it with the schema and the handlers of that version. */
 async function errorsInHub(
   webhooks: readonly CombinedWebhook[],
   conversions: readonly ConversionDefinition[],
@@ -132,7 +133,7 @@ async function errorsOf(
     : errorsOfKind(handlers, kind, object, version, context)
 }
 
-/** Validates an object of a kind with a schema. */
+/** Validates an object whose kind has a schema. */
 async function errorsOfKind(
   handlers: OrderedWebhooks,
   kind: Kind,
@@ -142,14 +143,15 @@ async function errorsOfKind(
 ): Promise<ErrorList> {
   const schema = schemaOf(kind, version)
   const metadata = decodeObjectMeta(object.metadata ?? null)
-  // An object that cannot be decoded cannot be validated.
+  // Metadata that cannot be decoded cannot be validated, either.
   if (metadata.error !== undefined) return listOf([invalid('metadata', object.metadata ?? '', metadata.error)])
   const pruned = schema.prune(inNamespace(kind, { ...object, metadata: metadata.metadata }))
   if (pruned.malformed !== undefined) return listOf([pruned.malformed])
   const unknownPaths = [
     ...metadata.unknown.map((path) => `metadata.${path}`),
     ...pruned.unknown,
-    // The API server would store unknown fields of embedded types, with a warning; in a file they are errors.
+    // The API server stores unknown fields of built-in types, and the webhook only returns a warning. Offline, they are errors, as with
+    // strict field validation.
     ...schema.unknownFields(pruned.object),
   ]
   const unknown = listOf(unknownPaths.map((path) => forbidden(path, 'unknown field')))
@@ -159,7 +161,9 @@ async function errorsOfKind(
   return joinErrors(unknown, await errorsOfHandlers(handlers, completed, context, check))
 }
 
-/** Applies the `default` handlers, validates each result with `check`, and returns the errors of schema and handlers. */
+/**
+ * Applies the `default` handlers, validates each result with `check`, and returns the errors of the schema and of the `validate` handlers.
+ */
 async function errorsOfHandlers(
   handlers: OrderedWebhooks,
   bySchema: Completed,
@@ -184,14 +188,17 @@ function failedOn(error: unknown): FieldError {
   return invalid('<nil>', '', `the kind's own validation failed: ${messageOf(error)}`)
 }
 
-/** Returns whether the webhook would be called for the object. Filters that depend on the cluster or the requester count as matching. */
+/**
+ * Returns whether the API server would call the webhook for the object. Filters that depend on the cluster or on the requester are assumed
+ * to match.
+ */
 function isSelected({ filters: { objectSelector, matchConditions = [] } }: CombinedWebhook, object: JsonObject): boolean {
   const labels = isObject(object.metadata) && isObject(object.metadata.labels) ? object.metadata.labels : {}
   const isLabelled = objectSelector === undefined || matchesLabels(requirementsOf(objectSelector), labels as Labels)
   return isLabelled && !isRuledOut(matchConditions, object)
 }
 
-/** Sets the namespace `default` when a file contains none, as kubectl does. */
+/** Sets the namespace `default` if the object has no namespace, as kubectl does. */
 function inNamespace(type: ResourceType, object: JsonObject): JsonObject {
   const { metadata } = object
   return type.namespaced && isObject(metadata) && metadata.namespace === undefined

@@ -1,4 +1,4 @@
-/** The operator for MyPod. */
+/** The operator that reconciles MyPods. */
 import { accessReviewRule, core, defineController, defineOperator, defineWebhook, version } from 'proreus'
 import { mypod } from './kind.ts'
 import { reconcileMyPod } from './reconciler.ts'

@@ -1,10 +1,10 @@
-/** The kind MyPod, whose spec describes a Pod. */
+/** The kind MyPod, whose spec contains the spec of a Pod. */
 import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * The fields of a container that the CRD validates even without the webhook. The webhook validates the whole Pod spec, whose full schema
- * would make the CRD too large for `kubectl apply`.
+ * The schema of a container in the CRD, which the API server enforces even without the webhook. It has only these fields, because the full
+ * schema of a Pod spec would make the CRD too large for `kubectl apply`. The webhook validates the complete Pod spec.
  */
 const container = Type.Object(
   {
@@ -14,7 +14,10 @@ const container = Type.Object(
   { preserveUnknownFields: true },
 )
 
-/** Maximum number of labels and of annotations: far more than objects have in practice, and few enough for the webhook to check each. */
+/**
+ * Maximum number of labels, and of annotations. The limit is far above practical use, and low enough for the webhook to validate each
+ * entry.
+ */
 const maxEntries = 1000
 
 export const mypod = defineKind({

@@ -1,4 +1,4 @@
-/** Computes the desired Pod of a MyPod, and the changes that a live Pod needs. */
+/** Computes the desired Pod of a MyPod, and the changes that the live Pod needs. */
 import { canonicalJson, controllerReference, jsonEqual, keyOf, parseJson } from 'proreus'
 import type { core, DeepReadonly, MergePatch, ObjectInput } from 'proreus'
 import { createHash } from 'node:crypto'
@@ -7,24 +7,27 @@ import type { MyPod } from './kind.ts'
 export const creatorLabel = 'creator'
 const creatorValue = 'mypod-controller'
 
-/** The annotation with the hash of the immutable parts of the desired Pod spec. */
+/** The annotation with the hash of the immutable fields of the desired Pod spec. */
 export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
-/** The annotation with the values that the operator has set in fields that others may set, too; only these values are removed later. */
+/**
+ * The annotation that records what the operator has set in fields that other clients may set, too. The operator later removes only what
+ * this annotation records.
+ */
 const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 
 type Tolerations = NonNullable<core.PodSpec['tolerations']>
 
 interface Applied {
-  /** The keys of labels. */
+  /** The keys of the labels that the operator has set. */
   readonly labels: readonly string[]
   readonly annotations: readonly string[]
   readonly tolerations: DeepReadonly<Tolerations>
-  /** Images by the name of their container. */
+  /** The images that the operator has set, keyed by the name of the container. */
   readonly images: Readonly<Record<string, string>>
   readonly activeDeadlineSeconds?: number
 }
 
-/** Returns the Pod for `owner`, with the same name and namespace. */
+/** Returns the desired Pod of `owner`, with the name and namespace of `owner`. */
 export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
   const { podAnnotations = {}, podSpec } = owner.spec
   const labels = labelsFor(owner)
@@ -50,7 +53,7 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
   }
 }
 
-/** Returns the Pod for a dry run: without the operator's annotations, without an owner, and with a generated name. */
+/** Returns the Pod for a dry-run request. It has a generated name, no owner, and no annotations of the operator. */
 export function podToCheck(owner: DeepReadonly<MyPod>, generateName: string): ObjectInput<core.Pod> {
   const { podAnnotations = {}, podSpec } = owner.spec
   const { namespace } = keyOf(owner)
@@ -64,16 +67,16 @@ function labelsFor({ spec: { podLabels = {} } }: DeepReadonly<MyPod>): Record<st
   return { ...podLabels, [creatorLabel]: creatorValue }
 }
 
-/** The action that changes a live Pod to the desired one. */
+/** The action that brings the live Pod to its desired state. */
 export type Change =
   | { readonly action: 'none' }
   | { readonly action: 'recreate'; readonly why: string }
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Compares the desired spec with the spec that was last applied rather than with the live spec, because the API server and other webhooks
- * add and change fields, and reverting these changes would never end. Labels and annotations that were changed by hand are restored. A Pod
- * without the operator's annotations is not replaced; the annotations are restored.
+ * Returns the change that the live Pod needs. It compares the desired spec with the spec that the operator last applied, not with the live
+ * spec: the API server and other webhooks set fields in the live spec, and reverting these would never end. Labels and annotations that
+ * were changed by hand are restored. A Pod without the operator's annotations is not replaced; its annotations are restored.
  */
 export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}
@@ -97,8 +100,8 @@ export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core
 }
 
 /**
- * Returns a merge patch of the labels or annotations: it sets desired entries, and removes entries that the operator has set before and
- * that are no longer desired.
+ * Returns a merge patch of the labels or annotations. It sets desired entries that differ, and removes entries that the operator has set
+ * earlier and that are no longer desired.
  */
 function fieldPatch(
   field: 'labels' | 'annotations',
@@ -112,7 +115,7 @@ function fieldPatch(
   return { [field]: Object.fromEntries([...changed, ...gone.map((key) => [key, null])]) }
 }
 
-/** Returns the changed mutable fields of the Pod spec, for a merge patch; undefined when the API server would reject the change. */
+/** Returns a merge patch of the changed mutable fields of the Pod spec, or undefined when the API server would reject the change. */
 function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>, before: Applied): object | undefined {
   const wanted = desired.spec!
   const patch: Record<string, unknown> = {}
@@ -139,8 +142,8 @@ function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>,
 }
 
 /**
- * Returns the values that the annotation of a live Pod records; undefined when the annotation is missing or is not JSON. Then no label or
- * annotation is removed, and the Pod spec is not changed.
+ * Parses the annotation in which the operator recorded what it has set. Returns undefined when the annotation is missing or is not JSON;
+ * the caller then removes no label or annotation, and does not patch the Pod spec.
  */
 function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {

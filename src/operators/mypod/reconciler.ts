@@ -1,4 +1,4 @@
-/** Reconciles a MyPod: maintains its Pod, and derives its status from that Pod. */
+/** Reconciles a MyPod: creates, updates and deletes its Pod, and derives the status from that Pod. */
 import { core, isAlreadyExists, isControlledBy, isForbidden, isInvalid, isNotFound, keyOf } from 'proreus'
 import type { DeepReadonly, MergePatch, ObjectInput, ReconcileContext, Result, StatusPatch } from 'proreus'
 import { mypod, type MyPod } from './kind.ts'
@@ -7,23 +7,23 @@ import type { Outcome } from './status.ts'
 import { statusPatch } from './status.ts'
 
 /**
- * Retry interval after the API server rejected the Pod, which only an administrator or the owner of the MyPod can resolve; a change of the
- * MyPod triggers a reconcile at once.
+ * Retry interval in milliseconds after the API server rejected the Pod. Usually only an administrator or the owner of the MyPod can resolve
+ * the problem; a change of the MyPod triggers a reconcile immediately.
  */
 const refusedRetryMs = 30_000
 
-/** Reasons of Pods that failed because the node ended them. */
+/** Values of `status.reason` of Pods that failed because their node ended them. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {
-  /** The Pod after this reconcile; undefined when the MyPod has none. */
+  /** The Pod after this reconcile; undefined when the MyPod has no Pod. */
   readonly pod: DeepReadonly<core.Pod> | undefined
   readonly outcome: Outcome
   readonly result?: Result
 }
 
 export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Result> {
-  // The garbage collector deletes the Pod; nothing may be created for an object that is being deleted.
+  // The garbage collector deletes the Pod of a MyPod that is being deleted, and no new Pod may be created for it.
   if (object.metadata.deletionTimestamp !== undefined) return
   const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)
@@ -40,7 +40,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: { progressing: { reason: 'Creating', message: 'The Pod was created.' } } }
   } catch (error) {
-    // The cache was stale, so the existing Pod is read from the API server.
+    // The cache was stale: a Pod with this name exists. It is read from the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       events.event(object, 'Warning', 'PodCreateFailed', error.message)
@@ -85,13 +85,16 @@ async function patchPod(
     context.logger.info('updated the Pod in place')
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // The API server decides which fields are mutable.
+    // The API server decides which fields of a Pod are mutable. When it rejects the patch, the Pod is recreated.
     if (isInvalid(error)) return deletePod(object, live, 'the API server refused to change it in place', context)
     throw error
   }
 }
 
-/** Deletes the Pod, and no other with its name, with its normal grace period; the deletion event triggers the creation of the new Pod. */
+/**
+ * Deletes the Pod with its normal grace period. The uid precondition protects another Pod of the same name. The deletion event triggers the
+ * reconcile that creates the new Pod.
+ */
 async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, why: string, context: ReconcileContext): Promise<Step> {
   try {
     await context.client.delete(core.pod, keyOf(live), { preconditions: { uid: live.metadata.uid } })

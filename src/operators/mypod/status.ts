@@ -3,7 +3,7 @@ import { jsonEqual, mergeConditions } from 'proreus'
 import type { Condition, ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
 import type { mypod, MyPod } from './kind.ts'
 
-/** The parts of the result of a reconcile that the Pod does not show. */
+/** The outcome of a reconcile, as far as the Pod does not show it. */
 export interface Outcome {
   readonly degraded?: { readonly reason: 'NameConflict' | 'PodCreateFailed'; readonly message: string }
   readonly progressing?: { readonly reason: 'Creating' | 'Recreating'; readonly message: string }
@@ -11,7 +11,7 @@ export interface Outcome {
 
 const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 
-/** Returns a merge patch for the status, or undefined when it is up to date. */
+/** Returns a merge patch of the status, or undefined when the status is up to date. */
 export function statusPatch(
   object: DeepReadonly<MyPod>,
   pod: DeepReadonly<core.Pod> | undefined,
@@ -22,7 +22,7 @@ export function statusPatch(
   const observed = observe(pod)
   const generation = object.metadata.generation
   const wanted = {
-    // A merge patch removes a field with the value null. Fields that the status does not have are left out.
+    // A merge patch removes a field whose value is null. Fields that the current status does not have are omitted from the patch.
     ...Object.fromEntries(fromPod.map((field) => [field, observed[field] ?? (field in current ? null : undefined)])),
     observedGeneration: generation,
     conditions: mergeConditions(current.conditions as Condition[] | undefined, conditionsOf(pod, outcome), { now, generation }),

@@ -1,17 +1,17 @@
-/** The validation of a MyPod beyond its schema. */
+/** The validation of a MyPod that its schema cannot express. */
 import { core, forbidden, invalid, isApiError, jsonEqual, validateAnnotations, validateLabels } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { MyPod } from './kind.ts'
 import { creatorLabel, podToCheck } from './pod.ts'
 
-/** Maximum length of a host name. Longer names are valid for Pods, but their host name is truncated. */
+/** Maximum length of a host name. A Pod name may be longer, but then the host name of the Pod is truncated. */
 const hostNameLength = 63
 
-/** Prefix of the generated name of a Pod for a dry run, which must not be in use. */
+/** Prefix of the generated names of Pods in dry-run requests. No other Pod may use it. */
 const checkPrefix = 'mypod-check-'
 const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)
 
-/** Validates a MyPod without a cluster. */
+/** Validates a MyPod without requests to the API server. */
 export function validateMyPod(
   object: DeepReadonly<MyPod>,
   _old: DeepReadonly<MyPod> | undefined,
@@ -29,8 +29,8 @@ export function validateMyPod(
 }
 
 /**
- * Validates with the cluster: whether the requester may create Pods, and whether the API server would accept this one. An unchanged spec is
- * not checked: existing objects must stay updatable when the rules become stricter.
+ * Validates a MyPod with requests to the API server: whether the requester may create Pods, and whether the API server would accept the
+ * Pod. An unchanged spec is not checked, because existing MyPods must stay updatable when the rules become stricter.
  */
 export async function validateMyPodInCluster(
   object: DeepReadonly<MyPod>,
@@ -42,7 +42,7 @@ export async function validateMyPodInCluster(
   return [...permission, ...checked]
 }
 
-/** Checks that the requester may create Pods: the permission to create MyPods must not give the permission to create any Pod. */
+/** Checks that the requester may create Pods. Otherwise the permission to create MyPods would include the permission to create any Pod. */
 async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   const namespace = object.metadata.namespace ?? ''
   if (await requesterCan({ verb: 'create', type: core.pod, namespace })) return []
@@ -54,7 +54,7 @@ async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user 
   ]
 }
 
-/** Has the API server validate the Pod with a dry run of its creation. */
+/** Validates the Pod with a dry-run create request. */
 async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: AdmissionContext): Promise<FieldError[]> {
   try {
     await client.create(core.pod, podToCheck(object, checkPrefix), { dryRun: true })
@@ -72,7 +72,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
         warn(`the Pod would be refused now: ${error.message.replace(checkedName, `"${object.metadata.name ?? ''}"`)}`)
         return []
       case 404:
-        // The namespace does not exist, which the API server reports itself.
+        // The namespace does not exist. The API server itself denies the MyPod with this error.
         return []
       default:
         throw error
@@ -80,7 +80,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   }
 }
 
-/** Converts a cause with a field of the Pod to an error with the corresponding field of the MyPod. */
+/** Converts a cause that names a field of the Pod to a field error that names the corresponding field of the MyPod. */
 function podCause({ field = '', message = '', reason }: StatusCause): FieldError {
   const path = field
     .replace(/^spec(?=$|\.)/, 'spec.podSpec')

@@ -1,5 +1,5 @@
 /**
- * Validates the defaults of a schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting: ValidateDefaults`). Defaults inside
+ * Validates the defaults in a schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting: ValidateDefaults`). Defaults inside
  * additionalProperties are not validated.
  */
 import type { FieldError } from '../../api/field-error.ts'
@@ -17,13 +17,16 @@ import { childPath, keyPath, noField } from '../../api/field-path.ts'
 import { prune } from '../prune.ts'
 import { isSchema } from './subschemas.ts'
 
-/** Context of a default: the schema of the nearest whole object, and a function that wraps a value of this place in such an object. */
+/**
+ * The context of a default. `root` is the schema of the nearest enclosing object with apiVersion, kind and metadata: the custom resource or
+ * an embedded resource. `wrap` creates such an object, in which the given value is in the field that has the default.
+ */
 interface DefaultContext {
   readonly root: StructuralSchema
   readonly wrap: (value: JsonValue) => JsonValue
-  /** True below apiVersion, kind or metadata. */
+  /** True inside the schemas of apiVersion, kind and metadata. */
   readonly insideMeta: boolean
-  /** Remaining cost budget for the rules of all defaults. When it is exhausted, no more defaults are validated. */
+  /** The remaining CEL cost budget for the rules of all defaults. When it is exhausted, no further defaults are validated. */
   readonly budget: { left: number }
 }
 
@@ -68,7 +71,7 @@ function errorsOf(schema: StructuralSchema, value: JsonValue, path: string, at: 
   return [...unknown, ...(found.length > 0 ? found : ruleErrors(schema, coerced.value, place, at))]
 }
 
-/** Evaluates the rules of the default's own schema and of the schemas below it. Rules of the schemas above it are not evaluated. */
+/** Evaluates the rules in the schema that has the default, and in its subschemas. Rules of enclosing schemas are not evaluated. */
 function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, { root, budget }: DefaultContext): readonly FieldError[] {
   const rules = compileRules(schema, schema === root)
   if (rules === undefined) return []
@@ -77,7 +80,7 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
   return errors
 }
 
-/** Validates a default inside metadata: metadata with this default must be valid. */
+/** Validates a default inside metadata: an object whose metadata contains this default must be valid. */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at
   const place = childPath(path, 'default')
@@ -93,13 +96,16 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
   return errors.length > 0 ? errors : [...ruleErrors(schema, value, place, at)]
 }
 
-/** Removes the defaults of a schema that is used only for validation, which saves the preparation of the defaults. */
+/** Removes the default of a schema that is used only for validation, so the default need not be prepared. */
 function withoutDefaults(schema: StructuralSchema): StructuralSchema {
   const { default: _, ...rest } = schema
   return rest
 }
 
-/** Removes `x-kubernetes-int-or-string`: kube-apiserver does not check that a default is an integer or a string (`Structural.ToKubeOpenAPI`). */
+/**
+ * Removes `x-kubernetes-int-or-string`, because kube-apiserver does not validate that a default is an integer or a string
+ * (`Structural.ToKubeOpenAPI`).
+ */
 function withoutIntOrString(schema: StructuralSchema): StructuralSchema {
   const { 'x-kubernetes-int-or-string': _, items, properties, additionalProperties, ...rest } = schema
   return {
@@ -115,8 +121,8 @@ function withoutIntOrString(schema: StructuralSchema): StructuralSchema {
 }
 
 /**
- * Removes boolean `additionalProperties` from the branches of allOf, anyOf, oneOf and not: kube-apiserver's schema for defaults has none in
- * branches (`NestedValueValidation.toKubeOpenAPI`).
+ * Removes boolean `additionalProperties` from the schemas of allOf, anyOf, oneOf and not: kube-apiserver's schema for defaults does not
+ * have them in these schemas (`NestedValueValidation.toKubeOpenAPI`).
  */
 function withoutBooleanAdditional(schema: StructuralSchema): StructuralSchema {
   const { allOf, anyOf, oneOf, not } = schema
@@ -142,7 +148,7 @@ function branchWithoutBooleanAdditional(schema: StructuralSchema): StructuralSch
   }
 }
 
-/** Prepends the path of the default: directly for a path that starts with an index or key, otherwise as a field. */
+/** Prepends the path of the default to the path of an error. A dot separates them, unless the path of the error starts with a bracket. */
 function within(place: string, error: FieldError): FieldError {
   return error.path.startsWith('[') ? { ...error, path: `${place}${error.path}` } : under(place, error)
 }

@@ -1,6 +1,6 @@
 /**
  * Requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each value has exactly one
- * type, and the schemas inside `allOf`, `anyOf`, `oneOf` and `not` contain only value validations.
+ * type, and the schemas in `allOf`, `anyOf`, `oneOf` and `not` contain only value validations.
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../api/field-error.ts'
@@ -52,7 +52,7 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
     .map((keyword) => invalid(childPath(path, keyword), true, 'must be false if x-kubernetes-int-or-string is true'))
 }
 
-/** Checks the pattern of a schema or of a branch. */
+/** Checks `pattern` in a schema, which may be a schema of allOf, anyOf, oneOf or not. */
 export function patternErrors({ pattern }: StructuralSchema, path: string): FieldError[] {
   const problem = pattern ? patternProblem(pattern) : undefined
   return problem === undefined
@@ -91,15 +91,15 @@ function embeddedErrors(schema: StructuralSchema, path: string): FieldError[] {
   return errors
 }
 
-/** Keywords that count even when they are empty: their Go values differ from the zero value. */
+/** Keywords that count as set even when they are empty, because an empty Go slice or struct differs from nil. */
 const countedWhenEmpty = ['additionalProperties', 'required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations']
 
-/** Returns true when a keyword has a value other than Go's zero value. */
+/** Returns true when the value of a keyword differs from Go's zero value. */
 function isNonZero(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
 }
 
-/** apiVersion, kind and metadata are specified implicitly: a schema may only restrict metadata.name and metadata.generateName. */
+/** Kubernetes specifies apiVersion, kind and metadata implicitly: a schema may only restrict metadata.name and metadata.generateName. */
 function metadataErrors(schema: StructuralSchema, path: string, level: Level): FieldError[] {
   if (level !== 'root' && schema['x-kubernetes-embedded-resource'] !== true) return []
   const errors: FieldError[] = []

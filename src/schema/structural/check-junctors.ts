@@ -1,4 +1,7 @@
-/** allOf, anyOf, oneOf and not: branches may restrict values, but must not specify structure. */
+/**
+ * Checks the schemas of allOf, anyOf, oneOf and not, which this file calls branches. They may restrict values, but must not specify
+ * structure.
+ */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, required } from '../../api/field-error.ts'
 import { jsonEqual } from '../../api/json.ts'
@@ -10,7 +13,10 @@ import { branchesOf, isSchema, ownProperty } from './subschemas.ts'
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
-/** Keywords that specify structure, with kube-apiserver's messages for branches. */
+/**
+ * Keywords that specify structure, with kube-apiserver's message for a branch (a schema of allOf, anyOf, oneOf or not) that has the
+ * keyword.
+ */
 const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -27,11 +33,11 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ]
 
-/** Returns the errors of a schema's branches. */
+/** Returns the errors of the schemas of allOf, anyOf, oneOf and not. */
 export function junctorErrors(schema: StructuralSchema, path: string): FieldError[] {
   const first = schema.allOf?.[0]
   return branchesOf(schema, path).flatMap((branch) => {
-    // int-or-string may be written in two ways: as anyOf of the schema, or as anyOf of the first branch of allOf.
+    // The types integer and string may be specified in two forms: in anyOf of the schema, or in anyOf of the first schema of allOf.
     if (isIntOrString(schema) && schema.anyOf?.includes(branch.schema) === true) return []
     return branchErrors(branch, first !== undefined && branch.schema === first && isIntOrString(first))
   })
@@ -41,17 +47,17 @@ function isIntOrString(schema: StructuralSchema): boolean {
   return jsonEqual(schema.anyOf?.map(plain), intOrString)
 }
 
-/** Lists that count even when they are empty. */
+/** Keywords whose values are lists and that count as set even when the list is empty. */
 const countedWhenEmpty: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
 
-/** Removes unset keywords, and unknown keywords, which kube-apiserver does not decode. */
+/** Removes unset keywords, and keywords that kube-apiserver does not decode because it does not know them. */
 function plain(schema: StructuralSchema): StructuralSchema {
   const isSpecified = ([keyword, value]: [string, unknown]): boolean =>
     countedWhenEmpty.has(keyword) || isSet(keyword as keyof StructuralSchema, value)
   return Object.fromEntries(Object.entries(schema).filter((entry) => keywords.has(entry[0]) && isSpecified(entry)))
 }
 
-/** All keywords of `JSONSchemaProps`; kube-apiserver does not decode any other. */
+/** All keywords of `JSONSchemaProps`. kube-apiserver ignores all other keywords. */
 export const keywords: ReadonlySet<string> = new Set([
   ...structure.map(([keyword]) => keyword),
   ...['format', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'pattern', 'maxItems', 'minItems'],
@@ -77,14 +83,14 @@ function branchErrors({ schema, path }: SchemaAt, skipAnyOf = false): FieldError
 }
 
 function isSet(keyword: keyof StructuralSchema, value: unknown): boolean {
-  // A default may have any value; other keywords with an empty value count as unset.
+  // Any value sets `default`, even an empty one. Other keywords with an empty value count as unset.
   if (value === undefined || value === null) return false
   return keyword === 'default' || !(value === false || value === '' || (Array.isArray(value) && value.length === 0))
 }
 
 /**
- * Each field that a branch of the root specifies must also be specified outside of branches (`validateStructuralCompleteness`). Branches of
- * schemas below the root are not checked.
+ * Each field that a schema of the root's allOf, anyOf, oneOf and not specifies must also be specified in the root's own properties
+ * (`validateStructuralCompleteness`). Schemas below the root are not checked.
  */
 export function completenessErrors(schema: StructuralSchema, path: string): FieldError[] {
   return branchesOf(schema, path).flatMap((branch) => branchCompleteness(branch, schema, path))

@@ -1,4 +1,4 @@
-/** Validates `x-kubernetes-list-type` and `x-kubernetes-list-map-keys` in schemas of lists. */
+/** Validates `x-kubernetes-list-type` and `x-kubernetes-list-map-keys` in a schema. */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../../api/field-error.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
@@ -36,7 +36,7 @@ function setErrors(items: StructuralSchema, place: string): FieldError[] {
   if (items.type === 'array' && listType !== undefined && listType !== 'atomic') {
     return [invalid(childPath(place, 'x-kubernetes-list-type'), listType, detail)]
   }
-  // kube-apiserver reports the list type as the value, although the error is about the map type.
+  // kube-apiserver reports the value of the list type, although the error is about the map type.
   if (items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
     return [invalid(childPath(place, 'x-kubernetes-map-type'), listType ?? null, detail)]
   }
@@ -63,7 +63,7 @@ function keyErrors(items: StructuralSchema, key: string, keys: readonly string[]
     return items.type === 'object' ? [invalid(keysPlace, keys, 'entries must all be names of item properties')] : []
   }
   if (items.type === 'object' && (property.type === 'array' || property.type === 'object')) {
-    // kube-apiserver reports the type of the item as the value, not the type of the key.
+    // kube-apiserver reports the type of the items, although the error is about the type of the key field.
     errors.push(invalid(childPath(keyPlace, 'type'), items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map"))
   }
   if (property.nullable === true) {

@@ -1,5 +1,5 @@
 /**
- * Validates the OpenAPI keywords of a CustomResourceDefinition's schema, whether or not it is structural
+ * Validates the OpenAPI keywords in the schema of a CustomResourceDefinition, even if the schema is not structural
  * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../../api/field-error.ts'
@@ -15,7 +15,7 @@ const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion
 
 interface Context {
   readonly root: boolean
-  /** The reason why defaults are forbidden in this schema; undefined where they are allowed. */
+  /** The reason why defaults are forbidden in this schema, for the error message; undefined where they are allowed. */
   readonly noDefaults?: string
   readonly insideMeta?: boolean
 }
@@ -105,7 +105,7 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
   return errors
 }
 
-/** Returns the error for a type that does not fit another keyword. */
+/** Returns the error for a schema whose `type` conflicts with another of its keywords. */
 export function wrongType({ type }: StructuralSchema, path: string, detail: string): FieldError {
   const place = childPath(path, 'type')
   return type ? invalid(place, type, detail) : required(place, detail)

@@ -1,7 +1,7 @@
 /**
  * Validates the schema of a CustomResourceDefinition as kube-apiserver does
- * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: validateCustomResourceDefinitionValidation`): the schema must be
- * structural, its defaults valid, and its OpenAPI keywords supported.
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: validateCustomResourceDefinitionValidation`). The schema must be
+ * structural, its defaults must be valid, and its OpenAPI keywords must be supported.
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, formatFieldError, invalid } from '../../api/field-error.ts'
@@ -15,7 +15,10 @@ import { completenessErrors } from './check-junctors.ts'
 import { openapiErrors } from './check-openapi.ts'
 import { malformedSchema, subschemas } from './subschemas.ts'
 
-/** People write schemas with far less nesting; the limit only keeps a schema from exhausting the stack. Each field adds two levels. */
+/**
+ * Maximum nesting of a schema, which protects the stack of recursive functions. Each field adds two levels. Schemas in practice have far
+ * fewer levels.
+ */
 const maxSchemaNesting = 300
 
 /** Returns all errors of a schema, without duplicates. */
@@ -27,11 +30,11 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, path) : []
   const openapi = openapiErrors(schema, path)
-  // Rules take their types from the schema: a rule is not checked if its node or one below has an error.
+  // The types in rules come from the schema. A rule is therefore not checked if the schema that has it, or a subschema, has an error.
   const rules =
     unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
-  // An unsupported keyword usually has an error in `openapi` already.
+  // An unsupported keyword is reported separately only if `openapiErrors` has not reported it.
   if (errors.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)]
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }
@@ -44,11 +47,11 @@ function hasErrorsFrom(place: string, errors: readonly FieldError[]): boolean {
 
 function structuralErrors(schema: StructuralSchema, path: string): FieldError[] {
   const errors = [...invariantErrors(schema, path), ...completenessErrors(schema, path)]
-  // Defaults are validated against the schema, which must therefore be valid.
+  // Defaults are validated with the schema, which must therefore be valid itself.
   return errors.length > 0 ? errors : defaultErrors(schema, path)
 }
 
-/** Keywords that make kube-apiserver's `NewStructural` fail. */
+/** Keywords for which kube-apiserver's `NewStructural` returns an error, with their names in its message. */
 const unsupportedKeywords = [
   ['id', 'id'],
   ['$schema', 'schema'],

@@ -1,4 +1,4 @@
-/** Access to the subschemas of a schema. */
+/** Functions that return the subschemas of a schema. */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
@@ -9,7 +9,7 @@ export interface SchemaAt {
   readonly path: string
 }
 
-/** Reports whether a value is a schema. Schemas are read from files, so they may not match their TypeScript type. */
+/** Returns whether a value is a schema. Schemas are read from files, so they may not match their TypeScript type. */
 export function isSchema(schema: unknown): schema is StructuralSchema {
   return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
 }
@@ -32,17 +32,17 @@ function childrenOf(schema: StructuralSchema, path: string): SchemaAt[] {
   ]
 }
 
-/** Returns all direct subschemas. */
+/** Returns all direct subschemas of a schema. */
 export function subschemas(schema: StructuralSchema): StructuralSchema[] {
   return [...branchesOf(schema, ''), ...childrenOf(schema, '')].map((one) => one.schema)
 }
 
-/** Returns a property that the schema itself specifies. */
+/** Returns the schema of a property. Properties that JavaScript objects inherit are ignored. */
 export function ownProperty({ properties }: StructuralSchema, name: string): StructuralSchema | undefined {
   return properties !== undefined && properties !== null && Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
-/** Returns an error for the first subschema that is not an object; undefined if there is none. */
+/** Returns an error for the first subschema that is not a JSON object; undefined if all of them are JSON objects. */
 export function malformedSchema(schema: unknown, path: string): FieldError | undefined {
   if (!isSchema(schema)) return invalid(path, schema, 'must be a schema')
   for (const child of [...branchesOf(schema, path), ...childrenOf(schema, path)]) {

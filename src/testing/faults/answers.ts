@@ -1,11 +1,11 @@
-/** Responses that a fault proxy sends in place of the API server's. */
+/** Responses that a fault proxy sends instead of forwarding a request to the API server. */
 import type { Status } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 import type { Fault } from './network.ts'
 
 export type AnswerCode = 429 | 500 | 503
 
-/** A request before it is passed on. */
+/** A request that the fault proxy has received and not yet forwarded. */
 export interface ProxiedRequest {
   readonly method: string
   /** The path without the query. */
@@ -17,16 +17,16 @@ export interface ProxiedRequest {
 export interface AnswerOptions {
   /** The value of the header `Retry-After` and of `details.retryAfterSeconds`. Default: the response has neither. */
   readonly retryAfterSeconds?: number
-  /** Number of requests after which the fault ends. Default: no limit. */
+  /** The number of matching requests after which the fault ends. Default: no limit. */
   readonly count?: number
-  /** Selects requests. Default: all. */
+  /** Selects the requests that get this response. Default: all. */
   readonly match?: (request: ProxiedRequest) => boolean
   /** The `message` of the Status. Default: kube-apiserver's message for this code. */
   readonly message?: string
 }
 
 export interface AnswerFault extends Fault {
-  /** Number of requests that this fault has answered. */
+  /** The number of requests that have received the response of this fault. */
   readonly answered: number
 }
 
@@ -48,7 +48,7 @@ interface Rule {
   answered: number
 }
 
-/** The active faults; when several match, the oldest applies. */
+/** The active faults. When several match a request, the oldest one determines the response. */
 export class Answers {
   readonly #rules = new Set<Rule>()
 
@@ -66,7 +66,7 @@ export class Answers {
     }
   }
 
-  /** Returns the response to a request, or undefined to pass it on to the API server. */
+  /** Returns the response of the first fault that matches the request; undefined when the request must be forwarded to the API server. */
   take(request: ProxiedRequest): Answer | undefined {
     for (const rule of this.#rules) {
       if (!rule.match(request)) continue

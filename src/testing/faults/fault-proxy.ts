@@ -1,4 +1,4 @@
-/** `startFaultProxy`: a proxy in front of an API server that simulates failures of the network and the server. */
+/** `startFaultProxy`: a proxy between clients and an API server that simulates failures of the network and of the API server. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,47 +15,57 @@ import type { Fault, FaultScope, ProxiedConnection } from './network.ts'
 import { FaultyNetwork } from './network.ts'
 
 export interface HalfOpenOptions extends FaultScope {
-  /** The directions in which no data flows. Default `both`. */
+  /** The directions in which no data is forwarded. Default `both`. */
   readonly direction?: 'both' | 'toServer' | 'toClient'
 }
 
 /**
- * A proxy in front of an API server, into which faults can be injected. Without a fault, the proxy passes everything on, including each
- * watch event as it arrives. Several faults can be active together; a fault ends with its own `end()`, and all faults with `heal()`.
+ * A proxy between clients and an API server, into which faults can be injected. Without a fault, the proxy forwards everything immediately,
+ * for example each watch event as it arrives. Several faults can be active together. A fault ends with its `end()`, and all faults end with
+ * `heal()`.
  */
 export interface FaultProxy {
-  /** A connection through the proxy, with the identity of `connection`. Its CA and token are the proxy's own. */
+  /**
+   * A connection through the proxy with the identity of the `connection` that the proxy was started with. Its CA and token are issued by
+   * the proxy.
+   */
   readonly connection: Connection
-  /** The path of a kubeconfig with the same connection, for the variable KUBECONFIG. The file is removed with the proxy. */
+  /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */
   readonly kubeconfig: string
-  /** Returns another user's connection to the same API server, through the proxy. */
+  /**
+   * Returns a connection through the proxy with the identity of `connection`, which must be to the same API server.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when `connection` is to another API server.
+   */
   through(connection: Connection): Connection
   /** The open TCP connections through the proxy, oldest first. */
   readonly connections: readonly ProxiedConnection[]
-  /** Delays all data by this many milliseconds, in both directions or only in the given ones. Several delays add up. */
+  /** Delays all data by this many milliseconds. A number applies to both directions. The times of several delays add up. */
   delay(ms: number | { readonly toServerMs?: number; readonly toClientMs?: number }): Fault
-  /** Resets connections at once, as when the API server is killed. With `alsoNew`, new connections are reset, too, until the fault ends. */
+  /**
+   * Resets connections immediately, as when the API server is killed. With `alsoNew`, new connections are reset, too, until the fault ends.
+   */
   cut(scope?: FaultScope): Fault
   /**
-   * Connections stay open without transporting data, as when a cable is pulled or a firewall drops packets. When the fault ends, held data
-   * is delivered, unless one side has closed the connection by then.
+   * Stops forwarding data on connections that stay open, as when a cable is pulled or a firewall drops packets. When the fault ends, the
+   * data is delivered, unless the client or the server has closed the connection in the meantime.
    */
   halfOpen(options?: HalfOpenOptions): Fault
-  /** Answers requests with a failure `Status` instead of passing them on. Running watches are not affected. */
+  /** Responds to requests with a failure `Status` instead of forwarding them. Watches that have already begun are not affected. */
   answer(code: AnswerCode, options?: AnswerOptions): AnswerFault
-  /** Ends all faults. Connections that were reset stay closed. */
+  /** Ends all faults. Connections that were reset remain closed. */
   heal(): void
-  /** Closes all connections and the port. */
+  /** Closes all connections and stops listening. */
   stop(): Promise<void>
 }
 
-/** The host names in the proxy's certificate. */
+/** The DNS names in the serving certificate of the proxy. */
 const names = ['localhost', 'kubernetes.default.svc']
 const addresses = ['127.0.0.1', '::1']
 
 /**
- * Starts a proxy on a free port of loopback in front of the API server of `connection`. It terminates TLS with a certificate of its own,
- * because it has to answer requests; the credentials of `connection` stay in this process.
+ * Starts a proxy to the API server of `connection`, on a free port of the loopback interface. The proxy terminates TLS with its own
+ * certificate, because it must be able to respond to requests itself. Clients of the proxy do not receive the credentials of `connection`.
  *
  * @example
  * const proxy = await startFaultProxy(connection)

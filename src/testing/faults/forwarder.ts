@@ -1,4 +1,7 @@
-/** An HTTPS server that forwards requests to an API server, as the user of their token, unless a fault answers them. */
+/**
+ * An HTTPS server that forwards requests to an API server, with the identity that belongs to the token of each request. A fault may respond
+ * to a request instead.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { pipeline } from 'node:stream/promises'
@@ -12,9 +15,9 @@ import { listen } from '../../runtime/listen.ts'
 
 export interface ForwarderOptions {
   readonly tls: KeyPair
-  /** The connection for requests with other tokens, which are forwarded unchanged. */
+  /** The connection for requests with a token that is not in `tokens`; these requests keep their credentials. */
   readonly connection: Connection
-  /** The proxy's own tokens, and the connections that they stand for. */
+  /** The tokens that the proxy has issued, and the connection whose identity each token has. */
   readonly tokens: ReadonlyMap<string, Connection>
   readonly answers: Answers
 }
@@ -24,12 +27,15 @@ export interface Forwarder {
   close(): Promise<void>
 }
 
-/** Maximum size of the headers in bytes. It is large, as kube-apiserver's is, because tokens of projected volumes are long. */
+/** Maximum size of the request headers in bytes. kube-apiserver's limit is large, too, because tokens of projected volumes are long. */
 const maxHeaderBytes = 64 * 1024
-/** Longer than clients keep an idle connection: the client should be the one that closes it. */
+/**
+ * Milliseconds after which the server closes an idle connection. This is longer than clients keep idle connections, so normally the client
+ * closes them.
+ */
 const keepAliveTimeoutMs = 120_000
 
-/** Headers that concern only one connection, and are not forwarded. */
+/** Hop-by-hop headers, which apply to a single connection and are not forwarded. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -41,7 +47,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   'expect',
 ])
 
-/** Listens on a free port of loopback. */
+/** Starts the server on a free port of the loopback interface. */
 export async function startForwarder({ tls, connection, tokens, answers }: ForwarderOptions): Promise<Forwarder> {
   const upstreams = new Map<Connection, Upstream>()
   const { tls: _certificate, headers: _impersonation, authorization: _token, ...bare } = connection
@@ -59,14 +65,14 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
   const server = createServer(
     { ...tls, minVersion: 'TLSv1.2', maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveTimeoutMs },
     (request, response) => {
-      const { socket } = request // undefined once the request is destroyed
-      response.on('error', () => undefined) // the client has disconnected
+      const { socket } = request // `request.socket` is undefined after the request is destroyed
+      response.on('error', () => undefined) // an error means that the client has disconnected
       const answer = answers.take(requestOf(request))
       if (answer !== undefined) {
         respond(request, response, answer)
         return
       }
-      // When the server does not answer, or not completely, the client's connection breaks, too.
+      // When the API server does not send a complete response, the client's connection is closed, too.
       upstreamOf(request)
         .forward(request, response)
         .catch(() => socket.destroy())
@@ -86,7 +92,7 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
   }
 }
 
-/** Forwards requests to the API server with the identity of one user. */
+/** Forwards requests to the API server with the identity of one connection. */
 class Upstream {
   readonly #connection: Connection
   #dispatchers: Dispatchers | undefined
@@ -95,7 +101,7 @@ class Upstream {
     this.#connection = connection
   }
 
-  /** Forwards a request, and streams the response. Rejects when the API server is unreachable, or the client disconnects. */
+  /** Forwards a request and streams the response. Rejects when the API server is unreachable or the client disconnects. */
   async forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
@@ -111,12 +117,12 @@ class Upstream {
       headers,
       body: hasBody(request) ? request : null,
       signal: gone.signal,
-      // undici's timeout is off, because the client has a time limit of its own.
+      // undici's timeouts are disabled, because the client of the proxy has its own time limits.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
     response.writeHead(statusCode, endToEnd(answered))
-    // The client of a watch waits for the headers, even if there is no event yet.
+    // The client of a watch needs the headers immediately, even if no event follows yet.
     response.flushHeaders()
     await pipeline(body, response)
   }
@@ -125,7 +131,7 @@ class Upstream {
     await Promise.all([this.#dispatchers?.watches.destroy(), this.#dispatchers?.requests.destroy()])
   }
 
-  /** The number of connections is not limited, because all requests may be watches. */
+  /** Returns the dispatcher for watches, whose number of connections is not limited: all requests may be watches. */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}
     if (this.#dispatchers === undefined || !this.#dispatchers.carry(certificate)) {

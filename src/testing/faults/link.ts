@@ -1,4 +1,4 @@
-/** `Link`: a forwarded TCP connection, whose data can be delayed, held or dropped. */
+/** `Link`: a TCP connection through the proxy, whose data can be delayed, held or dropped. */
 import type { Socket } from 'node:net'
 import type { Timer } from '../../runtime/clock.ts'
 import { systemClock } from '../../runtime/clock.ts'
@@ -11,15 +11,15 @@ export interface Latency {
 
 export type Direction = keyof Latency
 
-/** Maximum number of bytes that are held in one direction, like the buffers of a real connection. */
+/** Maximum number of bytes that are held in one direction. A real connection has buffers of limited size, too. */
 const maxHeldBytes = 1024 * 1024
 
-/** A connection of a client, and its connection to the server. */
+/** A connection of a client to the proxy, together with the proxy's connection to the server. */
 export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** True when one side has closed while data was held: the other side is notified when data flows again. */
+  /** True when a socket has failed. If data is held at that time, the other socket is reset only when data flows again. */
   #broken = false
 
   constructor(
@@ -48,13 +48,13 @@ export class Link {
     }
   }
 
-  /** Resets the connection on both sides. */
+  /** Resets the connections to the client and to the server. */
   cut(): void {
     for (const lane of Object.values(this.#lanes)) lane.close()
     for (const socket of this.#sockets) reset(socket)
   }
 
-  /** Holds data in these directions, and releases it in the others. */
+  /** Holds the data of these directions, and releases the data of all other directions. */
   hold(directions: ReadonlySet<Direction>): void {
     for (const [direction, lane] of Object.entries(this.#lanes)) lane.hold(directions.has(direction as Direction))
     this.#tellBroken()
@@ -66,20 +66,20 @@ export class Link {
 }
 
 /**
- * Works around a bug of Node.js: it loses the handle of a socket that is reset while its end is pending, and the lost handle keeps the
- * process alive.
+ * Resets a socket. Because of a bug, Node.js loses the handle of a socket that is reset while its end is pending, and this handle then
+ * keeps the process alive. Such a socket is destroyed instead.
  */
 function reset(socket: Socket): void {
   if (socket.writableEnded || socket.writableLength > 0) socket.destroy()
   else socket.resetAndDestroy()
 }
 
-/** One direction: data is delivered in order, each part after the latency at its arrival. */
+/** One direction of a link. It delivers data in order; each chunk is delayed by the latency at the time of its arrival. */
 class Lane {
   readonly #from: Socket
   readonly #to: Socket
   readonly #latency: () => number
-  /** The data to deliver. An entry without bytes is the end of the stream. */
+  /** The chunks to deliver. An entry whose `bytes` are undefined is the end of the stream. */
   readonly #queue: { readonly bytes: Buffer | undefined; readonly due: number }[] = []
   #heldBytes = 0
   #held = false

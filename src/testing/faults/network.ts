@@ -1,4 +1,4 @@
-/** `FaultyNetwork`: forwards TCP connections to a port of this machine, with injected faults. */
+/** `FaultyNetwork`: forwards TCP connections to a port of this machine, and injects faults into them. */
 import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import type { Direction, Latency } from './link.ts'
 import { Link } from './link.ts'
 import { listen } from '../../runtime/listen.ts'
 
-/** A fault that lasts until `end()` of the fault or `heal()` of the proxy is called. */
+/** A fault, which lasts until its `end()` or the proxy's `heal()` is called. */
 export interface Fault {
   /** Ends this fault; idempotent. */
   end(): void
@@ -14,14 +14,14 @@ export interface Fault {
 
 /** An open TCP connection through the proxy. */
 export interface ProxiedConnection {
-  /** Number of the connection, in the order of opening. */
+  /** The number of the connection, in the order in which the connections were opened. */
   readonly number: number
 }
 
 export interface FaultScope {
-  /** The connections to affect. Default: all connections that are open now. */
+  /** The connections that the fault affects. Default: all connections that are open when the fault begins. */
   readonly only?: readonly ProxiedConnection[]
-  /** True to affect new connections, too, until the fault ends. Default false. */
+  /** True if the fault also affects connections that are opened before it ends. Default false. */
   readonly alsoNew?: boolean
 }
 
@@ -60,7 +60,7 @@ export class FaultyNetwork {
     })
   }
 
-  /** Listens on a free port of loopback, for connections to the port `target`. */
+  /** Listens on a free port of the loopback interface, and forwards connections to the port `target`. */
   static async listen(target: number): Promise<FaultyNetwork> {
     const server = createServer({ allowHalfOpen: true })
     await listen(server, { host: '127.0.0.1', port: 0 })
@@ -97,7 +97,7 @@ export class FaultyNetwork {
     await closed
   }
 
-  /** Returns the links of the connections that are still open. */
+  /** Returns those of the given connections that are still open. */
   #own(connections: readonly ProxiedConnection[]): Link[] {
     return this.links.filter((link) => connections.includes(link))
   }

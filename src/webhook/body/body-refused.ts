@@ -1,7 +1,8 @@
-/** The error for a rejected body. */
+/** The error that is thrown when the server rejects the body of a request. */
 
 /**
- * Thrown for a rejected body. The response has the HTTP status `code`; if the uid of the review is known, the response is a denial instead.
+ * Thrown when the server rejects the body of a request. The HTTP response has the status `code`. If the uid of the AdmissionReview is
+ * already known, the response is an AdmissionReview that denies the request instead.
  */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused'

@@ -1,6 +1,8 @@
-/** Collects the chunks of a body in one growing buffer: many small buffers would take a hundred times the memory of their content. */
+/**
+ * Collects the chunks of a body in one growing buffer. One small buffer for each chunk could take a hundred times the memory of the chunk.
+ */
 
-/** Initial size; most bodies arrive in a first chunk of at most this size. */
+/** Initial size of the buffer in bytes. Most bodies arrive completely in one chunk of at most this size. */
 const firstBytes = 16 * 1024
 
 export class GrowingBytes {
@@ -8,7 +10,7 @@ export class GrowingBytes {
   #bytes = Buffer.alloc(0)
   #length = 0
 
-  /** @param expected the announced number of bytes; memory is allocated only for bytes that arrive. */
+  /** @param expected the number of bytes that `Content-Length` announces. Memory is allocated only for bytes that have arrived. */
   constructor(expected: number) {
     this.#expected = expected
   }
@@ -17,11 +19,11 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** Returns the size to which the buffer must grow to take `more` further bytes. */
+  /** Returns the size that the buffer must have before `more` further bytes can be added. */
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length
-    // The size at least doubles, so each byte is copied about once.
+    // The size at least doubles, so on average each byte is copied only about once.
     return Math.max(needed, Math.min(this.#expected, Math.max(firstBytes, 2 * this.#bytes.length)))
   }
 
@@ -35,13 +37,13 @@ export class GrowingBytes {
     this.#length += chunk.length
   }
 
-  /** Returns all bytes in an ArrayBuffer of their own, which can be transferred to a thread. */
+  /** Returns all bytes in a separate ArrayBuffer, which can be transferred to a worker thread. */
   whole(): Buffer {
     this.#resize(this.#length)
     return this.#bytes
   }
 
-  /** Frees the memory at once. The memory of buffers is not part of the heap, so the garbage collector would let it pile up. */
+  /** Frees the memory immediately. Buffers are outside the JavaScript heap, so the garbage collector would not run in time to free them. */
   free(): void {
     freeBytes(this.#bytes)
     this.#bytes = Buffer.alloc(0)
@@ -58,6 +60,6 @@ export class GrowingBytes {
 }
 
 function freeBytes({ buffer }: Buffer): void {
-  // A buffer that was transferred to a thread is detached.
+  // A buffer that was transferred to a worker thread is detached.
   if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength > 0) buffer.transfer(0)
 }

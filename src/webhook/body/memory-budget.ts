@@ -1,38 +1,38 @@
 /**
- * The memory budget of requests in flight. When there is no room for a request, it waits and its connection is not read; TCP then holds the
- * sender back. The request that has waited longest gets the reserve, which has room for any request. One request can therefore always
- * finish.
+ * The memory budget of requests in flight. When the budget has no room for a request, the request waits and its connection is not read, so
+ * TCP flow control makes the client wait. The reserve of the budget is for the request that has waited longest. It is large enough for any
+ * request, so at least one request can always finish.
  */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 
-/** Up to this size `JSON.parse` takes at most some 15 ms, and usually 1 ms, whatever the body contains. */
+/** Size of a body in bytes up to which `JSON.parse` takes at most about 15 ms, and usually 1 ms, whatever the body contains. */
 export const smallBytes = 128 * 1024
 
 /**
- * Usual cost limit of a small review. Requests up to this cost may use the whole shared memory. Larger ones, and bodies that arrive in
- * parts, leave a quarter of it free for ordinary reviews.
+ * Memory in bytes up to which a request counts as small; most reviews are. Small requests may use all memory outside the reserve. Larger
+ * requests, and bodies that arrive in chunks, leave a quarter of this memory free for small ones.
  */
 export const smallCost = 8 * smallBytes
 
-/** Cost of a request without its body: headers, the objects of Node.js and fastify, one read of the socket. */
+/** Memory in bytes of a request without its body: headers, the objects of Node.js and fastify, and one read from the socket. */
 export const requestCost = 16 * 1024
 
 /**
- * While other requests wait for memory, a request may wait this long for its peer to send the rest of its body or to read the response;
- * after that, its peer must keep up this speed. The API server is faster.
+ * Limits on slow clients, which apply only while other requests wait for memory. Within `patienceMs`, a client may send the body or read
+ * the response at any speed. After that, its average speed must be at least `bytesPerMs`. The API server is faster.
  */
 const patienceMs = 500
 const bytesPerMs = 1024
 const checkMs = 250
 
-/** Memory that a charge requests in addition to what it has. */
+/** Memory that a request needs in addition to the memory that it already has. */
 interface Wanted {
   readonly bytes: number
-  /** True when the bytes are only a part of a body; the rest may never arrive. */
+  /** True when the bytes are only a chunk of a body, whose remaining chunks may never arrive. */
   readonly isPart?: boolean
 }
 
-/** A request waits behind requests of its own rank and of lower ranks. */
+/** The order in which requests get memory: a request waits behind waiting requests of its own rank and of lower rank numbers. */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 
@@ -42,9 +42,9 @@ interface Waiting extends Wanted {
 }
 
 interface BudgetOptions {
-  /** The whole budget, in bytes. */
+  /** The budget in bytes, including the reserve. */
   readonly total: number
-  /** The part reserved for the request that has waited longest. */
+  /** The bytes that are reserved for the request that has waited longest. */
   readonly reserve: number
   readonly clock: Clock
 }
@@ -54,11 +54,11 @@ export class MemoryBudget {
   readonly reserve: number
   readonly #clock: Clock
   readonly #shared: number
-  /** Bytes in use of the shared part. */
+  /** Bytes in use, without those of the request that holds the reserve. */
   #used = 0
-  /** The charge that holds the reserve. */
+  /** The request that holds the reserve. */
   #holder: Charge | undefined
-  /** The waiting requests in order of arrival; small requests do not wait behind large ones. */
+  /** The waiting requests in order of arrival. Small requests do not wait behind large ones. */
   readonly #waiting: Waiting[] = []
   readonly #withPeers = new Set<Charge>()
   #check: Timer | undefined
@@ -70,12 +70,12 @@ export class MemoryBudget {
     this.#clock = clock
   }
 
-  /** The bytes in use now. */
+  /** The bytes in use, including those of the request that holds the reserve. */
   get used(): number {
     return this.#used + (this.#holder?.bytes ?? 0)
   }
 
-  /** Number of requests that wait for memory. */
+  /** The number of requests that wait for memory. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -84,7 +84,10 @@ export class MemoryBudget {
     return new Charge(this)
   }
 
-  /** Adds `wanted.bytes` to a charge if there is room and no request of the same or a lower rank is waiting. */
+  /**
+   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when a request of the same or a lower rank number is
+   * waiting.
+   */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {
       const rank = rankOf(charge, wanted)
@@ -94,7 +97,7 @@ export class MemoryBudget {
     return true
   }
 
-  /** Adds `bytes` that are allocated already, even if there is no room. */
+  /** Adds `bytes`, which have already been allocated, to the used memory, even if the budget has no room for them. */
   force(charge: Charge, bytes: number): void {
     if (charge !== this.#holder) this.#used += bytes
   }
@@ -105,7 +108,7 @@ export class MemoryBudget {
     this.#watchPeers()
   }
 
-  /** Releases the memory of a charge, and removes it from the queue. */
+  /** Releases the memory of a request, and removes the request from the queue. */
   give(charge: Charge): void {
     const index = this.#waiting.findIndex((other) => other.charge === charge)
     if (index >= 0) this.#waiting.splice(index, 1)
@@ -115,7 +118,7 @@ export class MemoryBudget {
     if (this.#waiting.length > 0) this.#admit()
   }
 
-  /** Marks the charge as waiting for its peer. */
+  /** Marks a request as waiting for its client to send or to read. */
   waitsForPeer(charge: Charge): void {
     this.#withPeers.add(charge)
     this.#watchPeers()
@@ -135,11 +138,11 @@ export class MemoryBudget {
       first.charge.add(first.bytes)
       first.onRoom()
     }
-    // A request never overtakes one of the same or a lower rank.
+    // A request never overtakes a waiting request of the same or a lower rank number.
     let blocked = Infinity
     for (const waiting of [...this.#waiting]) {
       const rank = rankOf(waiting.charge, waiting)
-      // A callback may have removed the request meanwhile.
+      // `onRoom` of an earlier request in this loop may have removed this request from the queue.
       const index = this.#waiting.indexOf(waiting)
       if (index < 0 || rank >= blocked) continue
       if (!this.#fits(waiting.bytes, rank)) {
@@ -154,8 +157,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Moves the request that holds the reserve to the shared part as soon as there is room there: it may be small and slow, and large
-   * requests need the reserve.
+   * Lets the request that holds the reserve use memory outside the reserve as soon as there is room for it. That request may be small and
+   * slow, and large requests need the reserve.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
@@ -164,7 +167,7 @@ export class MemoryBudget {
     this.#holder = undefined
   }
 
-  /** Evicts requests with slow peers while other requests wait for memory. */
+  /** Evicts requests of slow clients as long as other requests wait for memory. */
   #watchPeers(): void {
     if (this.#check !== undefined || this.#waiting.length === 0 || this.#withPeers.size === 0) return
     this.#check = this.#clock.after(checkMs, () => {
@@ -185,7 +188,7 @@ function rankOf(charge: Charge, { bytes, isPart = false }: Wanted): Rank {
   return isPart ? Rank.smallPart : Rank.small
 }
 
-/** The memory of one request. */
+/** The memory that one request has reserved in a `MemoryBudget`. */
 export class Charge {
   readonly #budget: MemoryBudget
   #bytes = 0
@@ -205,31 +208,37 @@ export class Charge {
     return this.#released
   }
 
-  /** Adds `bytes` for a part of a body or for all of it; returns false when the request has to wait. */
+  /**
+   * Reserves `bytes` more. Returns false when the request has to wait (`growLater`). `isPart` is true when the bytes are only a chunk of a
+   * body.
+   */
   grow(bytes: number, isPart = false): boolean {
     if (!this.#budget.take(this, { bytes, isPart })) return false
     this.#bytes += bytes
     return true
   }
 
-  /** Adds `bytes` and calls `onRoom` as soon as there is room; never calls it after `release`. */
+  /** Reserves `bytes` more as soon as there is room, and then calls `onRoom`. After `release`, `onRoom` is never called. */
   growLater(bytes: number, onRoom: () => void, isPart = false): void {
     this.#budget.wait(this, { bytes, isPart }, onRoom)
   }
 
-  /** Adds `bytes` that are allocated already. */
+  /** Adds `bytes`, which have already been allocated, to the used memory, even if the budget has no room for them. */
   force(bytes: number): void {
     if (this.#released) return
     this.#budget.force(this, bytes)
     this.#bytes += bytes
   }
 
-  /** Called by the budget when it has reserved `bytes` for this charge. */
+  /** Adds `bytes` to this request; the budget calls this method when it has reserved them. */
   add(bytes: number): void {
     this.#bytes += bytes
   }
 
-  /** Marks the request as waiting for its peer; `onEvicted` is called when other requests need the memory and the peer is too slow. */
+  /**
+   * Marks the request as waiting for its client to send or to read. `onEvicted` is called when other requests need the memory and the
+   * client is too slow.
+   */
   waitsForPeer(onEvicted: () => void): void {
     if (this.#released) return
     this.#peerSince = this.#budget.now()
@@ -237,12 +246,12 @@ export class Charge {
     this.#budget.waitsForPeer(this)
   }
 
-  /** Marks the request as no longer waiting for its peer. */
+  /** Marks the request as no longer waiting for its client. */
   peerDone(): void {
     this.#onEvicted = undefined
   }
 
-  /** Returns whether the peer has been slower than `patienceMs` and the minimum speed allow. */
+  /** Returns whether the client has taken longer than `patienceMs` and `bytesPerMs` allow. */
   isSlow(now: number): boolean {
     return this.#onEvicted !== undefined && now - this.#peerSince > patienceMs + this.#bytes / bytesPerMs
   }

@@ -1,10 +1,16 @@
-/** Estimates the memory of a parsed body. A body that consists mostly of brackets takes many times its size. */
+/** Estimates the memory of a parsed body. If a body consists mostly of brackets, parsing it takes many times its size. */
 
-/** Memory for each byte of a body: the byte itself, the decoded string, and the parsed values. */
+/** Memory in bytes for each byte of a body: the byte itself, the decoded string, and the parsed strings and numbers. */
 const costOfByte = 3
-/** Memory of each bracket, comma and colon, measured for V8's objects, arrays and property names (`test/webhook/body/cost.test.ts`). */
+/**
+ * Memory in bytes for each opening bracket, comma and colon, measured for V8's objects, arrays and property names
+ * (`test/webhook/body/cost.test.ts`).
+ */
 const costOfMark = 48
-/** Upper bound for a review: with more values than `evaluation/excess.ts` allows, it is rejected before it is parsed. */
+/**
+ * Upper bound in bytes for the estimate of an AdmissionReview. A review with more values than `evaluation/text-limits.ts` allows is
+ * rejected before it is parsed.
+ */
 export const maxReviewCost = 60 * 1024 * 1024
 
 const places = 24
@@ -14,8 +20,8 @@ const isMark = new Uint8Array(256)
 for (const mark of '{[,:') isMark[mark.charCodeAt(0)] = 1
 
 /**
- * Estimates the memory that `JSON.parse` needs for the bytes, rather too high than too low. The samples are at random places: a sender
- * cannot hide dense parts between them.
+ * Estimates the memory in bytes that `JSON.parse` needs for a body; the estimate is usually too high. It samples the body at random
+ * positions, so a client cannot hide dense sections between the samples.
  */
 export function costOf(bytes: Uint8Array, random: () => number = Math.random): number {
   const { length } = bytes
@@ -23,7 +29,7 @@ export function costOf(bytes: Uint8Array, random: () => number = Math.random): n
   return Math.min(maxReviewCost, costOfMarks(length, marks))
 }
 
-/** Returns the estimate for this number of bytes with this number of brackets, commas and colons. */
+/** Returns the estimate in bytes for a body of `length` bytes with `marks` opening brackets, commas and colons. */
 export function costOfMarks(length: number, marks: number): number {
   return Math.ceil(costOfByte * length + costOfMark * marks)
 }

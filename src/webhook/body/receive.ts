@@ -1,4 +1,4 @@
-/** Receives request bodies within the size limit of one body and the memory budget of all. */
+/** Receives the bodies of requests, within the size limit of one body and the memory budget of all requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Clock, Timer } from '../../runtime/clock.ts'
@@ -11,11 +11,11 @@ import { BodyRefused } from './body-refused.ts'
 const responseField = Symbol('response')
 const receivedField = Symbol('received')
 
-/** The memory charge and the start time of a request with a body. */
+/** The reserved memory and the start time of a request with a body. */
 interface Received {
-  /** Memory of the request, charged until the response is closed. */
+  /** The memory of the request, which counts against the memory budget until the response is closed. */
   readonly charge: Charge
-  /** Monotonic time at which the headers had arrived. */
+  /** The monotonic time in milliseconds at which all headers had arrived. */
   readonly began: number
 }
 
@@ -26,30 +26,36 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the state of a request's body; undefined for a request without a body. */
+/** Returns the reserved memory and the start time of a request; undefined for a request without a body. */
 export function receivedOf(request: { readonly [receivedField]: Received | null }): Received | undefined {
   return request[receivedField] ?? undefined
 }
 
 interface ReceiveOptions {
-  /** The expected content, for messages. */
+  /** The kind of the expected body, for error messages. */
   readonly what: 'AdmissionReview' | 'ConversionReview'
   readonly maxBytes: number
-  /** Advice for a body that is too large, appended to the message. */
+  /** Advice that is appended to the error message when a body is too large. */
   readonly advice?: string
   readonly budget: MemoryBudget
   readonly clock: Clock
-  /** Estimates the memory of a parsed body, including its bytes. */
+  /** Estimates the memory in bytes that a body needs when it is parsed, including the body itself. */
   readonly costOf: (bytes: Buffer) => number
 }
 
-/** Minimum average size of the chunks of a body after the first ones: each chunk costs a microsecond, whatever its size. */
+/**
+ * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. Each chunk costs a microsecond, however small it is.
+ */
 const leastChunkBytes = 64
 const freeChunks = 256
 
-/** Replaces fastify's JSON parser: bytes are charged to the budget while they arrive, and routes receive the unparsed bytes. */
+/**
+ * Replaces fastify's JSON parser: the bytes of a body count against the memory budget while they arrive, and routes receive the unparsed
+ * bytes.
+ */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
-  // A property of the request: a map would cost the garbage collector more than the request itself.
+  // The state is a property of the request, because a `Map` keyed by requests would cost the garbage collector more than the requests
+  // themselves.
   if (!app.hasRequestDecorator(responseField)) {
     app.decorateRequest(responseField, null)
     app.decorateRequest(receivedField, null)
@@ -66,7 +72,9 @@ export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): vo
   })
 }
 
-/** Receives one body, and passes the whole body or a `BodyRefused` to `done`. The memory is released when the response is closed. */
+/**
+ * Receives one body, and calls `done` with the complete body or with a `BodyRefused`. The memory is released when the response is closed.
+ */
 class Receiver implements Received {
   readonly charge: Charge
   readonly began: number
@@ -74,12 +82,12 @@ class Receiver implements Received {
   readonly #timeout: unknown
   readonly #options: ReceiveOptions
   readonly #done: (error: Error | null, bytes?: Buffer) => void
-  /** The `Content-Length`, or else the size limit. */
+  /** The `Content-Length`; without this header, the size limit. */
   readonly #announced: number
   #size = 0
   #chunks = 0
   #settled = false
-  /** The whole body, if it arrived in one chunk. */
+  /** The complete body, if it arrived in one chunk. */
   #only: Buffer | undefined
   #bytes: GrowingBytes | undefined
   #patience: Timer | undefined
@@ -106,19 +114,20 @@ class Receiver implements Received {
 
   #listen(): void {
     const request = this.#request
-    // The listeners are never removed, which is cheaper; events after the end are ignored.
+    // The listeners are never removed, because removing them costs time. They ignore events after the end of the body.
     request.on('data', (chunk: Buffer) => this.#add(chunk))
     request.on('end', () => this.#complete())
-    // The peer closed the connection, or sent invalid HTTP.
+    // The client has closed the connection or sent invalid HTTP.
     request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
     request.on('close', () => {
-      // 'close' is also emitted after 'end', when the request may still wait for memory.
+      // 'close' is also emitted after 'end', when the complete request may still be waiting for memory.
       if (!request.complete) this.#settle(gone())
     })
   }
 
   #add(chunk: Buffer): void {
-    // The rest of a rejected body is read and dropped, because some clients read the response only after they have sent the whole body.
+    // The remaining chunks of a rejected body are read and dropped, because some clients read the response only after they have sent the
+    // whole body.
     if (this.#settled) return
     this.#size += chunk.length
     this.#chunks += 1
@@ -127,7 +136,7 @@ class Receiver implements Received {
     }
     if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())
     if (this.#bytes === undefined) {
-      // Most bodies arrive in one chunk, which needs no copy.
+      // Most bodies arrive in one chunk, which need not be copied.
       if (this.#size === this.#announced && this.#size <= smallBytes) {
         this.#only = chunk
         return
@@ -145,7 +154,7 @@ class Receiver implements Received {
     this.#finish(this.#only ?? this.#bytes?.whole() ?? Buffer.alloc(0))
   }
 
-  /** Called when the body is complete: passes it on once there is memory to parse it. */
+  /** Waits until there is memory to parse the complete body, and then passes the body to `done`. */
   #finish(bytes: Buffer): void {
     const { costOf, budget, what } = this.#options
     const cost = requestCost + costOf(bytes)
@@ -171,13 +180,14 @@ class Receiver implements Received {
     this.#bytes = undefined
   }
 
-  /** Calls `goOn` at once if there is memory for `bytes` more, else pauses the connection and calls it later. */
+  /** Reserves `bytes` more and calls `goOn`: immediately if there is room, otherwise later, with the connection paused in the meantime. */
   #withRoom(bytes: number, goOn: () => void, isPart = false): void {
     if (bytes <= 0 || this.charge.grow(bytes, isPart)) return goOn()
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
-    // The request is not rejected before its deadline, because the API server does not retry a rejected call: it fails the user's request.
+    // A request that waits for memory is rejected only at its deadline: the API server does not retry a rejected call, so the request of
+    // the user would fail.
     this.#patience ??= clock.after(deadlineFrom(this.#timeout) - (clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))
@@ -196,7 +206,7 @@ class Receiver implements Received {
     this.charge.waitsForPeer(() => this.#endConnection(new BodyRefused(408, 'The body came too slowly while others waited for memory.')))
   }
 
-  /** Rejects a body and closes the connection without reading the rest. */
+  /** Rejects a body and closes the connection without reading the rest of the body. */
   #endConnection(error: BodyRefused): void {
     this.#settle(error)
     this.#request.destroy()
@@ -212,5 +222,5 @@ function gone(): BodyRefused {
   return new BodyRefused(400, 'The connection was closed before the body was complete.')
 }
 
-/** Advice for messages about the memory budget. */
+/** Advice for error messages about the memory budget. */
 export const limitAdvice = 'raise the memory limit of the container (or --memory-limit, run({ memoryLimitBytes }))'

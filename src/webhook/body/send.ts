@@ -1,13 +1,16 @@
-/** Sends responses. Most are short; a response with the patch of a large object may have some megabytes. */
+/** Sends responses. Most of them are short, but the patch of a large object may have several megabytes. */
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { expectEarlyRequest, longAnswer } from '../../runtime/early-request.ts'
 
-/** Number of bytes that TLS encrypts in a fraction of a millisecond. */
+/** Number of bytes that are written in one iteration of the event loop. TLS encrypts them in a fraction of a millisecond. */
 const bytesPerTurn = 256 * 1024
 
-/** Sends JSON. A long response is written in pieces, one in each turn of the event loop, because TLS encrypts a write synchronously. */
+/**
+ * Sends a JSON response. A long response is split, and one chunk is written in each iteration of the event loop: TLS encrypts each write
+ * synchronously, and would otherwise block other requests.
+ */
 export function sendAnswer(reply: Pick<FastifyReply, 'type' | 'header' | 'send' | 'raw'>, answer: string | Buffer): unknown {
   if (answer.length > longAnswer) expectEarlyRequest(reply.raw.socket)
   reply.type('application/json')

@@ -1,4 +1,7 @@
-/** Combines all webhooks for the same objects into one, with one entry in the webhook configurations, one path and one response. */
+/**
+ * Combines the webhooks of several operators for the same objects into one: it has one entry in the webhook configuration, one path, and
+ * sends one response.
+ */
 import { ProreusError } from '../../api/errors.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupKindOf, groupResourceOf } from '../../api/group-version-kind.ts'
@@ -12,28 +15,31 @@ import { operationsOf, schemaKindOf } from './definition.ts'
 import { mutatePath, validatePath } from './paths.ts'
 import type { WebhookFilters, WebhookSettings } from './settings.ts'
 
-/** A webhook of one of the operators of a process. */
+/** A webhook of one of the operators in the process. */
 export interface OperatorWebhook extends WebhookDefinition {
-  /** The client of its handlers, with the operator's field manager and user agent. Default: the client of the server. */
+  /**
+   * The client for the handlers of this webhook, with the field manager and user agent of its operator. Default: the client of the webhook
+   * server.
+   */
   readonly client?: Client
 }
 
-/** The webhooks to call for an operation, in declared order. */
+/** The webhooks whose handlers are called for an operation, in the order in which they are declared. */
 export type OrderedWebhooks = readonly OperatorWebhook[]
 
-/** A webhook as the server and the manifests need it: for one version of a type, or for one subresource. */
+/** A combined webhook, for one version of a type or for one subresource. The server and the manifests use it. */
 export interface CombinedWebhook {
   readonly type: ResourceType
-  /** The kind, when its schema applies; undefined for other types and for subresources. */
+  /** The kind whose schema validates the objects; undefined for a type that was not defined as a kind, and for subresources. */
   readonly schemaKind: Kind | undefined
   readonly version: string
   readonly subresource: string
-  /** The `name` that the webhooks declare; empty by default. */
+  /** The `name` that the webhooks declare; empty when they declare no name. */
   readonly name: string
   readonly filters: WebhookFilters
-  /** The webhooks with a handler, for each operation. */
+  /** The webhooks that have handlers for each operation. */
   readonly handlers: Readonly<Record<Operation, OrderedWebhooks>>
-  /** Path and operations of the mutating webhook; without operations it is not registered. */
+  /** The path and operations of the mutating webhook. If `operations` is empty, no mutating webhook is registered. */
   readonly mutating: { readonly path: string; readonly operations: readonly Operation[] }
   readonly validating: { readonly path: string; readonly operations: readonly Operation[] }
   readonly refuseInvalidEarly: boolean
@@ -41,25 +47,26 @@ export interface CombinedWebhook {
   readonly timeoutSeconds: number
   readonly failurePolicy: 'Fail' | 'Ignore'
   readonly sideEffects: 'None' | 'NoneOnDryRun'
-  /** Undefined when no webhook declares one. */
+  /** Undefined when none of the combined webhooks declares a `reinvocationPolicy`. */
   readonly reinvocationPolicy: 'Never' | 'IfNeeded' | undefined
 }
 
 const allOperations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
-/** The API server accepts no patch for a DELETE. */
+/** The operations that a mutating webhook may have. The API server accepts no patch for a DELETE. */
 const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 'CONNECT'])
 
 /**
- * Combines the webhooks of all operators of a process. A kind with several served versions results in one webhook for each version:
- * handlers for the kind are called in the stored version, handlers for a `versionOf` in that version. With `matchPolicy: Equivalent` the
- * API server converts objects of other versions for the stored version's webhook, too; the other versions' webhooks validate against their
- * schema.
+ * Combines the webhooks of all operators in the process. A kind with several served versions results in one webhook for each version.
+ * Handlers that are defined for the kind are called with objects of the stored version; handlers that are defined for a `versionOf` are
+ * called with objects of that version. With `matchPolicy: Equivalent`, the API server also calls the webhook for the stored version when
+ * the request has another version, and converts the object. The webhooks for other versions validate objects with the schemas of these
+ * versions.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when webhooks of one type select different requests and have no `name`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when webhooks of one type have different filters and no `name`.
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // All versions of a kind are combined together, each with its own handlers.
+  // All versions of a kind are in one group, so `combine` can create a webhook for each of them, with the handlers of that version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type
@@ -89,7 +96,7 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
       (definition) => operationsOf(definition).includes(operation) && functions.some((name) => definition.handlers[name] !== undefined),
     )
   const judgesContent = schemaKind !== undefined
-  // A webhook without handlers is not registered: it would only be a risk for the availability of the API server.
+  // A webhook without handlers is not registered, because it would only reduce the availability of the API server.
   const mutates = (operation: Operation): boolean =>
     mutable.has(operation) && (judgesContent || refuseInvalidEarly || isAnswered(operation, 'default'))
   const validates = (operation: Operation): boolean =>
@@ -120,7 +127,7 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   })
 }
 
-/** Returns the kind whose schema the webhooks use; undefined when no webhook was defined with a kind that has a schema. */
+/** Returns the kind whose schema the webhooks use; undefined when none of them was defined for a kind with a schema. */
 function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
   const [kind, another] = new Set(definitions.map(({ type }) => schemaKindOf(type)).filter((one) => one !== undefined))
   if (kind === undefined || another === undefined) return kind
@@ -128,8 +135,8 @@ function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
 }
 
 /**
- * Returns whether invalid objects are rejected by the mutating webhook. Default: true for a kind with a schema, because the user would
- * otherwise get the schema's errors without the errors of the handlers. If one webhook declares false, that applies to all.
+ * Returns whether the mutating webhook rejects invalid objects. Default: true for a kind with a schema, because otherwise the API server
+ * would return the errors of the schema without those of the handlers. If one webhook declares false, false applies to all of them.
  */
 function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean): boolean {
   const explicit = settings.map(({ refuseInvalidEarly }) => refuseInvalidEarly).filter((one) => one !== undefined)
@@ -141,7 +148,12 @@ function handlersByOperation(definitions: OrderedWebhooks): Readonly<Record<Oper
   return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') }
 }
 
-/** Returns the filters, which must be equal in all webhooks of an entry, because the API server evaluates them before it calls any. */
+/**
+ * Returns the filters of the webhooks of an entry. They must be equal, because the API server evaluates them once for the entry, before it
+ * calls the webhook.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the filters differ.
+ */
 function sameFilters(definitions: readonly WebhookDefinition[]): WebhookFilters {
   const [first, ...others] = definitions.map(({ settings }) => filtersOf(settings))
   const fields = ['matchConditions', 'objectSelector', 'namespaceSelector', 'scope', 'matchPolicy'] as const
@@ -165,7 +177,7 @@ function filtersOf({ matchConditions, objectSelector, namespaceSelector, scope, 
   }
 }
 
-/** Two groups may result in the same path: `a.b` and `a-b`. */
+/** Throws when two types result in the same path, for example because their groups are `a.b` and `a-b`. */
 function refuseDuplicates(combined: readonly CombinedWebhook[]): void {
   const paths = new Map<string, ResourceType>()
   for (const { type, validating } of combined) {
@@ -178,7 +190,7 @@ function refuseDuplicates(combined: readonly CombinedWebhook[]): void {
   }
 }
 
-/** Returns, for each operation, the webhooks that define at least one of these handlers. */
+/** Returns, for each operation, the webhooks that define at least one of the handlers named in `functions`. */
 export function handlersWith(
   handlers: CombinedWebhook['handlers'],
   ...functions: readonly (keyof WebhookHandlers<JsonObject>)[]

@@ -1,4 +1,4 @@
-/** The context of a webhook handler. */
+/** The context that webhook handlers receive. */
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../api/json.ts'
 import type { CacheReader } from '../../cache/cache.ts'
@@ -7,7 +7,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** The authenticated requester. */
+/** The authenticated user who sent the request to the API server. */
 export interface UserInfo {
   readonly username: string
   readonly uid?: string
@@ -15,100 +15,107 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** A resource as the API server names it in a review. */
+/** The resource of an admission request. */
 export interface GroupVersionResource {
-  /** Empty for the core group. */
+  /** The API group; empty for the core group. */
   readonly group: string
   readonly version: string
   /** The plural name, without a subresource. */
   readonly resource: string
 }
 
-/** The `CreateOptions`, `UpdateOptions`, `PatchOptions` or `DeleteOptions` of `meta/v1` that the requester sent; undefined for CONNECT. */
+/**
+ * The options that the requester sent: `CreateOptions`, `UpdateOptions`, `PatchOptions` or `DeleteOptions` of `meta/v1`. They are empty for
+ * CONNECT.
+ */
 export interface OperationOptions {
   readonly apiVersion?: string
   readonly kind?: string
   readonly dryRun?: readonly string[]
   readonly fieldManager?: string
   readonly fieldValidation?: string
-  /** For server-side apply only. */
+  /** Set only for server-side apply requests. */
   readonly force?: boolean
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: string
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** The parts of the context that need no cluster; also available offline, to `proreus validate`. */
+/** The context of handlers that do not read the cluster. `proreus validate` provides it without a cluster, too. */
 export interface ReviewContext<T = unknown> {
   readonly operation: Operation
   readonly dryRun: boolean
   readonly user: UserInfo
-  /** Empty for a cluster-scoped object. */
+  /** The namespace of the object; empty for a cluster-scoped object. */
   readonly namespace: string
-  /** Empty until the API server has generated it. */
+  /** The name of the object; empty if the API server has not yet generated it. */
   readonly name: string
-  /** The resource, in the version that the webhook is registered for. */
+  /** The resource, in the version for which the webhook is registered. */
   readonly resource: GroupVersionResource
-  /** `status`, `scale`, `exec`, …; empty for the object itself. */
+  /** The subresource of the request, such as `status`, `scale` or `exec`; empty when the request has none. */
   readonly subResource: string
   readonly options: OperationOptions
-  /** The object before an update or a delete. */
+  /** The stored object; defined for UPDATE and DELETE. */
   readonly oldObject: DeepReadonly<T> | undefined
-  /** Aborts when the response is no longer needed: deadline passed, API server gone, process stopping. */
+  /**
+   * Aborts when the response is no longer needed, because the deadline has passed, the API server has closed the connection or the process
+   * is stopping.
+   */
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Adds a warning, which kubectl prints; keep it below 120 characters. */
+  /** Adds a warning to the response, which kubectl prints. It should have less than 120 characters. */
   warn(text: string): void
   /**
-   * Adds an annotation to the API server's audit event of the request, whether it is allowed or denied. The API server prefixes the key
-   * with the name of the webhook: `validate-memcached-v1.cache.example.com/KEY`. The first value of a key wins: as in kube-apiserver,
-   * another value is logged and ignored.
+   * Adds an annotation to the audit event of the API server for this request, even if the request is denied. The API server prefixes the
+   * key with the name of the webhook: `validate-memcached-v1.cache.example.com/KEY`. If handlers set different values for a key, the first
+   * value is kept, as in kube-apiserver, and the others are logged.
    *
-   * @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop: a key has up to 63 letters, digits, `-`, `_` and `.`,
+   * @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop. A key has at most 63 letters, digits, `-`, `_` and `.`,
    * begins and ends with a letter or digit, and contains no `/`.
    */
   audit(key: string, value: string): void
 }
 
-/** The action to check; see `resourceAttributes` of a SubjectAccessReview. */
+/** The permission to check. The fields are those of `resourceAttributes` in a SubjectAccessReview. */
 export interface AccessAttributes {
-  /** `get`, `list`, `create`, `update`, `patch`, `delete`, …, or a verb of your own RBAC rules, such as `use`. */
+  /** The verb: `get`, `list`, `create`, `update`, `patch`, `delete`, …, or a custom verb of your RBAC rules, such as `use`. */
   readonly verb: string
-  /** The type to act on: a kind of yours, one like `core.secret`, or the result of `resourceType({ … })`. */
+  /** The type of the resource: a kind that you define, a built-in type such as `core.secret`, or the result of `resourceType({ … })`. */
   readonly type: ResourceType
   readonly subresource?: string
-  /** Default: the namespace of the request; empty: all namespaces. Ignored for cluster-scoped types. */
+  /** The namespace. Default: the namespace of the request. An empty string stands for all namespaces. Ignored for cluster-scoped types. */
   readonly namespace?: string
-  /** Default: any name. */
+  /** The name of the object. Default: any name. */
   readonly name?: string
 }
 
-/** The context of handlers that may read the cluster. */
+/** The context of handlers that may read the cluster: `validateInCluster` and `validateDelete`. */
 export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
   /**
-   * A client for the API server, whose requests are aborted with `signal`. A webhook whose handlers write with it declares `sideEffects:
-   * 'NoneOnDryRun'`, and they write nothing when `dryRun` is true.
+   * A client for the API server. Its requests are aborted when `signal` aborts. A webhook whose handlers write with this client must
+   * declare `sideEffects: 'NoneOnDryRun'`, and its handlers must write nothing when `dryRun` is true.
    */
   readonly client: Client
   /**
-   * Reads from the informers of this process, without a request; objects are frozen, and may be older than those of the API server. It
-   * serves the types in the webhook's `reads`, which are synced before the handler is called.
+   * Reads from the informers of this process, without a request to the API server. The objects are frozen, and may be older than those in
+   * the API server. The cache has the types in the webhook's `reads`, which have synced before the handler is called.
    *
-   * A read of any other type throws (`PRO_INPUT`), even if a controller of this process watches that type, because the webhook would break
-   * in a process without that controller. A read also throws when the cache cannot know whether the object exists: for a namespaced type
-   * without a namespace in the key and, in a process that is limited to some namespaces, for another namespace or all namespaces.
+   * A read of any other type throws `PRO_INPUT`, even if a controller in this process watches that type: the webhook would fail in a
+   * process without that controller. A read also throws when the cache cannot contain all matching objects. This is the case for a
+   * namespaced type when the key has no namespace, and, in a process that is limited to certain namespaces, for all other namespaces and
+   * for all namespaces together.
    */
   readonly cache: CacheReader
   /**
-   * Checks whether the requester has another permission, with a SubjectAccessReview whose result is cached for some seconds. Add the rule
-   * `accessReviewRule` to `rbac`.
+   * Checks with a SubjectAccessReview whether the requester has another permission. The result is cached for a few seconds. The webhook
+   * needs `accessReviewRule` in its `rbac`.
    *
    * ```ts
    * const allowed = await context.requesterCan({ verb: 'create', type: core.pod })
    * return allowed ? [] : [forbidden('spec.template', `user "${context.user.username}" cannot create pods`)]
    * ```
    *
-   * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the SubjectAccessReview fails; a missing permission is not an error.
+   * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the SubjectAccessReview fails. A missing permission is not an error.
    */
   requesterCan(attributes: AccessAttributes): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-/** `defineWebhook(type, handlers)`: declares admission webhooks. */
+/** `defineWebhook(type, handlers)`: defines admission webhooks. */
 import { ProreusError } from '../../api/errors.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
@@ -20,31 +20,38 @@ export type { WebhookSettings } from './settings.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * An object of an admission request. On a create it has neither `uid`, `creationTimestamp` nor `resourceVersion` yet and, with
- * `generateName`, no name; the namespace is set.
+ * The object of an admission request. On CREATE it does not yet have `uid`, `creationTimestamp` and `resourceVersion`. With `generateName`
+ * it has no name. The namespace is always set.
  */
 export type Incoming<T> = T extends { metadata: ObjectMeta }
   ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> & Pick<T['metadata'], 'namespace'> }
   : T
 
-/** An empty list allows the request. A failure `Status` denies it with exactly this status, e.g. `failure(403, 'Forbidden', …)`. */
+/**
+ * The result of a handler. An empty list allows the request. A failure `Status` denies the request and is returned to the user unchanged,
+ * e.g. `failure(403, 'Forbidden', …)`.
+ */
 export type Verdict = readonly FieldError[] | Status
 
 /**
- * Handlers; `T` is the object as stored, with the schema's defaults. Objects are frozen: return a changed copy.
+ * The handlers of a webhook. `T` is the type of the stored object, to which the defaults of the schema have been applied. Objects are
+ * frozen: handlers return a changed copy.
  *
- * The handlers of several webhooks for the same type, of one operator or of several, are called in the order in which they are declared.
- * Each `default` receives the result of the previous one; errors are collected, and a rejection is final.
+ * Several webhooks, of one operator or of several, may have handlers for the same type. They are called in the order in which they are
+ * declared. Each `default` receives the result of the previous one. The errors of all validation handlers are collected; a failure `Status`
+ * ends the validation.
  */
 export interface WebhookHandlers<T> {
   /**
-   * Applies defaults beyond those of the schema, which are applied already; returns a changed copy, or the same object. Required fields may
-   * still be missing, and can be set here. Not called when a value has the wrong type.
+   * Applies defaults that the schema cannot express. It returns a changed copy, or the same object. The defaults of the schema have been
+   * applied before. Required fields may still be missing, and this handler may set them. It is not called when a field has a value of the
+   * wrong type.
    */
   default?(object: DeepReadonly<Incoming<T>>, context: ReviewContext<T>): Awaitable<DeepReadonly<Incoming<T>>>
   /**
-   * Validates beyond the schema, without reading the cluster. `old` is defined for an update. Also called for an object that the schema
-   * rejects, because the user should get all errors at once; an exception for such an object is ignored.
+   * Validates what the schema cannot express, without reading the cluster. `old` is defined for an update. The handler is also called for
+   * an object that the schema rejects, because the user should get all errors at the same time. If it throws for such an object, the
+   * exception is ignored.
    */
   validate?(
     object: DeepReadonly<Incoming<T>>,
@@ -52,29 +59,29 @@ export interface WebhookHandlers<T> {
     context: ReviewContext<T>,
   ): Awaitable<readonly FieldError[]>
   /**
-   * Validates with the help of the cluster. Called by the validating webhook with the final object, also when `validate` has rejected the
-   * object, because the user should get all errors at once.
+   * Validates an object with reads from the cluster. The validating webhook calls it with the final object. It is also called when
+   * `validate` has rejected the object, because the user should get all errors at the same time.
    */
   validateInCluster?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
-  /** Validates a deletion; without it every deletion is allowed. */
+  /** Validates a deletion. Without this handler, every deletion is allowed. */
   validateDelete?(object: DeepReadonly<T>, context: AdmissionContext<T>): Awaitable<Verdict>
 }
 
-/** The handlers for one type or subresource without their static types, and their settings. */
+/** The handlers and settings of a webhook for one type or subresource. The handlers have no static object types. */
 export interface WebhookDefinition {
   readonly type: ResourceType
-  /** Empty for the object itself. */
+  /** The name of the subresource; empty for a webhook on the objects of the type themselves. */
   readonly subresource: string
   readonly handlers: WebhookHandlers<JsonObject>
   readonly settings: WebhookSettings
 }
 
 /**
- * Defines admission webhooks. For a kind, its schema applies defaults and validates before the handlers are called; for any other type only
- * the handlers run.
+ * Defines admission webhooks. For a kind, its schema applies defaults and validates the object before the handlers are called. For any
+ * other type, only the handlers are called.
  *
- * With a `subresource` (`scale`, `status`, `exec`, …) the webhook is called only for that subresource. The object is then the body of the
- * request to the subresource, for example a `Scale` or `PodExecOptions`.
+ * With a `subresource` (`scale`, `status`, `exec`, …), the API server calls the webhook only for this subresource. The object is then the
+ * body of the request to the subresource, for example a `Scale` or `PodExecOptions`.
  *
  * @example
  * defineWebhook(memcached, {
@@ -88,7 +95,7 @@ export interface WebhookDefinition {
  * validateInCluster: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all errors: a match condition that does not compile, a malformed selector, …
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all errors, for example a match condition that does not compile or a malformed selector.
  */
 export function defineWebhook<R extends ResourceType, const Subresource extends string = ''>(
   type: R,
@@ -113,7 +120,7 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
   return Object.freeze(webhook)
 }
 
-/** Returns the operations that the webhook is called for: those in its settings, otherwise those for which there is a handler. */
+/** Returns the operations for which the API server calls the webhook: those in its settings, by default those that its handlers support. */
 export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations
   if (subresource !== '') return [operationOf(subresource)]
@@ -121,7 +128,7 @@ export function operationsOf({ type, subresource, handlers, settings }: WebhookD
   return handlers.validateDelete === undefined ? aboutContent : [...aboutContent, 'DELETE']
 }
 
-/** Returns the kind, if the type was defined with a schema. */
+/** Returns the kind that the type belongs to; undefined when the type was not defined with a schema. */
 export function schemaKindOf(type: ResourceType): Kind | undefined {
   return kindOf(type)
 }
@@ -130,7 +137,7 @@ function hasHandlers(handlers: WebhookHandlers<JsonObject>): boolean {
   return handlesContent(handlers) || handlers.validateDelete !== undefined
 }
 
-/** Returns whether a handler defaults or validates objects, as opposed to deletions only. */
+/** Returns whether there is a handler that defaults or validates objects. A webhook with only `validateDelete` has none. */
 function handlesContent({ default: fill, validate, validateInCluster }: WebhookHandlers<JsonObject>): boolean {
   return (fill ?? validate ?? validateInCluster) !== undefined
 }

@@ -1,20 +1,20 @@
-/** `matchConditions`: CEL expressions that must be true for the API server to call a webhook. */
+/** `matchConditions`: CEL expressions. The API server calls the webhook only if all of them are true. */
 import type { JsonObject } from '../../api/json.ts'
 import { qualifiedName } from '../../api/name-syntax.ts'
 import { dynamicValue } from '../../cel/types/dynamic-value.ts'
 import { compileMatchCondition } from '../../cel/match-conditions.ts'
 
 export interface MatchCondition {
-  /** A qualified name, unique in its webhook, for logs and metrics of the API server. */
+  /** A qualified name, which is unique in the webhook. The API server uses it in its logs and metrics. */
   readonly name: string
-  /** A CEL expression of type bool: `request.userInfo.username != "system:kube-scheduler"`. */
+  /** A CEL expression of type bool, for example `request.userInfo.username != "system:kube-scheduler"`. */
   readonly expression: string
 }
 
-/** The API server's limit. */
+/** The API server's maximum number of match conditions in a webhook. */
 const maxConditions = 64
 
-/** Returns all errors for which the API server would reject the conditions. */
+/** Returns all errors that would make the API server reject the match conditions. */
 export function matchConditionProblems(conditions: readonly MatchCondition[]): string[] {
   const names = new Set<string>()
   const problems = conditions.length > maxConditions ? [`matchConditions: must be ${maxConditions} at most`] : []
@@ -33,15 +33,15 @@ function expressionProblem(expression: string): string | undefined {
   if (expression.trim() === '') return 'must not be empty'
   const compiled = compileMatchCondition(expression.trim())
   if ('problem' in compiled) return compiled.problem
-  // The API server accepts the variable, but it is always null for webhooks.
+  // The API server accepts `namespaceObject` in match conditions of webhooks, but its value is always null there.
   return compiled.expression.used.has('namespaceObject') ? 'namespaceObject is not known to webhooks: use namespaceSelector' : undefined
 }
 
 const ofTheObject: ReadonlySet<string> = new Set(['object', 'oldObject'])
 
 /**
- * Returns whether a condition that uses only the object and the old object excludes a request that creates this object; other conditions
- * are not evaluated.
+ * Returns whether a match condition excludes the creation of this object. Only conditions that use no variables except `object` and
+ * `oldObject` are evaluated.
  */
 export function isRuledOut(conditions: readonly MatchCondition[], object: JsonObject): boolean {
   return conditions.some(({ expression }) => {

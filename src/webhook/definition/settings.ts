@@ -1,4 +1,4 @@
-/** Settings of a webhook besides its handlers: when the API server calls it, and what happens when the call fails. */
+/** The settings of a webhook, except its handlers: when the API server calls the webhook, and what happens when the call fails. */
 import { ProreusError } from '../../api/errors.ts'
 import { groupKindOf } from '../../api/group-version-kind.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
@@ -15,66 +15,83 @@ import type { Operation } from './context.ts'
 import type { MatchCondition } from './match-condition.ts'
 import { matchConditionProblems } from './match-condition.ts'
 
-/** Filters on requests, besides type, subresource and operations. Webhooks of one type with different filters need a `name`. */
+/**
+ * Filters for requests, in addition to the type, the subresource and the operations. Webhooks for one type that have different filters need
+ * a `name`.
+ */
 export interface WebhookFilters {
   /**
-   * CEL expressions over `object`, `oldObject`, `request` and `authorizer` that must all be true; at most 64. The API server evaluates them
-   * before the call, so a request that they exclude causes no call. They are compiled when the webhook is defined.
+   * At most 64 CEL expressions over `object`, `oldObject`, `request` and `authorizer`, which must all be true. The API server evaluates
+   * them, and does not call the webhook for requests that they exclude. They are compiled when the webhook is defined.
    */
   readonly matchConditions?: readonly MatchCondition[]
-  /** Matches the labels of the object or of the old object; one match suffices. A user who may set labels can bypass it. */
+  /**
+   * Selects requests by the labels of the object or of the old object; it is sufficient that one of them matches. A user who may set labels
+   * can bypass the webhook.
+   */
   readonly objectSelector?: LabelSelector
   /**
-   * Matches the labels of the object's namespace, or those of a Namespace itself. Other cluster-scoped objects always match. Default: all
-   * namespaces for a kind of your own; for other types all but `kube-system` and the namespace of the operator, whose Pods must be able to
-   * start while the webhook is down. `{}` selects these, too.
+   * Selects requests by the labels of the object's namespace. For a Namespace object, its own labels are used. Other cluster-scoped objects
+   * always match. Default for kinds that you define: all namespaces. Default for other types: all namespaces except `kube-system` and the
+   * namespace of the operator, because the operator's Pods must be able to start while the webhook is down. `{}` selects all namespaces.
    */
   readonly namespaceSelector?: LabelSelector
-  /** Default: the scope of the type. */
+  /** The scope of the objects for which the webhook is called. Default: the scope of the type. */
   readonly scope?: 'Namespaced' | 'Cluster' | '*'
   /**
-   * `Equivalent` (default): the webhook is also called for requests in other versions of the type, whose objects the API server converts to
-   * this version. With `Exact` such requests bypass the webhook.
+   * `Equivalent` (default): the API server also calls the webhook for requests with other versions of the type, and converts their objects
+   * to the version of the webhook. `Exact`: these requests bypass the webhook.
    */
   readonly matchPolicy?: 'Exact' | 'Equivalent'
 }
 
 export interface WebhookSettings extends WebhookFilters {
   /**
-   * Default: `CREATE` and `UPDATE`, and `DELETE` with a `validateDelete`; for a subresource the operation of its requests: `CONNECT` for
-   * `exec`, `attach`, `portforward` and `proxy`, `CREATE` for `eviction`, `binding` and `token`, `UPDATE` for the others.
+   * The operations for which the webhook is called. Default: `CREATE` and `UPDATE`, and `DELETE` if there is a `validateDelete`. For a
+   * subresource, the default is the operation of its requests: `CONNECT` for `exec`, `attach`, `portforward` and `proxy`, `CREATE` for
+   * `eviction`, `binding` and `token`, `UPDATE` for all others.
    */
   readonly operations?: readonly Operation[]
-  /** Distinguishes webhooks of one type with different filters: each gets an entry and a path of its own. */
+  /**
+   * Distinguishes webhooks for one type that have different filters. Each name results in a separate entry in the webhook configuration,
+   * with its own path.
+   */
   readonly name?: string
   /**
-   * Timeout of the API server's call in seconds, 1 to 30. Default 10. When several webhooks are combined into one entry, their longest
-   * timeout applies.
+   * The API server's timeout for calls of the webhook in seconds, from 1 to 30. Default 10. If several webhooks are combined into one entry
+   * of the webhook configuration, the longest timeout applies.
    */
   readonly timeoutSeconds?: number
   /**
-   * Reaction of the API server to a failed call. Default `Fail`. When several webhooks are combined into one entry, `Fail` takes
-   * precedence.
+   * The API server's reaction when the call of the webhook fails: `Fail` (default) rejects the request, `Ignore` allows it. If several
+   * webhooks are combined into one entry of the webhook configuration, `Ignore` applies only if all of them set it.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore'
   /**
-   * `NoneOnDryRun` for a webhook whose handlers write: they must check `context.dryRun`. Default `None`. The API server accepts no other
+   * `NoneOnDryRun` if a handler of the webhook writes; it must then check `context.dryRun`. Default `None`. The API server accepts no other
    * values.
    */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
-  /** `IfNeeded`: `default` is called again when a later webhook, also of another process, has changed the object. Default `Never`. */
+  /**
+   * `IfNeeded`: the API server calls the mutating webhook, and thereby `default`, again when a webhook that it called later has changed the
+   * object. Default `Never`.
+   */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   /**
-   * With true, the mutating webhook rejects an invalid object, with the errors of the schema and of the handlers together. With false, the
-   * user first gets only the schema's errors, because the API server validates against the schema before it calls validating webhooks.
-   * Default: true for a kind with a schema, unless one of several webhooks declares false; false for other types.
+   * True: the mutating webhook rejects an invalid object, with the errors of the schema and of the handlers together. False: the user gets
+   * the errors of the schema first, without those of the handlers, because the API server validates the schema before it calls validating
+   * webhooks. Default for a kind with a schema: true, unless one of several combined webhooks declares false. Default for other types:
+   * false.
    */
   readonly refuseInvalidEarly?: boolean
-  /** Types that `context.cache` reads: every replica watches them, and the RBAC rules for that are added. */
+  /**
+   * The types that handlers read from `context.cache`. Every replica watches them, and `proreus generate` adds the RBAC rules that this
+   * requires.
+   */
   readonly reads?: readonly ResourceType[]
-  /** Indexes that the handlers pass to `context.cache.list`, on types in `reads`. */
+  /** The indexes that handlers pass to `context.cache.list`. Their types must be in `reads`. */
   readonly indexes?: readonly CacheIndex[]
-  /** RBAC rules that the handlers need. */
+  /** The RBAC rules that the handlers require. */
   readonly rbac?: readonly PolicyRule[]
 }
 
@@ -100,11 +117,15 @@ const webhookChecks = { ...settingsChecks, ...handlerChecks, subresource: isText
 const checkWebhook = hasOptions(webhookChecks)
 const checkInstance = hasOptions(webhookChecks, [], { mayHaveOthers: true })
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all errors. */
+/**
+ * Validates the settings of a webhook.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all errors.
+ */
 export function checkSettings(type: ResourceType, subresource: string, settings: WebhookSettings): void {
   const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector, reads = [], indexes = [] } = settings
   const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
-  // Handlers may be methods of an instance, which has fields of its own.
+  // A webhook may be an instance of a class with handlers as its methods. Such an instance may have other fields, too.
   const check = Object.getPrototypeOf(settings) === Object.prototype ? checkWebhook : checkInstance
   refuseWebhook(about, check(settings, ''))
   const problems = [

@@ -1,16 +1,16 @@
-/** The subresources that webhooks can be defined for: the operation of their admission requests, and the type of their objects. */
+/** The subresources for which webhooks can be defined: the operation of their admission requests, and the type of their objects. */
 import type { models } from '../../api/kubernetes/models.ts'
 import type { ObjectOf, ResourceType } from '../../api/group-version-kind.ts'
 import { resourceType } from '../../api/group-version-kind.ts'
 import type { Operation } from './context.ts'
 
 /**
- * All types of all groups, for `defineWebhook(anyResource, { subresource: 'scale', … })`: one webhook for the `scale` subresource of every
- * type. Without a `subresource` the webhook is called for every object that the API server stores, which is rarely intended.
+ * All types of all API groups. `defineWebhook(anyResource, { subresource: 'scale', … })` defines one webhook for the `scale` subresource of
+ * every type. Without a `subresource`, the API server calls the webhook for every object, which is rarely intended.
  */
 export const anyResource: ResourceType = resourceType({ group: '*', version: '*', kind: '*', plural: '*' })
 
-/** The object of `kubectl exec`. */
+/** The object of the `exec` subresource of a Pod, to which `kubectl exec` connects. */
 export interface PodExecOptions {
   apiVersion: 'v1'
   kind: 'PodExecOptions'
@@ -18,25 +18,28 @@ export interface PodExecOptions {
   stdout?: boolean
   stderr?: boolean
   tty?: boolean
-  /** Default: the only container, or the one of the annotation `kubectl.kubernetes.io/default-container`. */
+  /**
+   * The name of the container. Default: the container that the annotation `kubectl.kubernetes.io/default-container` names, or the only
+   * container.
+   */
   container?: string
   command: string[]
 }
 
-/** The object of `kubectl attach`. */
+/** The object of the `attach` subresource of a Pod, to which `kubectl attach` connects. */
 export interface PodAttachOptions extends Omit<PodExecOptions, 'kind' | 'command'> {
   kind: 'PodAttachOptions'
 }
 
-/** The object of `kubectl port-forward`. */
+/** The object of the `portforward` subresource of a Pod, to which `kubectl port-forward` connects. */
 export interface PodPortForwardOptions {
   apiVersion: 'v1'
   kind: 'PodPortForwardOptions'
-  /** Absent when the client uses the protocol that negotiates ports later. */
+  /** Absent when the client uses a protocol that negotiates the ports later. */
   ports?: number[]
 }
 
-/** A request that the API server proxies to a Pod, a Service or a Node. */
+/** The object of the `proxy` subresource of a Pod, a Service or a Node: a request that the API server forwards to it. */
 export interface ProxyOptions<Kind extends string> {
   apiVersion: 'v1'
   kind: Kind
@@ -48,16 +51,18 @@ type Sent<Model, ApiVersion extends string, Kind extends string> = Omit<Model, '
   kind: Kind
 }
 
-/** The object of the `scale` subresource of a Deployment or a custom resource: the wanted and the current number of replicas. */
+/**
+ * The object of the `scale` subresource, for example of a Deployment or a custom resource: the desired and the current number of replicas.
+ */
 export type Scale = Sent<models.V1Scale, 'autoscaling/v1', 'Scale'>
-/** A request to remove a Pod that respects its PodDisruptionBudget. */
+/** The object of the `eviction` subresource of a Pod: a request to delete the Pod, unless its PodDisruptionBudget forbids this. */
 export type Eviction = Sent<models.V1Eviction, 'policy/v1', 'Eviction'>
-/** The scheduler's decision. */
+/** The object of the `binding` subresource of a Pod, with which a scheduler assigns the Pod to a node. */
 export type Binding = Sent<models.V1Binding, 'v1', 'Binding'>
-/** A request for a token of a ServiceAccount. */
+/** The object of the `token` subresource of a ServiceAccount: a request for a token. */
 export type TokenRequest = Sent<models.AuthenticationV1TokenRequest, 'authentication.k8s.io/v1', 'TokenRequest'>
 
-/** Subresources whose object has a type of its own. */
+/** The types of the objects of subresources, by the kind of the resource. */
 type ObjectsOf = {
   Pod: {
     exec: PodExecOptions
@@ -72,7 +77,10 @@ type ObjectsOf = {
   ServiceAccount: { token: TokenRequest }
 }
 
-/** The object that a handler for a subresource receives; for an empty subresource the object itself. */
+/**
+ * The type of the object that the handlers receive. For a subresource, it is the type of the request body; for an empty subresource, the
+ * type of the webhook.
+ */
 export type ReviewedObject<R extends ResourceType, Subresource extends string> = Subresource extends 'scale'
   ? Scale
   : ObjectOf<R> extends { kind: infer Kind extends keyof ObjectsOf }
@@ -81,7 +89,7 @@ export type ReviewedObject<R extends ResourceType, Subresource extends string> =
       : ObjectOf<R>
     : ObjectOf<R>
 
-/** The operations of subresources in the core group; for all others webhooks are called with UPDATE. */
+/** The operations of requests to subresources in the core group. The requests to all other subresources have the operation UPDATE. */
 const requestedBy: Readonly<Record<string, Operation>> = {
   exec: 'CONNECT',
   attach: 'CONNECT',
@@ -92,7 +100,7 @@ const requestedBy: Readonly<Record<string, Operation>> = {
   token: 'CREATE',
 }
 
-/** Returns the operation with which the API server calls webhooks for a subresource. */
+/** Returns the operation of admission requests for a subresource. */
 export function operationOf(subresource: string): Operation {
   return Object.hasOwn(requestedBy, subresource) ? requestedBy[subresource]! : 'UPDATE'
 }

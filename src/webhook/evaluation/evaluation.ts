@@ -1,7 +1,7 @@
 /**
- * The parts of a review without handlers: the schema's defaults, validation, patch and response. Handlers run on the main thread and do not
- * depend on where the evaluation runs: `InlineEvaluation` runs on the main thread, `OffloadedEvaluation` delegates to one in a worker
- * thread.
+ * The steps of a review without the handlers: decoding, defaults and validation by the schema, the patch, and the response.
+ * `InlineEvaluation` performs them on the main thread. `OffloadedEvaluation` delegates them to an `InlineEvaluation` in a worker thread.
+ * Handlers always run on the main thread.
  */
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -9,46 +9,52 @@ import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../revi
 
 export type Verb = 'mutate' | 'validate'
 
-/** A plain value or, when something has to be awaited, a promise. */
+/** A plain value, or a promise if the value is not available yet. */
 export type Awaitable<T> = T | Promise<T>
 
-/** The decoded request, and the schema's errors. */
+/** The decoded request, and the result of the validation by the schema. */
 export interface Found {
   readonly request: AdmissionRequest
-  /** False when the webhook does not apply to the object, which is then admitted unchanged. */
+  /** False when the webhook does not apply to the object. The object is then admitted unchanged. */
   readonly applies: boolean
   readonly errors: ErrorList
   readonly warnings: readonly string[]
 }
 
 export interface ReviewedObjects {
-  /** The object; in a mutating webhook, with the schema's defaults. */
+  /** The object. In a mutating webhook, the defaults of the schema have been applied to it. */
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
 }
 
-/** The evaluation of one review. */
+/** The steps of one review, without the handlers. */
 export interface Evaluation {
-  /** The request as far as it is known: before a worker thread has parsed it, it may be undefined or lack `dryRun` and `options`. */
+  /**
+   * The decoded request. Before a worker thread has parsed the body, it may be undefined, or may not yet have the correct `dryRun` and
+   * `options`.
+   */
   readonly request: AdmissionRequest | undefined
   /**
-   * Decodes the request, applies the schema's defaults (in a mutating webhook) and validates the object. Ends when the call is aborted.
+   * Decodes the request, applies the defaults of the schema (in a mutating webhook) and validates the object. Rejects when `signal` aborts.
    *
    * @throws {MalformedReview} when the body is not an AdmissionReview.
    * @throws {BodyRefused} when the object exceeds the limits on values and nesting.
    */
   begin(call: { readonly signal: AbortSignal }): Awaitable<Found>
-  /** Returns the objects for the handlers. */
+  /** Returns the objects to pass to the handlers. */
   objects(): Awaitable<ReviewedObjects>
-  /** Replaces the object with a handler's result, and validates it. */
+  /** Replaces the object with the result of a handler, validates it with the schema, and returns the errors. */
   change(object: JsonObject): Awaitable<ErrorList>
-  /** Serializes the response, with the patch from the original object to the current one. */
+  /** Serializes the response. In a mutating webhook it contains the patch from the original object to the current one. */
   answer(response: AdmissionResponse): Awaitable<WrittenAnswer>
-  /** Releases the worker thread's copy of the objects: afterwards `answer` can only serialize a response without a patch. Idempotent. */
+  /** Releases the objects that the worker thread holds. After that, `answer` can serialize only a response without a patch. Idempotent. */
   close(): void
 }
 
-/** Calls `next` with a value, synchronously unless it is a promise: a promise costs more than the work of most reviews. */
+/**
+ * Calls `next` with `value`, or with the value that it resolves to. A value that is not a promise is passed synchronously, because a
+ * promise costs more time than most reviews take.
+ */
 export function whenReady<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(next) : next(value)
 }

@@ -1,4 +1,4 @@
-/** Decides from a sample of a review's body whether the main thread or a worker thread evaluates it. */
+/** Decides, from a sample of the body, whether a review is evaluated on the main thread or in a worker thread. */
 import type { Clock } from '../../runtime/clock.ts'
 import { isSoonEvaluated } from './offload-policy.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
@@ -10,21 +10,22 @@ import type { ReviewThreadOptions } from './review-threads.ts'
 import { ReviewThreads } from './review-threads.ts'
 
 /**
- * Creates the evaluation for the body of a request.
+ * Creates the evaluation of the review in a request body.
  *
- * @throws {MalformedReview} when the body is not an AdmissionReview; when a worker thread evaluates it, `begin` throws this instead.
+ * @throws {MalformedReview} when the body is not an AdmissionReview. If a worker thread evaluates the body, `begin` throws this error
+ * instead.
  */
 export type Evaluator = (body: Buffer | undefined) => Evaluation
 
 export interface EvaluatorOptions extends Pick<ReviewThreadOptions, 'threads' | 'maxOldGenerationSizeMb'> {
   /**
-   * Returns whether a body is evaluated on the main thread. Default: true for bodies of up to 128 KiB, and for ordinary ones of up to 1 MiB
-   * (`offload-policy.ts`).
+   * Returns whether the review in a body is evaluated on the main thread. Default: `isSoonEvaluated` in `offload-policy.ts`, which returns
+   * true for bodies of up to 128 KiB, and for bodies of up to 1 MiB that `looksOrdinary` accepts.
    */
   readonly isInline?: ((body: Buffer) => boolean) | undefined
 }
 
-/** The evaluators of all webhooks of a server, and their worker threads. */
+/** Creates the evaluations for all webhooks of a server, and owns the worker threads. */
 export class Evaluators {
   readonly #webhooks: readonly CombinedWebhook[]
   readonly #isInline: (body: Buffer) => boolean
@@ -43,7 +44,7 @@ export class Evaluators {
       body === undefined || this.#isInline(body) ? new InlineEvaluation(rules, readReview(body)) : new OffloadedEvaluation(body, offload)
   }
 
-  /** Stops the threads. */
+  /** Terminates the worker threads. */
   stop(): Promise<void> {
     return this.#threads.stop()
   }

@@ -1,4 +1,4 @@
-/** Evaluates a review in the current thread. */
+/** Evaluates a review in the thread of the caller. */
 import type { ErrorList } from '../../api/error-list.ts'
 import { addErrors, noErrors } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -11,11 +11,11 @@ import type { AdmissionRequest, AdmissionResponse, DecodedReview, WrittenAnswer 
 import { encodeReview, maxWarningLength } from '../review/admission-review.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 
-/** The parts of a webhook that the evaluation needs. */
+/** The properties of a webhook that its evaluations depend on. */
 interface EvaluationRules {
   readonly verb: Verb
   readonly schema: CompiledSchema | undefined
-  /** True when the webhook applies to the object itself rather than to a subresource. */
+  /** True when the webhook is for the objects of a type, false when it is for a subresource. */
   readonly isAboutObject: boolean
 }
 
@@ -27,16 +27,16 @@ export function rulesOf(
 }
 
 const noWarnings: readonly string[] = Object.freeze([])
-/** A CONNECT request to an aggregated API server may have no options; the handlers then get an empty object. */
+/** The object of a CONNECT request without options, which only aggregated API servers send. The handlers receive this empty object. */
 const noOptions: JsonObject = Object.freeze({})
-/** Maximum number of warnings about unknown fields. */
+/** Maximum number of warnings about unknown fields in one response. */
 const maxUnknownFields = 32
 
 export class InlineEvaluation implements Evaluation {
   readonly request: AdmissionRequest
   readonly #rules: EvaluationRules
   readonly #review: DecodedReview
-  /** The current object; undefined for a review without one, or when the webhook does not apply to it. */
+  /** The current object; undefined when the review has no object, or when the webhook does not apply to the object. */
   #object: JsonObject | undefined
 
   constructor(rules: EvaluationRules, review: DecodedReview) {
@@ -54,8 +54,8 @@ export class InlineEvaluation implements Evaluation {
     const raw = object ?? (request.operation === 'CONNECT' && verb === 'validate' ? noOptions : undefined)
     this.#object = raw
     if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
-    // The API server validates against the CRD's schema before it calls a validating webhook. Other callers may not; handlers must get
-    // valid objects.
+    // The API server validates the object with the CRD's schema before it calls a validating webhook. Other clients may not, and handlers
+    // must receive only valid objects.
     if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
     const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`.slice(0, maxWarningLength))
     this.#object = schema.default(raw)
@@ -81,7 +81,7 @@ export class InlineEvaluation implements Evaluation {
   }
 
   close(): void {
-    // There is nothing to release: the objects are on the heap of this thread.
+    // The objects are on the heap of this thread, so there is nothing to release.
   }
 
   #validate(object: JsonObject): ErrorList {

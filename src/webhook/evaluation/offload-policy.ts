@@ -1,30 +1,33 @@
-/** Samples a body to decide whether the main thread can evaluate its review without delaying other reviews. */
+/** Decides, from samples of a body, whether the main thread can evaluate the review without delaying other reviews. */
 import { smallBytes } from '../body/memory-budget.ts'
 
-/** Up to this size and number of values, an ordinary review takes some 10 ms, and 50 ms at worst. */
+/** Maximum size in bytes and number of values of an ordinary review, which takes about 10 ms, and at most 50 ms. */
 const ordinaryBytes = 1024 * 1024
 const ordinaryValues = 60_000
 
 const places = 96
 const width = 96
-/** Maximum number of samples without a field name: samples within long strings or lists of scalars. */
+/** Maximum number of samples without a field name. Such samples are inside long strings or lists of scalars. */
 const mostNameless = places / 8
-/** Maximum number of field names seen in one sample only: an ordinary body has few distinct names, each of them many times. */
+/**
+ * Maximum number of field names that occur in only one sample. An ordinary body has few distinct field names, and each of them occurs many
+ * times.
+ */
 const mostSingle = places / 8
 
 const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 
-/** Returns whether the review is evaluated on the main thread rather than in a worker thread. */
+/** Returns whether the review is evaluated on the main thread; false for evaluation in a worker thread. */
 export function isSoonEvaluated(bytes: Uint8Array): boolean {
   return bytes.length <= smallBytes || (bytes.length <= ordinaryBytes && looksOrdinary(bytes))
 }
 
 /**
- * Returns whether a body looks like an object that people write: few distinct field names and short values. `JSON.parse` handles 200 MB of
- * that in a second. Each distinct name costs a microsecond and more, as does each value, to parse, validate, default and patch; and
- * patterns are slow on long strings. The samples are at random places: a sender cannot hide other content between them.
+ * Returns whether a body looks like an ordinary object, with few distinct field names and short strings. `JSON.parse` handles 200 MB of
+ * such JSON per second. Each distinct name and each value costs at least a microsecond to parse, validate, default and patch, and patterns
+ * are slow on long strings. The samples are at random positions, so a client cannot hide other content between them.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()
@@ -41,7 +44,7 @@ export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.ran
   return nameless <= mostNameless && single <= mostSingle && (values / (places * width)) * bytes.length <= ordinaryValues
 }
 
-/** One sample: the first field name after `at`, still escaped, and the number of values that begin in the sample. */
+/** Returns the first field name in a sample, without unescaping it, and the number of values that begin in the sample. */
 function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonly values: number } {
   let name: string | undefined
   let lastQuote = -1
@@ -55,10 +58,10 @@ function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonl
         if (name === undefined && lastQuote >= 0 && nextByte(bytes, at + 1) === colon) name = textOf(bytes.subarray(lastQuote + 1, at))
         lastQuote = at
         break
-      // { and [
+      // `{` and `[`
       case 0x7b:
       case 0x5b:
-      // ,
+      // `,`
       case 0x2c:
         values += 1
         break

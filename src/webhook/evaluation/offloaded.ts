@@ -1,4 +1,4 @@
-/** The main thread's side of an evaluation in a worker thread. */
+/** Delegates the evaluation of a review from the main thread to a worker thread. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -10,12 +10,12 @@ import { writeDelta } from './thread-delta.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 
-/** Number of values to parse or serialize in one turn of the event loop: about a millisecond. */
+/** Number of values that are parsed or serialized in one iteration of the event loop, which takes about a millisecond. */
 const valuesPerTurn = 5000
 
 interface OffloadOptions {
   readonly threads: ReviewThreads
-  /** Index of the webhook in the thread. */
+  /** The index of the webhook in `ReviewThreadOptions.webhooks`. */
   readonly webhook: number
   readonly verb: Verb
 }
@@ -27,10 +27,10 @@ export class OffloadedEvaluation implements Evaluation {
   #thread: ReviewThread | undefined
   #signal: AbortSignal | undefined
   #found: Found | undefined
-  /** The object that the handlers received, or their last result. */
+  /** The object that the handlers received, or the last result of a handler. */
   #object: JsonObject | undefined
 
-  /** @param bytes the body, whose memory is transferred to the thread. */
+  /** @param bytes the body, whose memory is transferred to the worker thread. */
   constructor(bytes: Buffer, options: OffloadOptions) {
     this.#bytes = bytes
     this.#options = options
@@ -72,19 +72,23 @@ export class OffloadedEvaluation implements Evaluation {
 
   close(): void {
     const thread = this.#thread
-    // The thread may now be assigned to another review.
+    // After its release, the thread may be assigned to another review.
     this.#thread = undefined
     if (thread !== undefined) this.#options.threads.release(thread)
   }
 
-  /** Returns the thread of this evaluation; throws when the review was aborted or closed meanwhile. */
+  /**
+   * Returns the thread of this evaluation.
+   *
+   * @throws when the review has been aborted or closed.
+   */
   #openThread(): ReviewThread {
     this.#signal?.throwIfAborted()
     if (this.#thread === undefined) throw new Error('the review has been closed')
     return this.#thread
   }
 
-  /** Parses an object in slices, and freezes it. */
+  /** Parses and freezes an object, and lets other requests run after every `valuesPerTurn` values. */
   async #read(json: ArrayBuffer | undefined): Promise<JsonObject | undefined> {
     if (json === undefined) return undefined
     const reader = new JsonReader(Buffer.from(json).toString('utf8'), { freeze: true })
@@ -98,7 +102,7 @@ export class OffloadedEvaluation implements Evaluation {
   }
 }
 
-/** Returns an ArrayBuffer with exactly these bytes, which can be transferred. */
+/** Returns an ArrayBuffer that contains only these bytes, which can be transferred to a thread. */
 function ownBuffer(bytes: Buffer): ArrayBuffer {
   const { buffer, byteLength } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer

@@ -1,9 +1,9 @@
 /**
- * A pool of worker threads that evaluate large reviews. Threads start on demand and end when idle.
+ * A pool of worker threads that evaluate large reviews. Threads start on demand and are terminated after an idle period.
  *
- * A parser that yields on the main thread would not be enough: validation, error messages and the patch each walk the object again, and a
- * schema's patterns may take long for each string. Threads return bytes, because structured cloning of half a million values would block
- * the event loop for as long as parsing them.
+ * Parsing in slices on the main thread would not suffice: validation, error messages and the patch also walk the whole object, and the
+ * patterns of a schema may take long for each string. Threads return objects as bytes, because structured cloning of half a million values
+ * would block the event loop for as long as parsing them.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -15,26 +15,29 @@ import { writeThreadWebhooks } from './thread-webhooks.ts'
 import type { WorkerCalls, WorkerMessage, WorkerReply } from './worker.ts'
 
 export interface ReviewThreadOptions {
-  /** The webhooks of the server; a review refers to its webhook by its index in this list. */
+  /** The webhooks of the server. A review refers to its webhook by the index in this list. */
   readonly webhooks: readonly ThreadWebhook[]
   readonly clock: Clock
-  /** Maximum number of threads. Default: as many as leave a processor for the event loop, at most two, because large reviews are rare. */
+  /**
+   * Maximum number of threads. Default: one less than the number of processors, to leave one for the event loop, but at least one, and at
+   * most two, because large reviews are rare.
+   */
   readonly threads?: number | undefined
   /**
-   * Heap limit of each thread; a review that needs more fails. Below some 32 MB, V8 may abort the process when a thread starts. Default
-   * 512: enough for two objects of maximum size.
+   * Heap limit of each thread in MiB. A review that needs more memory fails. With less than about 32 MiB, V8 may abort the process when a
+   * thread starts. Default 512, which is enough for two objects of maximum size.
    */
   readonly maxOldGenerationSizeMb?: number | undefined
 }
 
-/** V8's default is many times larger, and a thread would never release the memory. */
+/** Limit of V8's young generation in each thread. The default of V8 is many times larger, and a thread would never release that memory. */
 const maxYoungGenerationSizeMb = 8
-/** Time that an idle thread waits for the next review. It holds some 20 MB. */
+/** Milliseconds after which an idle thread is terminated. An idle thread takes about 20 MB. */
 const idleMs = 10_000
 
 const script = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-/** A review that waits for a thread. */
+/** A review that waits until a thread is free. */
 interface Waiting {
   readonly resolve: (thread: ReviewThread) => void
   readonly reject: (error: unknown) => void
@@ -43,7 +46,7 @@ interface Waiting {
 export class ReviewThreads {
   readonly #options: ReviewThreadOptions
   readonly #threads = new Set<ReviewThread>()
-  /** Threads that have not sent their first message yet. */
+  /** Threads that are still starting: they have not sent their first message. */
   readonly #starting = new Set<ReviewThread>()
   readonly #idle = new Map<ReviewThread, Timer>()
   readonly #queue = new Set<Waiting>()
@@ -52,15 +55,15 @@ export class ReviewThreads {
     this.#options = options
   }
 
-  /** Current number of threads. */
+  /** The current number of threads. */
   get size(): number {
     return this.#threads.size
   }
 
   /**
-   * Resolves to a thread for one review, until it is released.
+   * Resolves to a thread, which is reserved for one review until `release` is called.
    *
-   * @throws the reason of `signal` when it aborts first.
+   * @throws the reason of `signal` when the signal aborts before a thread is free.
    */
   acquire(signal: AbortSignal): Promise<ReviewThread> {
     return new Promise((resolve, reject) => {
@@ -76,9 +79,9 @@ export class ReviewThreads {
     })
   }
 
-  /** Returns the thread to the pool. A busy thread is terminated, because it cannot be interrupted. */
+  /** Returns a thread to the pool. A thread with an unfinished call is terminated, because the call cannot be interrupted. */
   release(thread: ReviewThread): void {
-    // The thread may have exited.
+    // The thread may have exited in the meantime.
     if (!this.#threads.has(thread)) return
     if (thread.isBusy) {
       void this.#end(thread, new Error('the review was aborted'))
@@ -88,7 +91,7 @@ export class ReviewThreads {
     this.#ready(thread)
   }
 
-  /** Terminates all threads. */
+  /** Rejects all waiting reviews, and terminates all threads. */
   async stop(): Promise<void> {
     const reason = new Error('the server ends')
     for (const { reject } of this.#queue) reject(reason)
@@ -109,8 +112,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // Starting threads are counted, because a thread continues to start when its review is aborted; otherwise a busy machine might
-        // never finish starting one.
+        // A thread continues to start even if its review is aborted. Threads that are starting are therefore counted; otherwise a busy
+        // machine might start ever more threads and complete the start of none.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }
@@ -152,7 +155,7 @@ export class ReviewThreads {
   }
 }
 
-/** Recreates an error of the worker thread, from the name of its class and its message. */
+/** Recreates an error of the worker thread on the main thread, from the name of its class and its message. */
 const errors: Readonly<Record<'MalformedReview' | 'BodyRefused' | 'Error', (message: string) => Error>> = {
   MalformedReview: (message) => new MalformedReview(message),
   BodyRefused: (message) => new BodyRefused(413, message),
@@ -164,7 +167,7 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void
 }
 
-/** One worker thread, used by one review at a time. */
+/** One worker thread, which evaluates one review at a time. */
 export class ReviewThread {
   readonly #worker: Worker
   #call: WaitingCall | undefined
@@ -175,15 +178,15 @@ export class ReviewThread {
     worker.on('message', (reply: WorkerReply) => this.#settle(reply))
   }
 
-  /** True while a call waits for its result. */
+  /** True while a call of the thread has not returned. */
   get isBusy(): boolean {
     return this.#call !== undefined
   }
 
   /**
-   * Calls a method of the thread; only one call at a time. Buffers in `moved` are transferred to the thread.
+   * Calls a method of the thread. Only one call at a time is possible. The buffers in `moved` are transferred to the thread.
    *
-   * @throws the error of the thread, or the reason for its exit.
+   * @throws the error that the method threw, or the reason why the thread has exited.
    */
   call<Method extends keyof WorkerCalls>(
     method: Method,
@@ -197,7 +200,7 @@ export class ReviewThread {
     })
   }
 
-  /** Releases the thread's copy of the review. */
+  /** Makes the thread release the objects of the review. */
   forget(): void {
     this.#worker.postMessage(undefined satisfies WorkerMessage)
   }
@@ -211,7 +214,7 @@ export class ReviewThread {
 
   #settle(reply: WorkerReply): void {
     const call = this.#call
-    // The first message means that the thread is ready.
+    // The first message of the thread reports that the thread is ready, and belongs to no call.
     if (call === undefined) return
     this.#call = undefined
     if ('value' in reply) call.resolve(reply.value as never)

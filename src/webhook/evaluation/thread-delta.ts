@@ -1,10 +1,11 @@
 /**
- * A handler's result, serialized for the worker thread that has the original object. Handlers receive frozen objects, and their result
- * shares every part that they did not copy. A shared reference at the same place means that the value is unchanged, so the value is neither
- * compared nor sent. The main thread therefore compares nothing, whatever the size; the patch in the worker thread finds the changes.
+ * Serializes the result of a handler for the worker thread, which has the original object. Handlers receive frozen objects, and their
+ * result shares with the original all values that they did not copy. If the result has the same reference as the original at the same path,
+ * the value is unchanged; it is neither compared nor sent. The main thread therefore compares no values, however large the object is. The
+ * worker thread finds the changes when it creates the patch.
  *
- * The format is JSON: scalars are themselves, `[0]` is the original value at the same place, `[0,3]` the fourth item of the original list,
- * `[1,…]` a list of items, and `[2,key,value,…]` an object.
+ * The format is JSON. A scalar is written as it is. `[0]` stands for the original value at the same path, `[0,3]` for the fourth item of
+ * the original list. `[1,…]` is a list of items, and `[2,key,value,…]` is an object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
@@ -16,8 +17,8 @@ type Value = JsonValue | undefined
 const same = '[0]'
 
 /**
- * Serializes `value` relative to `base`, and freezes it; yields after each `count` values, to let other reviews run in between. A key whose
- * value is undefined counts as absent.
+ * Serializes `value` relative to `base`, and freezes it. The generator yields after every `count` values, so other reviews can be processed
+ * in between. A key whose value is undefined counts as absent.
  */
 export function* writeDelta(value: JsonObject, base: JsonObject, count: number): Generator<undefined, string> {
   return yield* new DeltaWriter(count).container(value, base)
@@ -94,7 +95,7 @@ class DeltaWriter {
 }
 
 /**
- * Restores the value that `writeDelta` serialized. It shares all unchanged parts with `base`.
+ * Restores the value that `writeDelta` has serialized. The result shares all unchanged values with `base`.
  *
  * @throws {TypeError} when `text` was serialized relative to another object.
  */
@@ -134,6 +135,6 @@ function isContainer(value: Value): value is Container {
 }
 
 function scalar(value: Exclude<JsonValue, Container>): string {
-  // An untyped handler may return values that JSON cannot represent.
+  // A handler written in JavaScript may return values that JSON cannot represent.
   return typeof value === 'bigint' ? String(value) : ((JSON.stringify(value) as string | undefined) ?? 'null')
 }

@@ -1,14 +1,14 @@
-/** Serializes webhooks for a worker thread, which needs the schemas of their kinds but not their functions. */
+/** Serializes webhooks for a worker thread, which needs the schemas of their kinds, but not their handlers. */
 import type { BuiltinTypeName } from '../../api/builtin-types.ts'
 import { builtinTypeOf, withBuiltinType } from '../../api/builtin-types.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 
-/** The parts of a webhook that a thread needs. */
+/** The properties of a webhook that a worker thread needs. */
 export type ThreadWebhook = Pick<CombinedWebhook, 'schemaKind' | 'version' | 'subresource'>
 
-/** Marks, in JSON, a place in a schema where values of a built-in type are embedded. */
+/** The property that marks a subschema of `Type.Builtin` in the serialized schema. Its value is the name of the built-in type. */
 const note = '~builtinType'
 
 export function writeThreadWebhooks(webhooks: readonly ThreadWebhook[]): string {

@@ -1,4 +1,4 @@
-/** The worker thread that evaluates large reviews one after the other. It has the schemas of the kinds, and no handlers. */
+/** The worker thread that evaluates large reviews, one at a time. It has the schemas of the kinds, but no handlers. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ErrorList } from '../../api/error-list.ts'
@@ -15,12 +15,15 @@ import { excessOf } from './text-limits.ts'
 import { InlineEvaluation, rulesOf } from './inline.ts'
 import { readThreadWebhooks } from './thread-webhooks.ts'
 
-/** The methods that the main thread calls. Large values are transferred as buffers, not copied. */
+/** The methods that the main thread can call. Large values are transferred as buffers instead of being copied. */
 export interface WorkerCalls {
   begin(job: { readonly webhook: number; readonly verb: Verb; readonly bytes: ArrayBuffer }): Found
-  /** Returns the objects as JSON. */
+  /** Returns the objects for the handlers, as JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
-  /** The argument is the result of `writeDelta` relative to `objects`, or to the last `change`. */
+  /**
+   * Replaces the object. `delta` is the result of `writeDelta` relative to the object that `objects` returned, or to that of the last
+   * `change`.
+   */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {
     readonly text: ArrayBuffer
@@ -28,13 +31,13 @@ export interface WorkerCalls {
   }
 }
 
-/** A call; undefined means that the review is finished. */
+/** A call of a method; undefined reports that the review is finished. */
 export type WorkerMessage = { readonly method: keyof WorkerCalls; readonly argument: unknown } | undefined
 
 export type WorkerReply =
   { readonly value: unknown } | { readonly error: 'MalformedReview' | 'BodyRefused' | 'Error'; readonly message: string }
 
-/** Size limit of a review without its objects, which is copied to the main thread. */
+/** Maximum length of a review's request without its objects. This part is copied to the main thread. */
 const maxRequestLength = smallBytes
 
 const port = parentPort
@@ -44,7 +47,7 @@ giveWay()
 
 const webhooks = readThreadWebhooks(workerData as string)
 let current: InlineEvaluation | undefined
-/** Buffers to transfer with the next result. */
+/** Buffers that are transferred to the main thread with the next result. */
 let moved: ArrayBuffer[] = []
 
 const calls: WorkerCalls = {
@@ -73,15 +76,15 @@ const calls: WorkerCalls = {
 }
 
 /**
- * Lowers the thread's priority: small reviews on the main thread go first. Only Linux has priorities for threads; elsewhere this would
- * change the priority of the process.
+ * Lowers the priority of this thread, so small reviews on the main thread take precedence. Only on Linux does a thread have its own
+ * priority; on other systems this would change the priority of the process.
  */
 function giveWay(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // A sandbox may forbid changing priorities; the thread then works with the usual one.
+    // A sandbox may forbid changing priorities. The thread then keeps the usual priority.
   }
 }
 
@@ -94,7 +97,7 @@ function written(object: JsonObject): ArrayBuffer {
   return bufferOf(stringifyJson(object))
 }
 
-/** Returns the string as UTF-8 in a buffer of its own, which is transferred with the next result. */
+/** Encodes a string as UTF-8 in a separate buffer, which is transferred with the next result. */
 function bufferOf(text: string): ArrayBuffer {
   const { buffer } = new TextEncoder().encode(text)
   moved.push(buffer)
@@ -121,5 +124,5 @@ function replyTo({ method, argument }: NonNullable<WorkerMessage>): WorkerReply 
   }
 }
 
-// Reports that the thread is ready.
+// Reports to the main thread that this thread is ready.
 port.postMessage(undefined)

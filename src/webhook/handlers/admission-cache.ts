@@ -1,4 +1,4 @@
-/** The informers' cache for webhook handlers: limited to the types in `reads`, and never read before it has synced. */
+/** The process's cache of informers, for webhook handlers. Reads throw while the type has not yet synced. */
 import { ProreusError } from '../../api/errors.ts'
 import { quote } from '../../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../../api/group-version-kind.ts'
@@ -7,18 +7,18 @@ import type { DeepReadonly } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import type { CacheListOptions, CacheReader } from '../../cache/cache.ts'
 
-/** The parts of the process's cache that handlers use. */
+/** The methods of the process's cache that webhook handlers use. */
 export interface ProcessCache extends CacheReader {
-  /** Starts watching the type, if the process does not watch it yet. */
+  /** Starts to watch the type, unless the process already watches it. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
-  /** The namespaces that the cache is limited to; empty for all namespaces. */
+  /** The namespaces that the cache is limited to; empty if it is not limited. */
   readonly namespaces: readonly string[]
 }
 
 export class AdmissionCache implements CacheReader {
   readonly #cache: ProcessCache | undefined
 
-  /** @param cache the cache of the process; when undefined, every read throws. */
+  /** @param cache the cache of the process. When it is undefined, every read throws. */
   constructor(cache: ProcessCache | undefined) {
     this.#cache = cache
   }
@@ -28,8 +28,10 @@ export class AdmissionCache implements CacheReader {
   }
 
   /**
-   * Throws for a list of all namespaces in a process that is limited to some: a rule about all objects would silently become a rule about
-   * some.
+   * Lists objects from the cache.
+   *
+   * @throws {ProreusError} `PRO_INPUT` for a list of all namespaces if the cache is limited to certain namespaces. A rule about all objects
+   * would otherwise silently apply only to some of them.
    */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)
@@ -40,7 +42,7 @@ export class AdmissionCache implements CacheReader {
     return cache.list(type, options)
   }
 
-  /** Resolves when the caches of these types have synced; rejects with the signal's reason. */
+  /** Resolves when the caches of all these types have synced. Rejects with the reason of the signal when it aborts. */
   async whenFilled(types: readonly ResourceType[], signal: AbortSignal): Promise<void> {
     const cache = this.#cache
     if (cache !== undefined) await Promise.all(types.map((type) => cache.informer(type).whenSynced(signal)))

@@ -1,4 +1,4 @@
-/** The types of a call of a webhook's handlers. */
+/** The types for calling the handlers of a webhook. */
 import type { Client } from '../../client/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Awaitable, Evaluation, Found } from '../evaluation/evaluation.ts'
@@ -6,9 +6,9 @@ import type { AdmissionResponse } from '../review/admission-review.ts'
 import type { AccessReviews } from './requester-access.ts'
 import type { AdmissionCache } from './admission-cache.ts'
 
-/** The data of one call besides the request. */
+/** The data for a call of the handlers, without the admission request. */
 export interface Call {
-  /** The client for handlers whose operator has no client of its own. */
+  /** The client for handlers whose operator does not have a separate client. */
   readonly client: Client
   readonly cache: AdmissionCache
   readonly access: AccessReviews
@@ -16,5 +16,5 @@ export interface Call {
   readonly signal: AbortSignal
 }
 
-/** Runs the handlers of a webhook for an object that it applies to. */
+/** Calls the handlers of a webhook for an object that the webhook applies to. */
 export type AdmissionHandler = (evaluation: Evaluation, found: Found, call: Call) => Awaitable<AdmissionResponse>

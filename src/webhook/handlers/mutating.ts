@@ -1,4 +1,7 @@
-/** Runs the handlers of a mutating webhook: `default`, and the early rejection of an invalid object with all its errors. */
+/**
+ * Calls the handlers of a mutating webhook: `default`, and the validation handlers if the webhook rejects invalid objects early
+ * (`refuseInvalidEarly`).
+ */
 import type { ErrorList } from '../../api/error-list.ts'
 import { isEmpty, joinErrors, noErrors } from '../../api/error-list.ts'
 import { messageOf } from '../../api/errors.ts'
@@ -15,7 +18,7 @@ import { RequestContext } from './request-context.ts'
 import type { AdmissionResponse } from '../review/admission-review.ts'
 import { admissionVerdict, ownErrors } from './verdict.ts'
 
-/** An object with its defaults, and the schema's errors. */
+/** An object after its defaults have been applied, and the errors that the schema found in it. */
 export interface Completed {
   readonly object: JsonObject
   readonly errors: ErrorList
@@ -23,8 +26,8 @@ export interface Completed {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // `validateInCluster` is called here only when `validate` rejects the object, so a webhook with only `validateInCluster` has nothing to
-  // do.
+  // The mutating webhook calls `validateInCluster` only if `validate` has rejected the object. A webhook without `validate` and `default`
+  // therefore has no handler to call.
   const called = handlersWith(webhook.handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {
@@ -49,7 +52,7 @@ async function callHandlers(
   return respond(request, verdict, context.collected())
 }
 
-/** Calls the `default` handlers one after the other, and stops when a value of the object has the wrong type. */
+/** Calls the `default` handlers one after another. Stops when a field of the object has a value of the wrong type. */
 export async function completeByHandlers(
   handlers: OrderedWebhooks,
   { object, errors }: Completed,
@@ -63,7 +66,7 @@ export async function completeByHandlers(
     try {
       object = asObject(await own.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
     } catch (error) {
-      // When the object has schema errors, the handler's exception is a consequence of them.
+      // When the object has schema errors, they are the probable cause of the handler's exception.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
       break
@@ -79,8 +82,9 @@ function asObject(result: unknown): JsonObject {
 }
 
 /**
- * Collects all known errors of an object: those of the schema and of the handlers. When `validate` rejects the object, `validateInCluster`
- * is called, too, because the user should get all errors at once; it is not called for an object that the schema rejects.
+ * Returns the errors of the schema and of the `validate` handlers. If only `validate` has rejected the object, the `validateInCluster`
+ * handlers are called, too, because the user should get all errors at the same time. They are not called for an object that the schema
+ * rejects.
  */
 async function validateEarly(
   { handlers: allHandlers, reads }: CombinedWebhook,
@@ -93,7 +97,7 @@ async function validateEarly(
   const own = await ownErrors(handlers, object, context, errors)
   if (!isEmpty(errors)) return joinErrors(errors, own)
   if (isEmpty(own)) return own
-  // The object is rejected in any case, so the response needs no patch.
+  // The response needs no patch, because the object is rejected anyway.
   evaluation.close()
   await call.cache.whenFilled(reads, call.signal)
   return admissionVerdict(handlers, object, context, own)

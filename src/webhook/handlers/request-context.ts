@@ -1,4 +1,4 @@
-/** The contexts of one request, which collect the warnings and audit annotations of handlers. */
+/** The contexts that the handlers of one admission request receive. They collect the warnings and audit annotations. */
 import { ProreusError } from '../../api/errors.ts'
 import { quote } from '../../api/field-error.ts'
 import { groupKindOf } from '../../api/group-version-kind.ts'
@@ -19,7 +19,7 @@ type Context = ReviewContext<JsonObject>
 
 const maxWarnings = 64
 
-/** The warnings and audit annotations of a request. */
+/** The warnings and audit annotations that handlers have added to a response. */
 class Collected {
   warnings: Set<string> | undefined
   annotations: Map<string, string> | undefined
@@ -28,8 +28,8 @@ class Collected {
 /**
  * The context that the `default` and `validate` handlers of all webhooks share.
  *
- * This is a class because it has getters: an object literal with getters would get a hidden class of its own in V8, which keeps the whole
- * request in memory until the next full garbage collection. Values that few handlers use are created on first use.
+ * It is a class because it has getters. An object literal with getters would get its own hidden class in V8, which keeps the whole request
+ * in memory until the next full garbage collection. Values that few handlers use are created on first use.
  */
 export class RequestContext implements Context {
   readonly operation: Context['operation']
@@ -60,8 +60,8 @@ export class RequestContext implements Context {
   }
 
   /**
-   * Returns the context for the cluster handlers of one webhook. Its warnings and annotations are collected together with those of this
-   * context.
+   * Returns the context for the `validateInCluster` and `validateDelete` handlers of one webhook. Warnings and annotations are collected
+   * together with those of this context.
    */
   of(webhook: OperatorWebhook): AdmissionContext<JsonObject> {
     return new ClusterContext(webhook, this.#request, this.oldObject, this.#call, this.#collected)
@@ -83,7 +83,7 @@ export class RequestContext implements Context {
     return this.#logger
   }
 
-  // The getters return functions that do not use `this`, because handlers destructure the context.
+  // Handlers destructure the context, so the getters return functions that do not need `this` when they are called.
   get warn(): Context['warn'] {
     return (text) => {
       if (text === '') return
@@ -96,7 +96,7 @@ export class RequestContext implements Context {
     return (key, value) => this.#audit(key, value)
   }
 
-  /** Returns the collected warnings, without duplicates, and audit annotations; undefined when there are none. */
+  /** Returns the collected warnings, without duplicates, and the audit annotations; undefined when there are none. */
   collected(): Pick<AdmissionResponse, 'warnings' | 'auditAnnotations'> | undefined {
     const { warnings, annotations } = this.#collected
     if (warnings === undefined && annotations === undefined) return undefined
@@ -115,7 +115,7 @@ export class RequestContext implements Context {
   }
 }
 
-/** The context of `validateInCluster` and `validateDelete` of one webhook. */
+/** The context of the `validateInCluster` and `validateDelete` handlers of one webhook. */
 class ClusterContext extends RequestContext implements AdmissionContext<JsonObject> {
   readonly #webhook: OperatorWebhook
   readonly #call: Call
@@ -142,8 +142,8 @@ class ClusterContext extends RequestContext implements AdmissionContext<JsonObje
 }
 
 /**
- * Returns the cache limited to the types that the webhook declares, because the same webhook may run in a process without this process's
- * controllers and other webhooks.
+ * Returns a view of the cache that is limited to the types that the webhook declares. The same webhook may run in another process, whose
+ * controllers and other webhooks watch other types.
  */
 function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhook, cache: CacheReader): CacheReader {
   return new DeclaredCache(cache, reads, (unknown) => {
@@ -152,7 +152,11 @@ function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhoo
   })
 }
 
-/** @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop. */
+/**
+ * Checks the key of an audit annotation.
+ *
+ * @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop.
+ */
 export function checkAuditKey(key: string): void {
   const problems = key.includes('/') ? ['must not contain a slash: the name of the webhook is put before it'] : qualifiedName(key)
   if (problems.length > 0) throw new ProreusError('PRO_INPUT', `${quote(key)} is no key of an audit annotation: ${problems.join('; ')}.`)

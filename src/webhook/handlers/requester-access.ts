@@ -1,4 +1,4 @@
-/** SubjectAccessReviews of the requester for `context.requesterCan`, with a cache of some seconds. */
+/** Creates the SubjectAccessReviews for `context.requesterCan`, and caches their results for a few seconds. */
 import { createHash } from 'node:crypto'
 import { subjectAccessReview } from '../../api/builtin.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -10,7 +10,7 @@ import { isForbidden } from '../../client/api-error.ts'
 import type { Client } from '../../client/client.ts'
 import type { AccessAttributes, UserInfo } from '../definition/context.ts'
 
-/** The `resourceAttributes` of a SubjectAccessReview. */
+/** The `resourceAttributes` in the spec of a SubjectAccessReview. */
 interface ResourceAttributes {
   readonly verb: string
   readonly group: string
@@ -20,21 +20,21 @@ interface ResourceAttributes {
   readonly name?: string
 }
 
-/** The RBAC rule that `context.requesterCan` needs; add it to the `rbac` of the webhook. */
+/** The RBAC rule that `context.requesterCan` requires. The webhook must have it in its `rbac`. */
 export const accessReviewRule: PolicyRule = Object.freeze({
   apiGroups: Object.freeze(['authorization.k8s.io']),
   resources: Object.freeze(['subjectaccessreviews']),
   verbs: Object.freeze(['create']),
 })
 
-/** Time for which a granted permission is cached: enough for one `kubectl apply` of many objects. */
+/** Milliseconds for which a granted permission is cached, which is long enough for one `kubectl apply` of many objects. */
 const allowedMs = 5_000
 /**
- * Time for which a denied permission is cached: short, because a permission that was just granted should take effect when the user tries
- * again.
+ * Milliseconds for which a denied permission is cached. The time is short, because a permission that was just granted should take effect
+ * when the user tries again.
  */
 const deniedMs = 1_000
-/** Maximum number of cached results: each is a digest, a boolean and a time, about 200 KiB in all. */
+/** Maximum number of cached results. Each of them consists of a digest, a boolean and a time; all together take about 200 KiB. */
 const maxEntries = 1_000
 
 interface Answer {
@@ -45,7 +45,7 @@ interface Answer {
 /** The cache of SubjectAccessReview results of one process. */
 export class AccessReviews {
   readonly #clock: Clock
-  /** The cached results by the digest of their question, in insertion order, the oldest first. */
+  /** The cached results, keyed by the digest of the user and the attributes. They are in insertion order, the oldest first. */
   readonly #answers = new Map<string, Answer>()
 
   constructor(clock: Clock) {
@@ -53,7 +53,7 @@ export class AccessReviews {
   }
 
   /**
-   * Returns whether the user has the permission; the namespace of `attributes` defaults to `namespace`.
+   * Returns whether the user has the permission. `namespace` is the default for `attributes.namespace`.
    *
    * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the SubjectAccessReview fails.
    */
@@ -75,14 +75,14 @@ export class AccessReviews {
   }
 
   #remember(key: string, answer: Answer): void {
-    // Deleted first, because a renewed entry must move to the end.
+    // Deleting the old entry first moves the renewed entry to the end of the insertion order.
     this.#answers.delete(key)
     if (this.#answers.size >= maxEntries) this.#answers.delete(this.#answers.keys().next().value!)
     this.#answers.set(key, answer)
   }
 }
 
-/** Returns a digest as the key of a cached result, because the number of a user's groups and extra values is unlimited. */
+/** Returns a digest as the key of a cached result, because the groups and extra values of a user may be arbitrarily long. */
 function keyOf({ username, uid, groups, extra }: UserInfo, attributes: ResourceAttributes): string {
   const { verb, group, resource, subresource, namespace, name } = attributes
   return createHash('sha256')

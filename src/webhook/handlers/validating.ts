@@ -1,4 +1,4 @@
-/** Runs the handlers of a validating webhook: `validate` and `validateInCluster`, with the final object. */
+/** Calls the handlers of a validating webhook with the final object: `validate` and `validateInCluster`, or `validateDelete`. */
 import { isEmpty } from '../../api/error-list.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 import type { Evaluation } from '../evaluation/evaluation.ts'

@@ -1,4 +1,4 @@
-/** Combines the verdicts of several handlers: errors are collected, and a rejection is final. */
+/** Combines the results of several validation handlers. Errors are collected; a failure `Status` ends the validation. */
 import type { ErrorList } from '../../api/error-list.ts'
 import { addErrors, isEmpty, noErrors, omission } from '../../api/error-list.ts'
 import { messageOf } from '../../api/errors.ts'
@@ -14,8 +14,8 @@ import type { AdmissionRequest, AdmissionResponse } from '../review/admission-re
 import type { RequestContext } from './request-context.ts'
 
 /**
- * Returns the errors of all `validate` handlers. When there are errors already (`known` ones of the schema, or those of an earlier
- * handler), an exception of a handler may be a consequence of them, and is ignored.
+ * Returns the errors of all `validate` handlers. If the object already has errors (`known` errors of the schema, or those of an earlier
+ * handler), an exception of a handler is ignored, because these errors are its probable cause.
  */
 export async function ownErrors(
   handlers: OrderedWebhooks,
@@ -36,7 +36,7 @@ export async function ownErrors(
   return own
 }
 
-/** Returns `errors` and the errors of all `validateInCluster` handlers, or the first failure `Status` of one. */
+/** Returns `errors` and the errors of all `validateInCluster` handlers, or the first failure `Status` that one of them returns. */
 export function admissionVerdict(
   handlers: OrderedWebhooks,
   object: JsonObject,
@@ -48,12 +48,15 @@ export function admissionVerdict(
   )
 }
 
-/** Returns the errors of all `validateDelete` handlers, or the first failure `Status` of one. */
+/** Returns the errors of all `validateDelete` handlers, or the first failure `Status` that one of them returns. */
 export function deletionVerdict(handlers: OrderedWebhooks, object: JsonObject, request: RequestContext): Promise<CombinedVerdict> {
   return collect(handlers, request, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), request.of(webhook)))
 }
 
-/** Calls the handlers and collects their errors. A failure `Status` is final: it becomes the response unchanged. */
+/**
+ * Calls the handlers and collects their errors. When a handler returns a failure `Status`, no further handler is called, and the `Status`
+ * is the result.
+ */
 async function collect(
   handlers: OrderedWebhooks,
   request: RequestContext,
@@ -67,7 +70,8 @@ async function collect(
       if (!isErrorList(verdict)) return verdict
       errors = addErrors(errors, verdict)
     } catch (error) {
-      // With `failurePolicy: Ignore` the API server would ignore a failed call, so an exception must not replace a rejection.
+      // With `failurePolicy: Ignore` the API server ignores a failed call. An exception must therefore not replace errors that other
+      // handlers have found.
       if (isEmpty(errors)) throw error
       request.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }
@@ -87,10 +91,10 @@ function freeze(object: JsonObject): DeepReadonly<JsonObject> {
   return deepFreeze(object) as DeepReadonly<JsonObject>
 }
 
-/** All errors of a review, or the failure `Status` of a handler. */
+/** All errors of a review, or the failure `Status` that a handler returned. */
 export type CombinedVerdict = ErrorList | Status
 
-/** Builds the response for a verdict: errors in the format of the API server's own validation, sorted by field. */
+/** Creates the response for a verdict. The format of errors is that of the API server's own validation, and they are sorted by field. */
 export function respond(
   { kind, name }: AdmissionRequest,
   verdict: CombinedVerdict,

@@ -1,4 +1,4 @@
-/** The open connections of a server: limits on their number and on slow clients, and a graceful shutdown. */
+/** The open connections of a server. Limits their number and the time of slow clients, and closes them when the server stops. */
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -7,30 +7,30 @@ import type { Charge } from '../body/memory-budget.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 /**
- * A stopping server closes the connections without a request once no handshake has completed for this time: an overloaded server still has
- * handshakes to complete, and their requests to answer. Node.js itself closes idle connections that have carried a request; it would wait
- * for connections that never carried one, and for unfinished handshakes.
+ * Milliseconds without a completed TLS handshake after which a stopping server closes the connections that carry no request. An overloaded
+ * server still completes handshakes, and then receives requests on these connections. When a server closes, Node.js closes idle connections
+ * only if they have carried a request. Without this timer, it would wait for connections without any request and for unfinished handshakes.
  */
 const quietMs = 1000
 
 const checkMs = 5000
-/** Age from which an incomplete request counts as slow: the API server sends a request within milliseconds. */
+/** Age in milliseconds from which an incomplete request counts as slow. The API server sends a request within milliseconds. */
 const longRequestMs = 1000
 
-/** One TCP connection, with its TLS socket once the handshake is complete. */
+/** One TCP connection, and its TLS socket when the handshake is complete. */
 class Connection {
   readonly tcp: Socket
-  /** Remote address and port. */
+  /** The remote address and port. */
   readonly address: string
-  /** Remote address. */
+  /** The remote address, without the port. */
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The responses to unanswered requests. This is an array, not a Set or a Map: when these grow, their old tables keep references to the
-   * new ones, and everything that was ever in them would survive until the next full garbage collection.
+   * The responses to requests that are not yet answered. An array is used because a growing `Set` or `Map` keeps references from its old
+   * hash tables to the new ones, so everything that it ever contained would stay in memory until the next full garbage collection.
    */
   readonly answers: ServerResponse[] = []
-  /** The time when the oldest unanswered request began or, without one, when the last request ended. */
+  /** The start time of the oldest unanswered request. If all requests are answered, the time at which the last one ended. */
   since: number
 
   constructor(tcp: Socket, address: string, now: number) {
@@ -44,7 +44,7 @@ class Connection {
     return this.answers.length > 0
   }
 
-  /** True while a request is incomplete. */
+  /** True while a request of this connection has not arrived completely. */
   get receiving(): boolean {
     return this.answers.some(({ req }) => !req.complete)
   }
@@ -65,12 +65,12 @@ export class Connections {
   readonly #server: HttpServer | HttpsServer
   readonly #clock: Clock
   readonly #limits: ConnectionLimits
-  /** The open connections by remote address and port, which a TCP socket and its TLS socket have in common. */
+  /** The open connections, keyed by remote address and port. The TCP socket and the TLS socket of a connection have the same key. */
   readonly #open = new Map<string, Connection>()
-  /** The connections that never carried a request, grouped by sender, in the order in which they were opened. */
+  /** The connections that have never carried a request, grouped by remote address, in the order in which they were opened. */
   readonly #unused = new Map<string, Set<Connection>>()
   #inFlight = 0
-  /** The number of completed handshakes. */
+  /** The number of TLS handshakes that have been completed. */
   #handshakes = 0
   #check: Timer | undefined
 
@@ -80,21 +80,21 @@ export class Connections {
     this.#limits = limits
     server.on('connection', (socket: Socket) => this.#opened(socket))
     server.on('secureConnection', (socket) => this.#secured(socket))
-    // Prepended, to run before fastify's listener.
+    // This listener must run before fastify's listener.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => this.#requested(request.socket, response))
   }
 
-  /** Number of unanswered requests. */
+  /** The number of unanswered requests. */
   get inFlight(): number {
     return this.#inFlight
   }
 
-  /** Number of open connections. */
+  /** The number of open connections. */
   get size(): number {
     return this.#open.size
   }
 
-  /** Stops accepting connections, lets requests in flight finish, and closes what is left after `deadlineMs`. */
+  /** Stops accepting connections and lets requests in flight finish. After `deadlineMs` milliseconds, closes all remaining connections. */
   stop(deadlineMs: number): Promise<void> {
     if (!this.#server.listening) return Promise.resolve()
     return new Promise((resolve) => {
@@ -145,14 +145,14 @@ export class Connections {
     connection.tls = tls
     tls[connectionField] = connection
     tls.once('close', () => {
-      // Node.js closes only the current response of the connection; without this, further pipelined responses would never be closed, nor
-      // their requests aborted.
+      // When a connection closes, Node.js emits 'close' only for its current response. The responses to further pipelined requests must be
+      // closed, too, which aborts the handling of these requests.
       for (const response of [...connection.answers]) if (!response.closed) response.emit('close')
     })
   }
 
   #requested({ [connectionField]: connection, destroyed }: KnownSocket, response: ServerResponse): void {
-    // After a connection was destroyed, the HTTP parser may still continue with bytes that were received before.
+    // After a connection has been destroyed, the HTTP parser may still emit requests from bytes that it received earlier.
     if (destroyed) return
     this.#inFlight += 1
     response.once('close', () => {
@@ -169,7 +169,7 @@ export class Connections {
     else this.#check ??= this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Closes connections that exceed their time limits; scheduled as long as there are requests. */
+  /** Closes connections whose oldest request exceeds its time limit. Runs periodically while there are unanswered requests. */
   #endSlow(): void {
     this.#check = undefined
     if (this.#inFlight === 0) return
@@ -178,7 +178,7 @@ export class Connections {
     this.#check = this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Closes the least important connection; returns false when all carry requests. */
+  /** Closes the connection whose loss matters least. Returns false when every connection carries a request. */
   #makeRoom(): boolean {
     const least = this.#leastUnused() ?? this.#slowestSender() ?? this.#longestIdle()
     if (least === undefined) return false
@@ -188,8 +188,8 @@ export class Connections {
   }
 
   /**
-   * Returns a connection of the sender with the most connections that never carried a request: one whose handshake is incomplete, else the
-   * oldest.
+   * Returns a connection that has never carried a request, from the remote address with the most such connections. Connections with an
+   * incomplete handshake are preferred, then the oldest.
    */
   #leastUnused(): Connection | undefined {
     const unused = largest(this.#unused)
@@ -198,7 +198,7 @@ export class Connections {
     return unused.values().next().value
   }
 
-  /** Returns the connection with the slowest request, of the sender with the most slow requests. */
+  /** Returns the connection with the slowest incomplete request, from the remote address with the most slow requests. */
   #slowestSender(): Connection | undefined {
     const since = this.#clock.monotonicNow() - longRequestMs
     const slow = new Map<string, Set<Connection>>()
@@ -219,9 +219,9 @@ export class Connections {
     if (unused?.size === 0) this.#unused.delete(sender)
   }
 
-  /** Removes a connection that is closed or about to be. */
+  /** Removes a connection that is closed or is about to be closed. */
   #forget(connection: Connection): void {
-    // A new connection may already have the same remote address and port.
+    // A new connection may already use the same remote address and port.
     if (this.#open.get(connection.address) !== connection) return
     this.#open.delete(connection.address)
     this.#removeUnused(connection)
@@ -238,7 +238,7 @@ function addTo(bySender: Map<string, Set<Connection>>, connection: Connection): 
   else known.add(connection)
 }
 
-/** Returns the connections of the sender that has most of them. */
+/** Returns the connections of the remote address that has the most connections. */
 function largest(bySender: ReadonlyMap<string, Set<Connection>>): Set<Connection> | undefined {
   let most: Set<Connection> | undefined
   for (const connections of bySender.values()) if (most === undefined || connections.size > most.size) most = connections
@@ -251,12 +251,12 @@ function oldest(connections: Iterable<Connection>): Connection | undefined {
   return first
 }
 
-/** Returns remote address and port; undefined for a connection that is closed already. */
+/** Returns the remote address and port; undefined for a connection that is already closed. */
 function addressOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`
 }
 
-/** Calls `listener` when the client disconnects before the whole response is written; at once when it has disconnected already. */
+/** Calls `listener` when the client disconnects before the response is completely written; immediately if it has already disconnected. */
 export function onDisconnect(response: ServerResponse, listener: () => void): void {
   const closed = (): void => {
     if (!response.writableFinished) listener()
@@ -265,14 +265,15 @@ export function onDisconnect(response: ServerResponse, listener: () => void): vo
   else response.once('close', closed)
 }
 
-/** Responses up to this size fit into the kernel's buffers, whether or not the client reads them. */
+/** Maximum size in bytes of a response that fits into the buffers of the kernel even if the client does not read it. */
 const fetchedAtOnce = 64 * 1024
 
 /**
- * Charges the memory of a large response, which the client has not read yet; it is released with the charge, when the response is closed.
- * When other requests wait for memory and the client reads too slowly, the connection is closed. A response of up to 64 KiB is ignored.
+ * Counts a large response, which the client has not yet read, against the memory budget. The memory is released with `charge`, when the
+ * response is closed. If other requests wait for memory and the client reads too slowly, the connection is closed. A response of up to 64
+ * KiB is ignored.
  *
- * @param more the bytes of the response that are not charged yet; nothing is charged when it is 0 or negative.
+ * @param more the bytes of the response that do not yet count against the budget. If this is 0 or negative, no memory is added.
  * @param bytes the size of the response.
  */
 export function awaitFetching(charge: Charge, more: number, bytes: number, response: ServerResponse): void {

@@ -1,4 +1,4 @@
-/** The HTTP layer of the webhook server: limits, content types, and responses to requests without a valid review. */
+/** The HTTP layer of the webhook server: limits, content types, and the responses to requests that contain no valid review. */
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import type { Server } from 'node:https'
@@ -19,18 +19,16 @@ interface HttpOptions {
   readonly budget: MemoryBudget
   readonly clock: Clock
   readonly logger: Logger
-  /** Checked for each response: true closes the connection after it. */
+  /** Called for each response. When it returns true, the connection is closed after the response. */
   readonly draining: () => boolean
-  /**
-   * The served paths, for the responses to other requests: 404 for an unknown path, 405 for a served path with another method than POST.
-   */
+  /** The paths that are served. Other paths are answered with 404, and requests to these paths with a method other than POST with 405. */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, such as a rejected body, with its HTTP status: `code` for the cause and
-   * `status` for the response, which are equal here. Not called for 404 and 405.
+   * Called when a request to a served path fails with an error, for example because its body is rejected. `code` is the HTTP status of the
+   * cause and `status` that of the response; this app passes the same status for both. Not called for 404 and 405.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
-  /** Other time limits, for tests. */
+  /** Time limits that replace `slowSenders`, for tests. */
   readonly limits?: typeof slowSenders
 }
 
@@ -48,16 +46,17 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
     keepAliveTimeout: keepAliveMs,
     requestTimeout: limits.requestMs,
     exposeHeadRoutes: false,
-    // A request on an open connection is served while the server closes.
+    // While the server closes, requests on open connections are still served.
     return503OnClosing: false,
   }) as unknown as HttpsApp
 
-  // A connection that was closed for one request may have received further requests before; they are ignored.
+  // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection had already
+  // received are ignored.
   app.addHook('onRequest', (request, reply, next) => {
     if (request.raw.socket.destroyed) reply.hijack()
     else next()
   })
-  // Unknown paths are rejected in this hook rather than in a not-found handler, because a handler runs only after the body was read.
+  // Unknown paths are rejected in this hook, because fastify calls a not-found handler only after the body has been read.
   app.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next()
     const path = pathOf(request.url)

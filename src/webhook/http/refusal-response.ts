@@ -1,4 +1,6 @@
-/** Responses to requests that are rejected before the webhook decides: a plain-text message for the client, and a log line. */
+/**
+ * The responses to requests that are rejected before the webhook decides. The client receives a plain-text message, and a line is logged.
+ */
 import type { FastifyReply } from 'fastify'
 import { MalformedConversionReview } from '../../conversion/review-scan.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -8,11 +10,11 @@ import { MalformedReview } from '../review/admission-review.ts'
 interface Refusal {
   readonly path: string
   readonly logger: Logger
-  /** Called with the HTTP status. */
+  /** Called with the HTTP status of the response. */
   readonly onRefused: (code: number) => void
 }
 
-/** Answers a rejected request with the message of the error, and logs it. */
+/** Responds to a rejected request with the message of the error, and logs it. */
 export function refuse(
   reply: Pick<FastifyReply, 'header' | 'code'>,
   error: Error & { readonly statusCode?: number },
@@ -20,7 +22,7 @@ export function refuse(
 ): FastifyReply {
   const code = codeOf(error)
   onRefused(code)
-  // The API server retries after this many seconds, until its own timeout.
+  // The API server retries after this number of seconds, until its own timeout has passed.
   if (code === 429) reply.header('retry-after', '1')
   const text = textFor(code, error)
   if (code >= 500) logger.error({ err: error, path }, 'a request could not be answered')

@@ -1,11 +1,14 @@
-/** The accepted versions and cipher suites of TLS. */
+/** The TLS versions and cipher suites that the webhook server accepts. */
 import { ProreusError } from '../../api/errors.ts'
 
-/** The values of `--tls-min-version` in Kubernetes' programs. */
+/** The values of the flag `--tls-min-version` of Kubernetes' components, and the corresponding names in Node.js. */
 export const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const
 export type TlsVersion = keyof typeof tlsVersions
 
-/** The cipher suites of TLS 1.2 with forward secrecy and authenticated encryption: OpenSSL's names by the IANA names, which Go uses. */
+/**
+ * The supported cipher suites of TLS 1.2, which have forward secrecy and authenticated encryption. The keys are their IANA names, which Go
+ * uses; the values are their names in OpenSSL.
+ */
 const suites: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
   ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
@@ -14,26 +17,32 @@ const suites: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
   ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
 ])
-/** The suites of TLS 1.3 are all secure and, as in Go, cannot be configured. */
+/** The cipher suites of TLS 1.3. All of them are secure and, as in Go, they cannot be configured. */
 const suitesOf13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 
 export const tlsCipherSuites: readonly string[] = [...suites.keys()]
 
 export interface TlsOptions {
-  /** Default `VersionTLS12`. */
+  /** The minimum TLS version. Default `VersionTLS12`. */
   readonly tlsMinVersion?: TlsVersion
-  /** Suites of TLS 1.2, by their names in Go. Default: all of `tlsCipherSuites`; no others are supported. */
+  /** The accepted cipher suites of TLS 1.2, by their IANA names. Default: all of `tlsCipherSuites`; no other suites are supported. */
   readonly tlsCipherSuites?: readonly string[]
 }
 
-/** Options of `node:tls`, which must be passed for every secure context: an omitted option is reset to Node's default. */
+/**
+ * TLS options for `node:tls`. They must be passed with every secure context, because an omitted option is reset to the default of Node.js.
+ */
 export interface TlsLimits {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
   readonly ciphers: string
   readonly honorCipherOrder: true
 }
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` for an unknown version or suite. */
+/**
+ * Converts the options to those of `node:tls`.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` for an unknown version or cipher suite.
+ */
 export function tlsLimits({ tlsMinVersion = 'VersionTLS12', tlsCipherSuites: chosen = tlsCipherSuites }: TlsOptions = {}): TlsLimits {
   const minVersion = Object.hasOwn(tlsVersions, tlsMinVersion) ? tlsVersions[tlsMinVersion] : undefined
   if (minVersion === undefined) {

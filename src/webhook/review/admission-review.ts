@@ -1,4 +1,4 @@
-/** Decodes and encodes the AdmissionReview of `admission.k8s.io/v1`. */
+/** Decodes and encodes AdmissionReviews of `admission.k8s.io/v1`. */
 import { messageOf } from '../../api/errors.ts'
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -8,55 +8,61 @@ import type { Status } from '../../api/status.ts'
 import type { GroupVersionResource, Operation, UserInfo } from '../definition/context.ts'
 import type { PatchOperation } from './patch.ts'
 
-/** The request of a review, without its objects. */
+/** The `request` of an AdmissionReview, without its objects. */
 export interface AdmissionRequest {
   readonly uid: string
-  /** The kind of the object; the object of a subresource may have another kind than its resource, e.g. `Scale`. */
+  /** The kind of the object. For a subresource, it may differ from the kind of the resource, e.g. `Scale`. */
   readonly kind: GroupVersionKind
   readonly resource: GroupVersionResource
   readonly operation: Operation
-  /** Empty until the API server has generated it. When the request has no name, this is the name of the object or of the old object. */
+  /**
+   * The name of the object; empty if the API server has not yet generated it. If the request has no name, this is the name in the metadata
+   * of the object or of the old object.
+   */
   readonly name: string
   readonly namespace: string
   readonly subResource: string
   readonly userInfo: UserInfo
   readonly dryRun: boolean
-  /** Absent for CONNECT. */
+  /** The options of the operation; undefined for CONNECT. */
   readonly options: JsonObject | undefined
 }
 
 /** A decoded AdmissionReview. */
 export interface DecodedReview {
   readonly request: AdmissionRequest
-  /** Absent for DELETE. */
+  /** The object of the request; undefined for DELETE. */
   readonly object: JsonObject | undefined
-  /** Present for UPDATE and DELETE. */
+  /** The stored object; defined for UPDATE and DELETE. */
   readonly oldObject: JsonObject | undefined
 }
 
 /**
- * Maximum length of a warning: the API server returns 4 Ki characters of warnings in all (k8s.io/apiserver `pkg/endpoints/filters`:
- * `WithWarningRecorder`).
+ * Maximum length of a warning. The API server returns at most 4 Ki characters of warnings in total (k8s.io/apiserver
+ * `pkg/endpoints/filters`: `WithWarningRecorder`).
  */
 export const maxWarningLength = 4096
 
 export interface AdmissionResponse {
   readonly allowed: boolean
-  /** Reason of a denial. */
+  /** The reason of a denial; undefined if the request is allowed. */
   readonly status?: Status
   readonly warnings?: readonly string[]
-  /** Annotations by key; the API server prefixes the keys with the name of the webhook. */
+  /** The audit annotations. The API server prefixes their keys with the name of the webhook. */
   readonly auditAnnotations?: Readonly<Record<string, string>>
 }
 
-/** A serialized response, and the size of its patch for logs and metrics. */
+/** The serialized response, and the size of its patch for logs and metrics. */
 export interface WrittenAnswer {
   readonly text: string | Buffer
-  /** Number of operations, and bytes before base64; undefined for a response that cannot have a patch. */
+  /**
+   * The number of operations in the patch, and its size in bytes before it is encoded in base64. Undefined for a response that cannot have
+   * a patch.
+   */
   readonly patch: { readonly operations: number; readonly bytes: number } | undefined
 }
 
-/** The body is not an AdmissionReview; the message for the client names the error. */
+/** Thrown when a body is not an AdmissionReview. The message is sent to the client. */
 export class MalformedReview extends Error {
   override readonly name = 'MalformedReview'
 }
@@ -66,13 +72,14 @@ const operations: ReadonlySet<unknown> = new Set<Operation>(['CREATE', 'UPDATE',
 /**
  * Decodes the body of a request.
  *
- * @throws {MalformedReview}
+ * @throws {MalformedReview} when the body is not an AdmissionReview of `admission.k8s.io/v1`.
  */
 export function readReview(body: Buffer | undefined): DecodedReview {
   if (body === undefined || body.length === 0) return decodeReview(undefined)
   let value: JsonValue
   try {
-    // `__proto__` is an ordinary key here, as with JSON.parse; no code assigns to a key of the object.
+    // `__proto__` is an ordinary key of the parsed object, as with `JSON.parse`. This is safe, because no code assigns to a key of the
+    // object.
     value = parseJsonBytes(body)
   } catch (error) {
     throw new MalformedReview(`The body is no JSON: ${messageOf(error)}`)
@@ -80,7 +87,11 @@ export function readReview(body: Buffer | undefined): DecodedReview {
   return decodeReview(value)
 }
 
-/** @throws {MalformedReview} */
+/**
+ * Decodes a parsed body.
+ *
+ * @throws {MalformedReview} when it is not an AdmissionReview of `admission.k8s.io/v1`.
+ */
 function decodeReview(body: unknown): DecodedReview {
   const sent = requestOf(body)
   const request = decodeRequest(sent)
@@ -90,10 +101,16 @@ function decodeReview(body: unknown): DecodedReview {
   return { request: name === '' ? { ...request, name: nameOf(object) || nameOf(oldObject) } : request, object, oldObject }
 }
 
-/** The first bytes of a review, in which the API server has written everything but the objects, `dryRun` and `options`. */
+/**
+ * Number of bytes at the beginning of a review that `peekRequest` reads. In them, the API server has written all fields of the request
+ * except the objects, `dryRun` and `options`.
+ */
 const peekedBytes = 64 * 1024
 
-/** Decodes only the beginning of a review, up to its objects; returns undefined when that fails. */
+/**
+ * Decodes only the beginning of a review, up to its objects. Returns undefined when the objects do not follow within `peekedBytes` or the
+ * beginning is invalid.
+ */
 export function peekRequest(body: Buffer): AdmissionRequest | undefined {
   const text = body.toString('utf8', 0, peekedBytes)
   const end = text.indexOf(',"object":')
@@ -162,7 +179,7 @@ function objectOf(request: JsonObject, field: 'object' | 'oldObject', needed: bo
 
 const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":'
 
-/** Serializes the response. The API requires the patch in base64. */
+/** Serializes the response. The API requires the patch to be encoded in base64. */
 export function encodeReview(
   uid: string,
   { allowed, status, warnings, auditAnnotations }: AdmissionResponse,

@@ -1,11 +1,12 @@
-/** Requests to which neither the schema nor the handlers apply. */
+/** Recognizes requests to which neither the schema nor the handlers apply. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { DecodedReview } from './admission-review.ts'
 
 /**
- * Returns true for a subresource, because `/status` must stay writable whatever the spec contains, and for an update that changes only the
- * metadata of an object that is being deleted, because removing a finalizer must never fail, even when the rules have become stricter.
+ * Returns true for requests that a webhook for the objects of a type must allow. A request to a subresource is exempt, because `/status`
+ * must stay writable whatever the spec contains. An update that changes only the metadata of an object that is being deleted is exempt,
+ * too, because removing a finalizer must succeed even after the rules have become stricter.
  */
 export function isExempt({ request: { operation, subResource }, object, oldObject }: DecodedReview): boolean {
   if (subResource !== '' || operation === 'CONNECT') return true
@@ -17,8 +18,8 @@ function isBeingDeleted(object: JsonObject | undefined): boolean {
 }
 
 /**
- * Returns the object without its metadata. A controller with a finalizer may still act on the rest of the object, so the webhook applies to
- * changes of the rest.
+ * Returns the object without its metadata. While an object is being deleted, a controller with a finalizer may still act on its other
+ * fields, so the webhook applies to changes of these fields.
  */
 function content(object: JsonObject | undefined): object {
   return { ...object, metadata: undefined }

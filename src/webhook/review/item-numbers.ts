@@ -1,10 +1,10 @@
-/** Numbers the items of lists: equal items have equal numbers, so comparing two items takes constant time. */
+/** Assigns numbers to the items of lists. Equal items have equal numbers, so comparing two items takes constant time. */
 import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 
 /**
- * Each item is visited once, even within items of other lists, so all numbers together take linear time. Two items are equal when
- * `jsonEqual` returns true for them.
+ * Assigns the same number to two items if `jsonEqual` returns true for them. Each item is visited only once, even if it is nested in items
+ * of other lists, so assigning all numbers takes linear time.
  */
 export class ItemNumbers {
   readonly #ofItems = new Map<JsonValue, number>()
@@ -21,8 +21,8 @@ export class ItemNumbers {
   }
 
   /**
-   * Returns a string that is the same only for equal values: every part is delimited, and nested lists and objects are replaced by their
-   * numbers.
+   * Returns a string that is the same only for equal values. Each key and value in it is delimited, and nested lists and objects are
+   * replaced by their numbers.
    */
   #textOf(value: JsonValue): string {
     if (Array.isArray(value)) {

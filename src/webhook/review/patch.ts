@@ -1,8 +1,8 @@
 /**
- * Computes a minimal RFC 6902 patch between two JSON values.
+ * Computes a minimal JSON patch (RFC 6902) from one JSON value to another.
  *
- * Subtrees with the same reference are skipped: parts that a handler did not change take no time and are never written. A number too large
- * for JavaScript, or an unknown field, therefore stays as the user sent it.
+ * Subtrees with the same reference are skipped: values that a handler did not change take no time, and are never in the patch. A number
+ * that is too large for JavaScript, or an unknown field, therefore keeps the value that the user sent.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -15,23 +15,24 @@ export type PatchOperation =
 type Value = JsonValue | undefined
 type Schema = StructuralSchema | undefined
 
-/** State of one comparison. */
+/** The state of one call of `createPatch`. */
 interface Work {
   readonly operations: PatchOperation[]
   readonly numbers: ItemNumbers
-  /** Number of pairs of items that may still be compared to find unchanged items. */
+  /** The number of pairs of items that may still be compared in the search for unchanged items. */
   pairsLeft: number
 }
 
 /**
- * Maximum number of compared pairs for all lists together, which takes some milliseconds. Without a limit the time would be quadratic in
- * the length of a list.
+ * Maximum number of pairs of items that are compared for all lists together, which takes some milliseconds. Without a limit, the time would
+ * be quadratic in the length of a list.
  */
 const maxPairs = 250_000
 
 /**
- * Returns the operations that turn `raw` into `target`. A key whose value is undefined counts as absent. With a schema, items of `listType:
- * map` are matched by their keys. The time is linear: when much has changed in long lists, the patch is correct but not minimal.
+ * Returns the operations that change `raw` into `target`. A key whose value is undefined counts as absent. Items of a list are matched by
+ * the `x-kubernetes-list-map-keys` of the schema, or by `name`. The time is linear: if long lists have many changes, the patch is correct
+ * but not minimal.
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
   const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }
@@ -39,10 +40,10 @@ export function createPatch(raw: JsonValue, target: JsonValue, schema?: Structur
   return work.operations
 }
 
-/** Items are matched by `name` when the schema declares no keys. */
+/** The key by which items are matched when the schema declares no list map keys. */
 const nameAlone: readonly string[] = ['name']
 
-/** Escapes a key as a segment of a JSON pointer. */
+/** Escapes a key for use as a segment of a JSON pointer. */
 function escapePointer(key: string): string {
   return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key
 }
@@ -77,8 +78,9 @@ function schemaBelow(schema: Schema, key: string): Schema {
 }
 
 /**
- * Finds unchanged items first (by their keys, or by equality); items between them were inserted, removed or changed. Inserting an item at
- * the front thus takes one operation instead of a replacement of every later item.
+ * Adds the operations that change the list `raw` into `target`. It first matches unchanged items, by their keys or by equality. The items
+ * between these were inserted, removed or changed. Inserting an item at the front therefore takes one operation, instead of a replacement
+ * of every later item.
  */
 function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {
@@ -96,7 +98,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
   }
   let from = 0
   let at = 0
-  // Length of the array while the patch is applied: an index equal to it appends.
+  // The length of the list at this point of the patch. An item at this index is appended.
   let length = raw.length
   for (const [rawIndex, targetIndex] of [...pairs, [raw.length, target.length] as const]) {
     for (; from < rawIndex && at < targetIndex; from += 1, at += 1) {
@@ -107,7 +109,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
     for (; from < rawIndex; from += 1, length -= 1) out.push({ op: 'remove', path: `${path}/${at}` })
     for (; at < targetIndex; at += 1, length += 1) out.push({ op: 'add', path: `${path}/${at === length ? '-' : at}`, value: target[at]! })
     if (rawIndex < raw.length) {
-      // Without keys, matched items are equal and need no comparison.
+      // Without keys, matched items are equal, and need not be compared.
       if (keys !== undefined) compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, work)
       from += 1
       at += 1
@@ -115,7 +117,10 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
   }
 }
 
-/** Returns whether each item is still at its index, as it is after defaulting: it is the same reference or has the same keys. */
+/**
+ * Returns whether each item is still at its index, because it has the same reference or the same keys. After defaulting, this is usually
+ * the case.
+ */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
@@ -128,7 +133,7 @@ function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): bo
   return true
 }
 
-/** Returns whether at least one of the keys is equal in both, and none differs. */
+/** Returns whether no key differs and at least one key is present in both items. */
 function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
   let same = false
   for (const name of names) {
@@ -144,7 +149,9 @@ interface ItemKeys {
   readonly target: readonly string[]
 }
 
-/** Returns the key of each item, if all items of both lists are objects and the keys within each list are distinct. */
+/**
+ * Returns the key of each item. Returns undefined unless all items of both lists are objects with keys that are distinct within their list.
+ */
 function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
   const rawKeys = keysOf(raw, names)
@@ -157,7 +164,7 @@ function keysOf(items: JsonValue[], names: readonly string[]): string[] | undefi
   for (const item of items) {
     if (!isObject(item)) return undefined
     const values = names.map((name) => getOwn(item, name))
-    // Only scalars can be keys; items with lists or objects as keys are matched by equality.
+    // Only scalars can be keys. Items whose keys are lists or objects are matched by equality.
     if (values.every((value) => value === undefined) || values.some((value) => typeof value === 'object')) return undefined
     keys.push(stringifyJson(values.map((value) => value ?? null)))
   }
@@ -165,8 +172,8 @@ function keysOf(items: JsonValue[], names: readonly string[]): string[] | undefi
 }
 
 /**
- * Returns the pairs of indexes of matching items, in order: equal items at both ends, and the longest common subsequence of the items
- * between them.
+ * Returns the pairs of indexes of matching items, in ascending order: equal items at the beginning and at the end of both lists, and the
+ * longest common subsequence of the items in between.
  */
 function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], work: Work): (readonly [number, number])[] {
   const { numbers } = work
@@ -185,7 +192,7 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
     targetEnd -= 1
   }
   const count = (rawEnd - start) * (targetEnd - start)
-  // When one item is left in each list, these are known to differ. With too many pairs, items are compared by index instead.
+  // If one item is left in each list, the two items are known to differ. If there are too many pairs, items are compared by index instead.
   if (count > 1 && count <= work.pairsLeft) {
     work.pairsLeft -= count
     const common = longestCommon(
@@ -199,8 +206,8 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
 }
 
 /**
- * Returns true when a field was added, the usual difference, which is found without comparing values; items for which it returns false may
- * differ, too.
+ * Returns true when `after` has a field that `before` lacks. This is the usual difference, and is found without comparing values. Items for
+ * which the function returns false may differ, too.
  */
 function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
   if (!isObject(before) || !isObject(after)) return false

@@ -1,12 +1,16 @@
-/** Checks that a review belongs to its path. */
+/** Checks that an AdmissionReview is for the webhook that is served at its path. */
 import { groupKindOf, groupResourceOf } from '../../api/group-version-kind.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 import type { AdmissionRequest } from './admission-review.ts'
 
-/** Returns an error message for a review that does not belong to this path; undefined otherwise. */
+/** Returns an error message when the request is not for the webhook at this path; undefined when it is. */
 export type Mismatch = (request: AdmissionRequest) => string | undefined
 
-/** @param path the path, which is used only in the message. */
+/**
+ * Returns the check for the webhook at a path.
+ *
+ * @param path the path, which is used only in the error message.
+ */
 export function mismatchAt(
   path: string,
   { type, version, subresource }: Pick<CombinedWebhook, 'type' | 'version' | 'subresource'>,
