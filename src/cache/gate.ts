@@ -1,8 +1,8 @@
 /** `Gate`: an event that happens at most once, and that many callers wait for. */
 
 /**
- * An aborted wait leaves nothing in memory. With a plain promise that never settles, the callbacks of every aborted wait would stay in
- * memory: one for each admission request that waited for a type that does not sync.
+ * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. With a plain promise that never settles, the
+ * callbacks of every aborted wait would stay in memory: one for each admission request that waited for a type that does not sync.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()
