@@ -58,7 +58,7 @@ export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, pa
   const checkName = rules.name ?? longName
   const errors: FieldError[] = []
   if (typeof generateName === 'string' && generateName !== '') {
-    // Unlike a name, `generateName` may end with a dash, because a suffix is appended. Like kube-apiserver, this validates it with its last
+    // Unlike a name, `generateName` may end with a dash, because a suffix is appended. As in kube-apiserver, it is validated with its last
     // two characters replaced by `a`.
     const masked = generateName.length > 1 && generateName.endsWith('-') ? `${generateName.slice(0, -2)}a` : generateName
     errors.push(...checkName(masked).map((detail) => invalid(`${path}.generateName`, generateName, detail)))
@@ -97,7 +97,7 @@ function validateOwnerReferences(references: unknown, path: string): FieldError[
     if (!isObject(reference)) continue
     const text = (field: string): string => (typeof reference[field] === 'string' ? reference[field] : '')
     const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')]
-    // Like the errors of kube-apiserver, the path of the field has no index: `metadata.ownerReferences.name`.
+    // As in the errors of kube-apiserver, the path of the field has no index: `metadata.ownerReferences.name`.
     for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
       if (text(field) === '')
         errors.push(invalid(`${path}.${field}`, '', field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'))
