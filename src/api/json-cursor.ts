@@ -43,7 +43,7 @@ export class JsonCursor {
     return true
   }
 
-  /** Returns the string at the current position, and moves behind it. */
+  /** Returns the string at the current position, and moves past it. */
   string(): string {
     const text = this.#text
     const start = this.#at
@@ -63,7 +63,7 @@ export class JsonCursor {
     return plain && at - start <= 12 ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string)
   }
 
-  /** Returns the number, `true`, `false` or `null` at the current position, and moves behind it. */
+  /** Returns the number, `true`, `false` or `null` at the current position, and moves past it. */
   scalar(): string {
     numberToken.lastIndex = this.#at
     const token = numberToken.exec(this.#text)?.[0] ?? words.find((word) => this.#text.startsWith(word, this.#at))

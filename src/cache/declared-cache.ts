@@ -1,4 +1,4 @@
-/** `DeclaredCache`: a cache that one controller or webhook may read. It is limited to the types that they declare. */
+/** `DeclaredCache`: the cache as one controller or webhook may read it, limited to the types that the controller or webhook declares. */
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'

@@ -8,13 +8,13 @@ export class Gate {
   readonly #waiters = new Set<() => void>()
   #open = false
 
-  /** Resolves all current and later waits. */
+  /** Opens the gate: all current and later waits resolve. */
   open(): void {
     this.#open = true
     for (const pass of this.#waiters) pass()
   }
 
-  /** Resolves when the gate is open; rejects with the signal's reason when the signal aborts first. */
+  /** Waits until the gate is open. Rejects with the signal's reason when the signal aborts first. */
   passed(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {

@@ -55,7 +55,11 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return this.#objects.get(formatKey(key))
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid. */
+  /**
+   * Returns the objects that match all options.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid.
+   */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
     const { namespace, labelSelector, index } = options
     const inNamespace = namespace === undefined || namespace === '' ? this.#objects : (this.#byNamespace.get(namespace) ?? none)

@@ -94,7 +94,9 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
   }
 }
 
-/** Reports whether the server may have rejected the resourceVersion, for example because etcd was restored from a backup. */
+/**
+ * Reports whether the error may mean that the server has rejected the resourceVersion, for example because etcd was restored from a backup.
+ */
 function isAboutPlace(error: unknown): boolean {
   return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)
 }

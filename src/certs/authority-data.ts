@@ -6,8 +6,8 @@ import { readBundle } from './certificate.ts'
 export type NamedTexts = Readonly<Record<string, string | undefined>>
 
 /**
- * The names of the files or Secret entries. `ca.crt` contains the whole trust bundle, with the signing CA first. Clients of this process
- * use it.
+ * The names of the files or Secret entries. `ca.crt` contains the whole trust bundle, with which clients verify this process; the signing
+ * CA is first.
  */
 export const authorityFiles = { cert: 'ca.crt', key: 'ca.key', nextCert: 'ca-next.crt', nextKey: 'ca-next.key' } as const
 

@@ -7,7 +7,7 @@ export interface Certificate {
   /** The PEM block of this certificate, without the others of the file. */
   readonly pem: string
   readonly x509: X509Certificate
-  /** Milliseconds since the Unix epoch. */
+  /** The start of the validity in milliseconds since the Unix epoch; `notAfter` is its end. */
   readonly notBefore: number
   readonly notAfter: number
   /** The SHA-256 hash of the whole certificate, by which certificates are compared. */
@@ -37,7 +37,7 @@ export function readBundle(pem: string): Certificate[] {
   return [...found.values()]
 }
 
-/** Returns the certificates as one PEM string. */
+/** Concatenates the certificates to one PEM string. */
 export function bundleText(certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('')
 }

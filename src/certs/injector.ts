@@ -35,7 +35,10 @@ type Trusting = WebhookConfiguration | CustomResourceDefinition
 type TrustingType =
   ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
-/** The interval of the check. It is short, because a `kubectl apply` may overwrite the injected bundle at any time. */
+/**
+ * The interval at which the `caBundle` of all objects is checked. It is short, because a `kubectl apply` may overwrite the bundle at any
+ * time.
+ */
 const checkEveryMs = 10_000
 const maxAttempts = 5
 /**

@@ -24,7 +24,7 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** `notBefore` of a certificate is this time before it is issued, for machines whose clock is behind. */
+/** A certificate is valid from this time before its issue, because the clocks of some machines are behind. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day

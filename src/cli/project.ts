@@ -7,7 +7,7 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 
 export interface Project {
-  /** The default of `--operators`; a list is joined with commas. */
+  /** The default of `--operators`. A list in package.json is joined with commas. */
   readonly operators?: string
   /** The default of `--name`. */
   readonly name?: string

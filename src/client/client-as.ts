@@ -12,8 +12,8 @@ export interface ClientIdentity {
 }
 
 /**
- * Returns a client with this user agent and field manager. Its `close` has no effect, because all clients of the process share the
- * transport.
+ * Returns a client with the user agent and field manager of `identity`. Its `close` has no effect, because all clients of the process share
+ * the transport.
  */
 export function clientAs(transport: Transport, identity: ClientIdentity): Client {
   const userAgent = userAgentOf(identity)

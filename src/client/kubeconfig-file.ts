@@ -97,8 +97,8 @@ function absoluteUser(entry: Entry, file: string): Entry {
   // A command without a slash is looked up on the PATH. A command with a slash is relative to the kubeconfig that contains it.
   if (exec !== undefined && typeof exec.command === 'string' && /[/\\]/.test(exec.command))
     user.exec = absolutePaths(exec, ['command'], file)
-  // client-node supports token files only through an auth provider, which reads the file again every minute. Like kubectl, this prefers the
-  // file to `token`.
+  // client-node supports token files only through an auth provider, which reads the file again every minute. As in kubectl, the file takes
+  // precedence over `token`.
   if (typeof user.tokenFile === 'string') {
     user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
     delete user.token

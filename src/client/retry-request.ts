@@ -4,8 +4,8 @@ import type { ApiRequest } from './api-request.ts'
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * Maximum Retry-After of a request that is retried. After a response with a longer one, the caller should not be blocked for so long. It
- * gets the error, which has `retryAfterSeconds`.
+ * Maximum Retry-After of a request that is retried. If it is longer, the caller should not be blocked for so long, and gets the error,
+ * which has `retryAfterSeconds`.
  */
 const maxRetryAfterSeconds = 30
 

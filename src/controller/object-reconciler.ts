@@ -1,5 +1,6 @@
 /**
- * Converts the functions `reconcile` and `deleted` of an operator, which take an object or a key, to a `Reconciler`, which takes a request.
+ * Converts an operator's functions `reconcile` and `deleted`, which take an object or its key, to a `Reconciler`, which takes the key of a
+ * request.
  */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KeyOf, ObjectKey } from '../api/object.ts'

@@ -16,8 +16,8 @@ export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
   | { readonly type: 'deleted'; readonly object: DeepReadonly<T> }
 
 /**
- * Returns false for an event that must not enqueue any key. The type is derived from a method signature, whose parameters TypeScript
- * compares bivariantly: a predicate for Pods must be assignable to a `Predicate` of any object.
+ * Returns false for an event that must not enqueue any key. The type is derived from a method signature, because TypeScript compares the
+ * parameters of methods bivariantly: a predicate for Pods must be assignable to a `Predicate` of any object.
  */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = { test(event: ObjectEvent<T>): boolean }['test']
 

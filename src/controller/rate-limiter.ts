@@ -16,8 +16,8 @@ export interface BackoffOptions {
 }
 
 /**
- * Returns a rate limiter that delays each key by `baseMs` × 2^failures, at most `maxMs`. Unlike controller-runtime's default, it has no
- * rate limit for all keys together, so one failing object does not delay others.
+ * Returns a rate limiter that delays each key by `baseMs` × 2^failures, at most `maxMs`. It has no rate limit for all keys together, so one
+ * failing object does not delay others.
  *
  * @example
  * defineController(site, { rateLimiter: () => exponentialBackoff({ maxMs: 60_000 }), reconcile })

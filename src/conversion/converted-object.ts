@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 
-/** The fields of the metadata that a converter may change. The API server would reject or revert changes of others. */
+/** The fields of the metadata that a converter may change. The API server rejects or reverts changes of other fields. */
 const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 
 /**

@@ -49,8 +49,8 @@ const pieceLength = 64 * 1024
 export async function decodeConversionReview(body: Buffer | undefined, slices: TimeSlices): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
-  // This yields first, because several reviews may arrive in the same iteration of the event loop, and scanning one large object may take a
-  // whole time slice.
+  // The scan of a large review begins in a new time slice, because several reviews may arrive in the same iteration of the event loop, and
+  // the scan of one large object may take a whole slice.
   if (body.length > scannedAtOnce) await slices.next()
   const { envelope, objects } = await scanReview(body, slices)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')

@@ -51,7 +51,8 @@ export function isHostname(text: string): boolean {
   return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)
 }
 
-// These patterns match an invalid character. A pattern for a whole valid string would need memory in proportion to its length.
+// These patterns search for an invalid character or escape sequence. A pattern that matches a whole valid string would need memory in
+// proportion to the string's length.
 const invalidEscape = /%(?![0-9a-f]{2})/i
 const invalidInUser = /[^A-Za-z0-9\-._:~!$&'()*+,;=%@]/
 const invalidInHost = /[^A-Za-z0-9\-._~!$&'()*+,;=\]<>":%\u0080-\uffff]|%(?!25|[89a-f][0-9a-f])/i

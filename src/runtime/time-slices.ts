@@ -1,4 +1,6 @@
-/** Time slices: work that could block the event loop yields to timers and sockets after some milliseconds. */
+/**
+ * `TimeSlices`: divides work that could block the event loop into slices of some milliseconds, between which timers and sockets are served.
+ */
 
 /**
  * Limits one kind of work to one time slice in each iteration of the event loop, however many tasks share the slice. A task calls `next`
