@@ -1,9 +1,9 @@
-/** The built-in types that a kind can refer to with `Type.Builtin`, and their static types. */
+/** The built-in types that the schema of a kind may contain (`Type.Builtin`), and their static types. */
 import type { models } from './kubernetes/models.ts'
 
 /**
- * The names that `Type.Builtin` accepts. Recursive types, such as `JSONSchemaProps`, are not supported, because their schema cannot be
- * expanded.
+ * The names of the types that `Type.Builtin` accepts. Recursive types, such as `JSONSchemaProps`, are not supported, because `$ref` in
+ * their schemas cannot be expanded.
  */
 export interface BuiltinTypes {
   Affinity: models.V1Affinity
@@ -88,15 +88,18 @@ export interface BuiltinTypes {
 
 export type BuiltinTypeName = keyof BuiltinTypes
 
-/** The key is a symbol, which is not serialized and therefore never part of a CRD. */
+/**
+ * The key under which a schema stores the name of its built-in type. It is a symbol, which is not serialized and therefore never part of a
+ * CRD.
+ */
 const builtinType = Symbol('builtinType')
 
-/** Marks a schema as that of a built-in type. */
+/** Marks a schema as the schema of a built-in type. */
 export function withBuiltinType<Schema extends object>(schema: Schema, name: BuiltinTypeName): Schema {
   return Object.assign(schema, { [builtinType]: name })
 }
 
-/** Returns the built-in type of a schema's values. */
+/** Returns the name of the built-in type with which a schema is marked; undefined when it is not marked. */
 export function builtinTypeOf(schema: object): BuiltinTypeName | undefined {
   return (schema as { readonly [builtinType]?: BuiltinTypeName })[builtinType]
 }

@@ -1,4 +1,4 @@
-/** The built-in types that Proreus itself uses, exported without the namespace of their group. */
+/** Exports the built-in types that Proreus itself uses, under names without their group (`pod` instead of `core.pod`). */
 import { admissionregistration } from './kubernetes/admissionregistration.ts'
 import { apiextensions } from './kubernetes/apiextensions.ts'
 import { apps } from './kubernetes/apps.ts'

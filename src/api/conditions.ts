@@ -1,12 +1,12 @@
-/** Functions for `status.conditions`, a list map with the key `type`. */
+/** Functions for `status.conditions`, a list with `x-kubernetes-list-type: map` and the key `type`. */
 
-/** `meta/v1 Condition`. */
+/** A condition of an object (`meta/v1 Condition`). */
 export interface Condition {
   type: string
   status: 'True' | 'False' | 'Unknown'
-  /** The reason of the status in CamelCase, for programs. */
+  /** The machine-readable reason for the status, in CamelCase. */
   reason: string
-  /** The details of the status, for people. */
+  /** The human-readable details of the status. */
   message: string
   lastTransitionTime: string
   observedGeneration?: number
@@ -14,14 +14,14 @@ export interface Condition {
 
 export type ConditionInput = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>
 
-/** Formats a time as RFC 3339 with seconds, the format of `metav1.Time`. */
+/** Formats a time, in milliseconds since the Unix epoch, as RFC 3339 without fractions of a second, like `metav1.Time`. */
 export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
 /**
- * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` changes only with a condition's status, so merging the
- * same conditions again changes nothing.
+ * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` of a condition changes only when its status changes, so
+ * merging the same conditions again has no effect.
  */
 export function mergeConditions(
   previous: readonly Condition[] | undefined,

@@ -1,17 +1,22 @@
 /**
- * The errors of one object, limited in number and length: a user can make an object with a million errors, and each error is reported
- * twice.
+ * The list of errors of one object, limited in number and length. A user can create an object with a million errors, and the response
+ * contains each error twice: in its message and in its causes.
  */
 import type { FieldError } from './field-error.ts'
 
-/** Maximum number of listed errors. */
+/** Maximum number of errors in a list. */
 export const maxListedErrors = 250
-/** Maximum length of all listed errors together, in UTF-16 units; the last one may exceed it. */
+/** Maximum length of all errors in a list together, in UTF-16 units. The last error may exceed it. */
 const maxListedLength = 128 * 1024
-/** Maximum length of the path and of the message of one error, since a handler may put a whole object into it. */
+/**
+ * Maximum length of the path and of the message of an error, in UTF-16 units. A webhook's handler may put a whole object into a message.
+ */
 const maxTextLength = 32 * 1024
 
-/** The first errors, and the number of further errors. The list is plain data, which can be sent to another thread. */
+/**
+ * The first errors of an object (`listed`), and the number of further errors (`omitted`). The list is plain data, so it can be sent to
+ * another thread.
+ */
 export interface ErrorList {
   readonly listed: readonly FieldError[]
   readonly omitted: number
@@ -23,7 +28,7 @@ export function isEmpty({ listed }: ErrorList): boolean {
   return listed.length === 0
 }
 
-/** Returns the list with more errors appended, as far as there is room. */
+/** Returns the list with more errors appended, up to the limits. Further errors are only counted. */
 export function addErrors(list: ErrorList, errors: readonly FieldError[]): ErrorList {
   if (errors.length === 0) return list
   const listed = [...list.listed]
@@ -38,7 +43,7 @@ export function addErrors(list: ErrorList, errors: readonly FieldError[]): Error
   return { listed, omitted: list.omitted + errors.length - index }
 }
 
-/** Returns the first list with the second appended. */
+/** Returns the errors of both lists as one list. */
 export function joinErrors(first: ErrorList, second: ErrorList): ErrorList {
   if (isEmpty(first)) return second
   const { listed, omitted } = addErrors(first, second.listed)
@@ -46,8 +51,8 @@ export function joinErrors(first: ErrorList, second: ErrorList): ErrorList {
 }
 
 /**
- * Returns an entry for the errors that are not listed; undefined when all are. The collector may have stopped early, too, so the number is
- * a minimum.
+ * Returns an error that states how many errors are not listed; undefined when all are listed. The number is a minimum, because validation
+ * may have stopped early.
  */
 export function omission({ omitted }: ErrorList): FieldError | undefined {
   if (omitted === 0) return undefined

@@ -1,6 +1,6 @@
-/** The type of all errors that Proreus itself reports. */
+/** `ProreusError`: the class of all errors that Proreus itself reports. */
 
-/** Stable codes, one for each kind of failure, and their meanings. */
+/** The stable codes of errors, one for each kind of failure, with their meanings. */
 export const errorCodes = {
   PRO_KIND_INVALID: 'The definition of a kind is invalid: its names, versions, storage, or an unknown keyword of a schema.',
   PRO_SCHEMA_INVALID: 'A schema is not structural, or cannot be expressed in a CRD.',
@@ -19,8 +19,8 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 
 /**
- * An error with a stable `code` for programs, and a `message` for people that contains the cause and what to do. For this error, the
- * command line prints only the message; for other errors, it prints the stack, too.
+ * An error with a machine-readable, stable `code`, and a human-readable `message` that states the cause and what the user can do. The
+ * command line prints only the message of this error; for other errors, it also prints the stack trace.
  */
 export class ProreusError extends Error {
   override readonly name: string = 'ProreusError'
@@ -32,7 +32,7 @@ export class ProreusError extends Error {
   }
 }
 
-/** Returns the message of any thrown value and of its causes, on one line. */
+/** Returns the message of a thrown value, followed by the messages of its causes, e.g. `message: cause`. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')

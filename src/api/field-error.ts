@@ -1,13 +1,13 @@
 /**
- * Errors about one field of an object, in the format of the API server (k8s.io/apimachinery `pkg/util/validation/field`), and the `Status`
- * that carries them.
+ * Errors about fields of an object, in the format of the API server (k8s.io/apimachinery `pkg/util/validation/field`), and the `Status`
+ * that contains them.
  */
 import { canonicalJson } from './json.ts'
 import type { GroupVersionKind } from './group-version-kind.ts'
 import { groupKindOf } from './group-version-kind.ts'
 import type { Status } from './status.ts'
 
-/** The type of an error, which is a value of `Status.details.causes[].reason`. */
+/** The type of an error, which becomes `reason` of a cause in `Status.details.causes`. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -21,14 +21,14 @@ export type FieldErrorReason =
   | 'InternalError'
 
 export interface FieldError {
-  /** The path of the field: `spec.containers[0].name`, `metadata.labels`; `<nil>` for an error in which kube-apiserver names no field. */
+  /** The path of the field, e.g. `spec.containers[0].name`; `<nil>` for an error in which kube-apiserver names no field. */
   readonly path: string
   readonly reason: FieldErrorReason
-  /** The message after the path: `Invalid value: "x": must be …`. */
+  /** The message without the path, e.g. `Invalid value: "x": must be …`. */
   readonly message: string
 }
 
-/** Characters that Go's `%q` escapes: all but letters, marks, numbers, punctuation, symbols and the plain space. */
+/** Characters that Go's `%q` escapes: all except letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 const shortEscapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
@@ -52,10 +52,10 @@ function escapeCharacter(character: string): string {
   return shortEscapes[character] ?? (code < 0x80 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`)
 }
 
-/** Maximum length of a value in a message. (kube-apiserver prints the whole value, once for each error.) */
+/** Maximum length of a value in a message, in UTF-16 units. (kube-apiserver prints the whole value in each error.) */
 const maxShown = 16_384
 
-/** Formats a value for a message: strings quoted, numbers as in Go, everything else as JSON with sorted keys. */
+/** Formats a value for a message. Strings are quoted, numbers are formatted as in Go, and other values are JSON with sorted keys. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value.length > maxShown ? `${quote(value.slice(0, maxShown))}…` : quote(value)
   if (typeof value === 'number') return formatNumber(value)
@@ -65,7 +65,7 @@ export function formatValue(value: unknown): string {
   return shown.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Formats a number like Go's `%v`: an int64 in full, a float with an exponent from 1e6 up and below 1e-4. */
+/** Formats a number like Go's `%v`. An int64 has all its digits. A float has an exponent if it is at least 1e6 or less than 1e-4. */
 function formatNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString()
   const [digits, power] = value.toExponential().split('e') as [string, string]
@@ -109,7 +109,7 @@ export function tooMany(path: string, actual: number, max: number): FieldError {
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
 }
 
-/** Returns an internal error: kube-apiserver could not process a value that is valid in itself. */
+/** Returns an `InternalError`, which means that kube-apiserver could not process a value although the value is valid. */
 export function internalFieldError(path: string, detail: string): FieldError {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
@@ -131,8 +131,8 @@ function comparePaths(a: string, b: string): number {
 }
 
 /**
- * Returns the 422 `Invalid` response for an object with field errors. kubectl prints its `causes`: a denial looks exactly like an error of
- * kube-apiserver's own validation. The errors are sorted by field, unless `keepOrder` is true.
+ * Returns the 422 `Invalid` response for an object with errors. kubectl prints its `causes`, so a denial by a webhook looks like an error
+ * of kube-apiserver's own validation. The errors are sorted by field, unless `keepOrder` is true.
  */
 export function invalidStatus(
   type: Pick<GroupVersionKind, 'group' | 'kind'>,

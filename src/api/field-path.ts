@@ -1,16 +1,19 @@
-/** Field paths as the API server writes them. */
+/** Builds field paths in the format of the API server. */
 import type { FieldError } from './field-error.ts'
 import { invalid } from './field-error.ts'
 
-/** Path of an error without a field, as Go formats a nil `field.Path`. */
+/** The path of an error that is about no field. Go formats a nil `field.Path` this way. */
 export const noField = '<nil>'
 
-/** Returns the path of a field, e.g. `spec.name`, or only `spec` for a field of the root. */
+/** Returns the path of a field, e.g. `spec.name`. For a field of the root, whose path is empty, it is only the name. */
 export function childPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-/** Like `childPath`, for errors of lists and embedded resources, which write an empty field name as an empty index. */
+/**
+ * Returns the path of a field like `childPath`, but writes an empty field name as `[]`. kube-apiserver does so in errors of lists and
+ * embedded resources.
+ */
 export function fieldChildPath(path: string, key: string): string {
   return key === '' ? `${path}[]` : childPath(path, key)
 }
@@ -19,17 +22,17 @@ export function indexPath(path: string, index: number): string {
   return `${path}[${index}]`
 }
 
-/** Returns the path of a map's value, as in errors of lists and embedded resources. */
+/** Returns the path of a value in a map, as kube-apiserver writes it in errors of lists and embedded resources. */
 export function keyPath(path: string, key: string): string {
   return `${path}[${key}]`
 }
 
-/** Returns the path for a field error; the root is written `<nil>`. */
+/** Returns the path for a field error. The path of the root is `<nil>`. */
 export function fieldOf(path: string): string {
   return path === '' ? noField : path
 }
 
-/** Returns an error without a field. Its message names the place. */
+/** Returns an error that is about no field. `text` names the location. */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)
 }

@@ -1,38 +1,38 @@
-/** Names of types: group, version, kind, and plural. */
+/** The names that identify a type: group, version, kind and plural. */
 import type { KubernetesObject, ObjectInput } from './object.ts'
 
 export interface GroupVersionKind {
-  /** The API group; empty for the core group. */
+  /** The API group; an empty string for the core group. */
   readonly group: string
   readonly version: string
   readonly kind: string
 }
 
 /**
- * A type as the API serves it. `T` is the static type of its objects when read, `Input` when written: a field with a default is always
- * present when read, and optional when written. Both exist only for the compiler.
+ * A resource type of the API server. `T` is the static type of its objects when they are read, and `Input` when they are written: a field
+ * with a default is always present when it is read, and optional when it is written. Both exist only at compile time.
  */
 export interface ResourceType<T extends KubernetesObject = KubernetesObject, Input = ObjectInput<T>> extends GroupVersionKind {
-  /** The lower-case plural, which is the path segment and the name in RBAC rules. */
+  /** The plural name in lower case, which is a segment of request paths and the resource in RBAC rules. */
   readonly plural: string
   readonly namespaced: boolean
   readonly '~object'?: T
   readonly '~input'?: Input
 }
 
-/** The static type of the objects of a resource type or a kind, as read. */
+/** The static type of the objects of a resource type or kind when they are read. */
 export type ObjectOf<R> = R extends { readonly '~object'?: infer T extends KubernetesObject } ? T : never
-/** The static type of the objects of a resource type or a kind, as written. */
+/** The static type of the objects of a resource type or kind when they are written. */
 export type InputOf<R> = R extends { readonly '~input'?: infer Input } ? Input : never
 
-/** Declares a type that Proreus does not define, e.g. one of another operator. */
+/** Declares a resource type that Proreus does not define, e.g. a custom resource of another operator. It is namespaced by default. */
 export function resourceType<T extends KubernetesObject = KubernetesObject>(
   type: GroupVersionKind & { readonly plural: string; readonly namespaced?: boolean },
 ): ResourceType<T> {
   return Object.freeze({ namespaced: true, ...type })
 }
 
-/** Returns `v1` for the core group, otherwise `group/version`. */
+/** Returns the apiVersion of a type: `group/version`, or only the version for the core group. */
 export function apiVersionOf(type: { readonly group: string; readonly version: string }): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`
 }
@@ -42,17 +42,17 @@ export function parseApiVersion(apiVersion: string): { group: string; version: s
   return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
 }
 
-/** Returns `plural.group`, or only the plural in the core group. kubectl, RBAC and the names of CRDs use this format. */
+/** Returns `plural.group`, or only the plural for the core group. kubectl, RBAC and the names of CRDs use this format. */
 export function groupResourceOf(type: { readonly group: string; readonly plural: string }): string {
   return type.group === '' ? type.plural : `${type.plural}.${type.group}`
 }
 
-/** Returns `Kind.group`, or only the kind in the core group. Error messages use this format. */
+/** Returns `Kind.group`, or only the kind for the core group. Error messages use this format. */
 export function groupKindOf(type: { readonly group: string; readonly kind: string }): string {
   return type.group === '' ? type.kind : `${type.kind}.${type.group}`
 }
 
-/** Returns true when two declarations have the same type and version. */
+/** Returns true when two declarations are of the same resource type in the same version. */
 export function isSameType(a: ResourceType, b: ResourceType): boolean {
   return a.plural === b.plural && a.group === b.group && a.version === b.version
 }

@@ -1,14 +1,16 @@
-/** `hasFields(actual, wanted)`: tests whether an object already has all wanted fields. */
+/** `hasFields(actual, wanted)`: tests whether an object has all wanted fields, so a controller can avoid unnecessary writes. */
 import { isObject, jsonEqual } from './json.ts'
 
 /**
- * Returns true when `actual` has every field that `wanted` has, with the same value. Other fields are ignored, such as defaults of the API
- * server; a list must have the same number of items, each with the wanted fields. A wanted field that is undefined counts as absent.
+ * Returns true when `actual` has every field that `wanted` has, with the same value. Other fields of `actual` are ignored, such as the
+ * defaults that the API server fills in. A list must have the same number of items, each with the wanted fields. A wanted field that is
+ * undefined counts as absent.
  *
- * Among these other fields are fields that were wanted before and are no longer. Where the set of wanted fields varies, include the
- * difference in `wanted`, for example as an annotation with the generation of the owner.
+ * A field that `wanted` no longer contains is also ignored, although it should be removed. If the set of wanted fields varies, add a field
+ * to `wanted` whose value changes with the set, for example an annotation with the generation of the owner.
  *
- * A value that the API server stores in another form, such as the quantity `1000m`, is not equal to the one that was sent.
+ * A value that the API server normalizes, such as the quantity `1000m`, does not equal the stored value, so `wanted` should contain the
+ * normalized form.
  *
  * @example
  * if (!hasFields(cache.get(apps.deployment, key), wanted)) await client.apply(apps.deployment, wanted)

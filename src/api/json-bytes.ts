@@ -1,27 +1,27 @@
-/** Scans JSON bytes without parsing them: a parsed value takes ten times the memory of the bytes. */
+/** Scans JSON without parsing it, because parsed values take ten times the memory of the JSON bytes. */
 
 export const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 export const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** The bytes at which a value may end or a level of nesting begins. */
+/** The bytes that the scan must inspect: the quote that begins a string, commas, and the brackets of objects and arrays. */
 const isMark = new Uint8Array(256)
 for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBracket]) isMark[mark] = 1
 
-/** One value in the bytes. */
+/** The result of scanning one value. */
 export interface ScannedValue {
-  /** The position after the value. It is beyond the scanned range when a string does not end within the range. */
+  /** The position after the value. It is beyond the scanned bytes when a string does not end within them. */
   readonly end: number
-  /** Number of fields and items at all levels: opening brackets and commas. */
+  /** Number of fields and items at all levels, counted as opening brackets and commas. */
   readonly values: number
-  /** Levels of nesting. */
+  /** Number of levels of nesting. */
   readonly levels: number
-  /** True when all brackets of the value are closed. */
+  /** True when all objects and arrays of the value are complete. */
   readonly closed: boolean
 }
 
 /**
- * Scans the value that begins at `start`, up to `limit`, and counts its values and levels. Stops early when there are more than `most` of
- * either. Syntax errors are left to the parser.
+ * Scans the value that begins at `start`, up to the position `limit`, and counts its fields and items and its levels of nesting. The scan
+ * stops early when one of these exceeds its limit in `most`. It does not detect syntax errors.
  */
 export function scanValue(
   bytes: Uint8Array,
@@ -49,7 +49,7 @@ export function scanValue(
       values += 1
       at += 1
     } else {
-      // The container of this scalar ends here.
+      // This bracket ends the object or array that contains the scanned value, so the value ends before it.
       if (depth === 0) break
       depth -= 1
       at += 1
@@ -59,7 +59,10 @@ export function scanValue(
   return { end: at, values, levels, closed: depth === 0 }
 }
 
-/** Returns the position after the closing quote of the string that begins at `at`; a position after `limit` when there is none. */
+/**
+ * Returns the position after the closing quote of the string that begins at `at`. When there is no closing quote before `limit`, the result
+ * is greater than `limit`.
+ */
 function endOfString(bytes: Uint8Array, at: number, limit: number): number {
   let end = at + 1
   while (end < limit) {

@@ -1,11 +1,11 @@
-/** Reads the tokens of JSON, for code that needs more than `JSON.parse` can do. */
+/** `JsonCursor`: reads the tokens of a JSON document, for parsers that do more than `JSON.parse`. */
 
-/** The error for a string that is not valid JSON. */
+/** Thrown when a document is not valid JSON. */
 export class JsonSyntaxError extends SyntaxError {
   override readonly name = 'SyntaxError'
-  /** The unexpected character; undefined at the end of the string. */
+  /** The unexpected character; undefined at the end of the document. */
   readonly character: string | undefined
-  /** The place in the grammar, in the words of Go's `encoding/json`: `after object key`. */
+  /** The position in the grammar, in the words of Go's `encoding/json`, e.g. `after object key`. */
   readonly context: string
 
   constructor(text: string, at: number, context: string) {
@@ -36,21 +36,21 @@ export class JsonCursor {
     return code
   }
 
-  /** Skips white space and this character. Returns false when the next character is another one. */
+  /** Skips white space and then the character `code`. Returns false when the next character is a different one. */
   takes(code: number): boolean {
     if (this.next() !== code) return false
     this.#at += 1
     return true
   }
 
-  /** Returns the string that begins here. */
+  /** Returns the string at the current position, and moves past it. */
   string(): string {
     const text = this.#text
     const start = this.#at
     let at = start + 1
     let plain = true
     for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
-      // The condition is also true for NaN, at the end of the document.
+      // At the end of the document `code` is NaN, for which the condition is also true.
       if (!(code >= 0x20)) throw new JsonSyntaxError(text, at, 'in string literal')
       if (code === backslash) {
         plain = false
@@ -58,11 +58,12 @@ export class JsonCursor {
       } else at += 1
     }
     this.#at = at + 1
-    // A longer slice of a string keeps the whole string in memory; the result of `JSON.parse` does not.
+    // V8 implements a longer slice as a reference to the whole document, which would stay in memory. `JSON.parse` copies the string
+    // instead.
     return plain && at - start <= 12 ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string)
   }
 
-  /** Returns the characters of the number or word that begins here. */
+  /** Returns the number, `true`, `false` or `null` at the current position, and moves past it. */
   scalar(): string {
     numberToken.lastIndex = this.#at
     const token = numberToken.exec(this.#text)?.[0] ?? words.find((word) => this.#text.startsWith(word, this.#at))
@@ -71,7 +72,7 @@ export class JsonCursor {
     return token
   }
 
-  /** Throws a {@link JsonSyntaxError} for the next character. */
+  /** Throws a {@link JsonSyntaxError} for the character at the current position. */
   fail(context: string): never {
     throw new JsonSyntaxError(this.#text, this.#at, context)
   }

@@ -1,6 +1,6 @@
 /**
- * Parses JSON beyond the abilities of `JSON.parse`: with exact integers beyond 2^53 (`parseJson`), and in slices (`JsonReader`), which
- * takes about four times as long, but does not block the event loop for a large document.
+ * Parses JSON where `JSON.parse` is not sufficient. `parseJson` preserves integers beyond 2^53. `JsonReader` parses a large document in
+ * time slices, which takes about four times as long, but does not block the event loop.
  */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -13,8 +13,8 @@ const minInt64 = -(2n ** 63n)
 const integerToken = /^-?\d+$/
 
 /**
- * Returns the number of a JSON token, as the API server parses it: an integer of up to 64 bits exactly, everything else as a float. A safe
- * integer is a `number`, and a larger one a `bigint`, so each value has exactly one representation.
+ * Returns the number that a JSON token represents, with the precision of the API server: an integer of up to 64 bits is exact, and any
+ * other number is a float. A safe integer is a `number`, and a larger one is a `bigint`, so each value has exactly one representation.
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
@@ -24,7 +24,7 @@ export function readNumber(token: string): number | bigint {
 }
 
 /**
- * Like `JSON.parse`, with integers beyond 2^53 as `bigint`.
+ * Parses JSON like `JSON.parse`, but returns an integer beyond 2^53 as a `bigint`.
  *
  * @throws {SyntaxError} with the message of `JSON.parse`.
  */
@@ -32,17 +32,17 @@ export function parseJson(text: string): JsonValue {
   return mayHoldLongInteger(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
 }
 
-/** Like `parseJson`, for UTF-8. */
+/** Parses UTF-8 bytes like `parseJson`. */
 export function parseJsonBytes(bytes: Buffer): JsonValue {
   return parseJson(bytes.toString('utf8'))
 }
 
 /**
- * Replaces each long integer by a string, parses the document, and replaces the strings by the integers. This takes less than twice as long
- * as only `JSON.parse`; a reviver that checks the source of each number would take six times as long.
+ * Replaces each long integer of the document by a string, parses the document, and replaces these strings by the integers. This takes less
+ * than twice as long as `JSON.parse`. A reviver that checks the source of each number would take six times as long.
  */
 function parseExactly(text: string): JsonValue {
-  // The mark is random, because no document must be able to contain it.
+  // The prefix of the replacing strings is random, because no document may be able to contain it.
   const mark = randomUUID()
   const { marked, integers } = markLongIntegers(text, mark)
   try {
@@ -92,7 +92,8 @@ function endOfDigits(text: string, start: number): number {
 }
 
 /**
- * Returns true when the digits are a complete number in the place of a value rather than a key: an invalid document must remain invalid.
+ * Returns true when the digits are a complete number that is a value, not a key. If a number in another position were replaced, an invalid
+ * document could become valid.
  */
 function isValue(text: string, first: number, next: number): boolean {
   if (!canFollow(text.charCodeAt(next))) return false
@@ -104,11 +105,11 @@ function isValue(text: string, first: number, next: number): boolean {
   return (code === 0x3a || code === 0x5b || code === 0x2c || before < 0) && text.charCodeAt(after) !== 0x3a
 }
 
-/** Returns the value with its integers; changes the containers in place. */
+/** Replaces the strings that stand for integers by the integers. Objects and arrays are changed in place. */
 function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[]): JsonValue {
   const integerOf = (text: string): bigint => integers[Number(text.slice(mark.length))]!
   if (typeof value === 'string' && value.startsWith(mark)) return integerOf(value)
-  // This loop avoids recursion, because `JSON.parse` accepts any nesting.
+  // This loop avoids recursion, because `JSON.parse` accepts any depth of nesting.
   const open: JsonValue[] = [value]
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     if (Array.isArray(container)) {
@@ -128,13 +129,14 @@ function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[
   return value
 }
 
-/** The least and greatest number of digits of an integer between 2^53 and 2^63. */
+/** The minimum and maximum number of digits of an integer between 2^53 and 2^63. */
 const [fewestDigits, mostDigits] = [16, 19]
 
 /**
- * Returns true when the document has such an integer, or as many digits within a string; otherwise `JSON.parse` is exact. It inspects every
- * 16th character, because one of these is within every row of 16 digits: this takes a twentieth of the time of `JSON.parse`. The digits in
- * hashes, for example, have other neighbours than those of a number.
+ * Returns true when the document contains 16 to 19 consecutive digits that may be an integer beyond 2^53. The digits may also be in a
+ * string. When it returns false, `JSON.parse` is exact. It inspects only every 16th character, because 16 consecutive digits include one of
+ * these. This takes a twentieth of the time of `JSON.parse`. Digits in a hash, for example, are usually next to letters, so they are not
+ * mistaken for an integer.
  */
 function mayHoldLongInteger(text: string): boolean {
   for (let at = fewestDigits - 1; at < text.length; at += fewestDigits) {
@@ -144,7 +146,7 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The character at `next` is no digit.
+    // The character at `next` is not a digit, so the search continues 16 characters after it.
     at = next
   }
   return false
@@ -162,12 +164,12 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** Returns true when a number may begin after this character: `-`, `:`, `[`, `,`, white space, or nothing. */
+/** Returns true when a number may begin after this character: after `-`, `:`, `[`, `,`, white space, or at the start of the document. */
 function canPrecede(code: number): boolean {
   return code === 0x2d || code === 0x3a || code === 0x5b || code === 0x2c || code <= 0x20 || Number.isNaN(code)
 }
 
-/** Returns true when an integer may end before this character: `,`, `}`, `]`, white space, or nothing. */
+/** Returns true when an integer may end before this character: before `,`, `}`, `]`, white space, or at the end of the document. */
 function canFollow(code: number): boolean {
   return code === 0x2c || code === 0x7d || code === 0x5d || code <= 0x20 || Number.isNaN(code)
 }
@@ -175,13 +177,16 @@ function canFollow(code: number): boolean {
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 const [quote, comma, colon] = [0x22, 0x2c, 0x3a]
 
-/** Parses one document in slices. With `freeze`, each object and array is frozen as soon as it is complete. */
+/** Parses one document in several calls of `read`. With `freeze`, each object and array is frozen as soon as it is complete. */
 export class JsonReader {
-  /** The result, once `read` has returned true. */
+  /** The parsed document, after `read` has returned true. */
   value: JsonValue = null
   readonly #cursor: JsonCursor
   readonly #freeze: boolean
-  /** The open containers, outermost first, and the keys of their next values. The key is empty for an array. */
+  /**
+   * The objects and arrays that are not complete yet, outermost first. `#keys` contains the key of the next value of each; it is empty for
+   * an array.
+   */
   readonly #open: (JsonValue[] | JsonObject)[] = []
   readonly #keys: string[] = []
 
@@ -191,9 +196,9 @@ export class JsonReader {
   }
 
   /**
-   * Parses at most `count` further values; returns true when the document is complete.
+   * Parses at most `count` further values. Returns true when the document is complete.
    *
-   * @throws {SyntaxError}
+   * @throws {SyntaxError} when the document is not valid JSON.
    */
   read(count: number): boolean {
     for (let left = count; left > 0; left -= 1) {
@@ -216,7 +221,7 @@ export class JsonReader {
     return false
   }
 
-  /** Opens an object or array; returns false when it is empty and thus complete. */
+  /** Begins an object or array. Returns false when it is empty and therefore already complete. */
   #enter(container: JsonValue[] | JsonObject, opener: number, closer: number): boolean {
     this.#cursor.takes(opener)
     if (this.#cursor.takes(closer)) return false
@@ -225,7 +230,7 @@ export class JsonReader {
     return true
   }
 
-  /** Stores a value, and closes containers that are complete with it; returns true at the end of the document. */
+  /** Stores a value in its container, and ends the containers that are complete with it. Returns true at the end of the document. */
   #place(complete: JsonValue): boolean {
     const cursor = this.#cursor
     let value = complete

@@ -1,8 +1,8 @@
-/** Plain JSON values, of which all objects consist. */
+/** The static types of JSON values, and functions that compare, serialize and freeze them. */
 
-/** A JSON value. An integer beyond 2^53 is a `bigint` if it was parsed exactly (`readNumber`); every other number is a `number`. */
+/** A JSON value. An integer beyond 2^53 is a `bigint` if it was parsed exactly (see `readNumber`). All other numbers are a `number`. */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject
-/** A JSON object. Keys are data: `__proto__` is an ordinary key, and code must never assign to it (see `setOwn`). */
+/** A JSON object. Its keys come from clients, so `__proto__` is an ordinary key. It must be set with `setOwn`, not with an assignment. */
 export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
@@ -17,15 +17,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns the own property of a plain object, or undefined; inherited names such as `constructor` are not found. */
+/** Returns the property of a JSON object; undefined when it is absent. Inherited properties, such as `constructor`, count as absent. */
 export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
   const value: unknown = object[key]
-  // All inherited properties except `__proto__` are functions, and to check the value for that is faster than `hasOwn`.
+  // All inherited properties except `__proto__` are functions. Checking the value for a function is faster than `Object.hasOwn`.
   if (typeof value !== 'function' && key !== '__proto__') return value as JsonValue | undefined
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Sets `key` as plain data, even `__proto__`. */
+/** Sets a property of a JSON object. Unlike an assignment, it also sets `__proto__` as an ordinary property. */
 export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
@@ -35,7 +35,7 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 }
 
 /**
- * Returns true when two JSON values are equal, with object keys in any order. A key whose value is undefined counts as absent. A `number`
+ * Returns true when two JSON values are equal. The order of keys is irrelevant. A key whose value is undefined counts as absent. A `number`
  * beyond 2^53 is equal to the `bigint` with the same digits.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
@@ -60,14 +60,14 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
 }
 
-/** Returns true when a value contains a `bigint`, i.e. an exact integer beyond 2^53. */
+/** Returns true when a JSON value contains a `bigint`, i.e. an exact integer beyond 2^53. */
 export function holdsBigint(value: unknown): boolean {
   if (typeof value === 'bigint') return true
   if (Array.isArray(value)) return value.some(holdsBigint)
   return isObject(value) && Object.values(value).some(holdsBigint)
 }
 
-/** Returns JSON with sorted keys, which is the same string for equal values. */
+/** Returns a value as JSON with sorted keys. Equal values have the same JSON. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (isObject(value)) {
@@ -81,8 +81,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * `JSON.stringify` for values that may contain integers beyond 2^53, such as objects of a cluster: they are written with all digits,
- * whereas `JSON.stringify` throws.
+ * Serializes a value like `JSON.stringify`, but writes a `bigint`, i.e. an integer beyond 2^53, with all its digits. `JSON.stringify`
+ * throws for a `bigint`.
  */
 export function stringifyJson(value: object | string | number | bigint | boolean | null, space?: number): string
 export function stringifyJson(value: unknown, space?: number): string | undefined
@@ -90,15 +90,15 @@ export function stringifyJson(value: unknown, space?: number): string | undefine
   try {
     return JSON.stringify(value, undefined, space)
   } catch (error) {
-    // Few values contain a bigint, so it is cheaper to try than to search each value for one.
+    // Few values contain a `bigint`, so it is cheaper to try `JSON.stringify` first than to search each value for a `bigint`.
     if (!(error instanceof TypeError)) throw error
     return stringifyWithBigints(value, space)
   }
 }
 
 /**
- * A replacer would be called for every value, which is up to fifty times slower; `toJSON` is called only for bigints. The prototype has it
- * only during this synchronous call.
+ * Serializes a value that contains a `bigint`. It defines `toJSON` on the prototype of `BigInt` during this synchronous call, because a
+ * replacer, which is called for every value, would be up to fifty times slower.
  */
 function stringifyWithBigints(value: unknown, space: number | undefined): string | undefined {
   if (!Reflect.defineProperty(BigInt.prototype, 'toJSON', exactDigits))
@@ -110,7 +110,7 @@ function stringifyWithBigints(value: unknown, space: number | undefined): string
   }
 }
 
-/** Returns a value that `JSON.stringify` writes as the given string. TypeScript does not declare `JSON.rawJSON` yet. */
+/** Returns a value that `JSON.stringify` writes as the given characters. TypeScript does not declare `JSON.rawJSON` yet. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 
 const exactDigits: PropertyDescriptor = {
@@ -120,14 +120,17 @@ const exactDigits: PropertyDescriptor = {
   configurable: true,
 }
 
-/** Freezes a JSON value and everything below it, and returns it. */
+/** Freezes a JSON value and all values in it, and returns it. A frozen object or array in it is assumed to be frozen completely. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const child of Object.values(value)) deepFreeze(child)
   return Object.freeze(value)
 }
 
-/** Returns a short form of an invalid field for a message, because a deeply nested object could exhaust the stack. */
+/**
+ * Returns a short description of an invalid field's value for a message. An object is not serialized, because a deeply nested one could
+ * exhaust the stack.
+ */
 export function shownInBrief(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeof value === 'object' && value !== null) return 'no text'

@@ -1,4 +1,4 @@
-/** `defineKind`: one definition of a custom kind, from which its CRD, static types, defaults and validation are derived. */
+/** `defineKind`: defines a custom kind. Its CRD, static types, defaults and validation are derived from this definition. */
 import { builtinTypeOf, withBuiltinType } from './builtin-types.ts'
 import type { Condition } from './conditions.ts'
 import { ProreusError } from './errors.ts'
@@ -14,39 +14,39 @@ import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
 import { Type } from './type.ts'
 import type { Static, StaticInput, TObject, TSchema } from './type.ts'
 
-/** A column of `kubectl get`. */
+/** An additional column in the output of `kubectl get`. */
 export interface PrinterColumn {
   readonly name: string
-  /** A simple JSON path, e.g. `.spec.size`. */
+  /** The simple JSON path of the column's value, e.g. `.spec.size`. */
   readonly jsonPath: string
-  /** Default `string`. */
+  /** The type of the column's values. Default `string`. */
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format?: string
   readonly description?: string
-  /** A column with a priority above 0 is shown only with `-o wide`. Default 0. */
+  /** The priority of the column. With a priority above 0, it is shown only with `-o wide`. Default 0. */
   readonly priority?: number
 }
 
 export interface VersionDefinition<Spec extends TSchema = TSchema, Status extends TSchema = TSchema> {
-  /** `v1`, `v1beta1`, `v1alpha1`, … */
+  /** The name of the version: `v1`, `v1beta1`, `v1alpha1`, …. */
   readonly name: string
-  /** Default true. */
+  /** True when the API server serves the version. Default true. */
   readonly served?: boolean
-  /** True for the storage version. Exactly one version is the storage version; a single version always is. */
+  /** True for the storage version. Exactly one version must be the storage version. Default: true if the kind has only one version. */
   readonly storage?: boolean
   readonly deprecationWarning?: string
   readonly spec: Spec
-  /** True when the object must have a spec. Default: true when the spec has required fields. */
+  /** True when objects must have a spec. Default: true when the spec has required fields. */
   readonly specRequired?: boolean
   /**
-   * Enables the `status` subresource. All fields of the status are optional, in the CRD and in the static type, with or without
-   * `Type.Optional`, because controllers write a status field by field, and a new object has none. Within a field, such as the items of a
-   * list, fields are required as usual.
+   * The schema of the status, which enables the `status` subresource. All fields of the status are optional, in the CRD and in the static
+   * type, even without `Type.Optional`: controllers write a status field by field, and a new object has none. Nested fields, for example of
+   * list items, are required as usual.
    */
   readonly status?: Status
   readonly printerColumns?: readonly PrinterColumn[]
   readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath?: string }
-  /** CEL rules on the whole object. */
+  /** CEL rules that validate the whole object. */
   readonly rules?: readonly ValidationRule[]
 }
 
@@ -58,24 +58,24 @@ export interface KindDefinition<
 > {
   readonly group: Group
   readonly kind: KindName
-  /** Default: the lower-case kind with an English plural ending. */
+  /** The plural name of the resource. Default: the kind in lower case with an English plural ending. */
   readonly plural?: string
-  /** Default: the lower-case kind. */
+  /** The singular name of the resource. Default: the kind in lower case. */
   readonly singular?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
-  /** Default `Namespaced`. */
+  /** The scope of the resource. Default `Namespaced`. */
   readonly scope?: Scope
   readonly versions: Versions
 }
 
-/** A version with its complete schema. */
+/** A version of a kind, with defaults filled in and the schema of the whole object. */
 export interface KindVersion {
   readonly name: string
   readonly served: boolean
   readonly storage: boolean
   readonly deprecationWarning?: string
-  /** The whole object: apiVersion, kind, metadata, spec and status. */
+  /** The schema of the whole object: apiVersion, kind, metadata, spec and status. */
   readonly schema: StructuralSchema
   readonly hasStatus: boolean
   readonly printerColumns: readonly PrinterColumn[]
@@ -106,7 +106,7 @@ type InputOfVersion<Group extends string, KindName extends string, Version exten
   spec: StaticInput<Version['spec']>
 } & StatusInputOf<Version>
 
-/** A custom kind, whatever its objects are: its resource type (in the storage version) and its definition. */
+/** A custom kind without the static types of its objects. It is the resource type of the storage version, and contains all versions. */
 export interface Kind extends ResourceType {
   readonly singular: string
   readonly shortNames: readonly string[]
@@ -114,7 +114,7 @@ export interface Kind extends ResourceType {
   readonly versions: readonly KindVersion[]
 }
 
-/** A custom kind with the static types of its objects: see `Infer` and `InferInput`. */
+/** A custom kind with the static types of its objects (see `Infer` and `InferInput`). */
 export interface DefinedKind<
   Group extends string,
   KindName extends string,
@@ -127,18 +127,21 @@ export interface DefinedKind<
   readonly '~input'?: InputOfVersion<Group, KindName, StorageVersion<Versions>>
 }
 
-/** The version `Name`, or else the storage version. */
+/** The definition of the version `Name`; without `Name`, that of the storage version. */
 type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] extends [never]
   ? StorageVersion<Versions>
   : Named<Versions, Name>
 
-/** The type of objects as read, with defaults. `Infer<typeof kind, 'v2'>` is the type in a version other than the storage version. */
+/**
+ * The static type of objects that are read, whose defaults are filled in. `Infer<typeof kind, 'v2'>` is the type in the version `v2`; the
+ * default is the storage version.
+ */
 export type Infer<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer Scope>
     ? ObjectOfVersion<Group, KindName, Selected<Versions, Version>, Scope>
     : never
 
-/** The type of objects as written, where fields with a default are optional. */
+/** The static type of objects that are written, in which fields with a default are optional. */
 export type InferInput<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer _Scope>
     ? InputOfVersion<Group, KindName, Selected<Versions, Version>>
@@ -148,13 +151,13 @@ export type InferInput<K, Version extends string = never> =
 export type VersionNameOf<K> =
   K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope> ? Versions[number]['name'] : never
 
-/** The names of the spoke versions: all versions except the hub, which is the storage version. */
+/** The names of the spoke versions. These are all versions except the hub, which is the storage version. */
 export type SpokeOf<K> =
   K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope>
     ? Exclude<Versions[number]['name'], StorageVersion<Versions>['name']>
     : never
 
-/** The schema of `status.conditions`: a list map with the key `type`. */
+/** The schema of `status.conditions`, a list with `x-kubernetes-list-type: map` and the key `type`. */
 export const Conditions = Type.Array(
   Type.Object({
     type: Type.String({ maxLength: 316, description: 'Type of the condition in CamelCase.' }),
@@ -229,8 +232,8 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
  * versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
  * })
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed, a field of the definition or a keyword of a schema is unknown or has
- * the wrong type, or when not exactly one version is the storage version.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when a name is malformed, when a field of the definition or a keyword of a schema is unknown or
+ * has the wrong type, or unless exactly one version is the storage version.
  */
 export function defineKind<
   const Group extends string,
@@ -268,13 +271,13 @@ export function defineKind<
   })
 }
 
-/** The property of a type returned by `versionOf` that has its kind. */
+/** The key of a property that the result of `versionOf` has. Its value is the kind. */
 const hub = Symbol('hub')
 
 /**
- * Returns the type of a kind in a version other than the storage version, for the client, the cache and webhooks: objects are read and
- * written in that version, and the handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects of that version, to which the
- * API server converts objects sent in other versions.
+ * Returns the resource type of a kind in a version other than the storage version. The client and the cache read and write objects in that
+ * version. The handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects in that version: the API server converts objects
+ * that clients send in other versions.
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
  */
@@ -301,7 +304,7 @@ export function versionOf<
   })
 }
 
-/** Returns the kind with its schemas if a type is a kind or a version of a kind; otherwise undefined. */
+/** Returns the kind, with its schemas, of a resource type that is a kind or a result of `versionOf`; undefined for any other type. */
 export function kindOf(type: ResourceType): Kind | undefined {
   return 'versions' in type ? (type as Kind) : (type as { readonly [hub]?: Kind })[hub]
 }
@@ -333,12 +336,12 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** Returns the schema as plain JSON, with the marks of `Type.Builtin`. */
+/** Returns the schema as plain JSON. The symbols that mark `Type.Builtin` are copied. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }
 
-/** A missing field of a status is never an error, because the controller may not have written it yet. */
+/** Returns the schema of a status without required fields, because a controller may not have written a field yet. */
 function statusSchema(schema: TSchema): StructuralSchema {
   const { required: _, ...status } = plainSchema(schema)
   return status

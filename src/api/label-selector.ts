@@ -1,4 +1,4 @@
-/** Label selectors: the syntax of kubectl's `-l`, the objects in specs, and matching. */
+/** Label selectors: parses and formats the syntax of `kubectl -l`, validates selectors in objects, and matches labels. */
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isAnObject, isListOf, isOneOf, isText } from './option-checks.ts'
 import { ProreusError } from './errors.ts'
@@ -9,12 +9,12 @@ export type Labels = Readonly<Record<string, string>>
 
 export interface LabelRequirement {
   readonly key: string
-  /** `Gt` and `Lt` compare whole numbers; selectors in objects do not have them. */
+  /** The operator of the requirement. `Gt` and `Lt`, which compare integers, do not occur in `LabelSelector` objects. */
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
   readonly values: readonly string[]
 }
 
-/** `meta/v1 LabelSelector`. An empty selector selects everything. */
+/** A label selector in an object (`meta/v1 LabelSelector`). An empty selector matches all objects. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly {
@@ -26,13 +26,13 @@ export interface LabelSelector {
 
 const expressionFields = { key: isText, operator: isOneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: isListOf(isText) }
 
-/** Validates the shape of a selector; `selectorProblems` validates its keys and values. */
+/** Checks the types of a selector's fields. `selectorProblems` validates its keys and values. */
 export const isLabelSelector: OptionCheck = hasOptions({
   matchLabels: isAnObject,
   matchExpressions: isListOf(hasOptions(expressionFields, ['key', 'operator'])),
 } satisfies Record<keyof LabelSelector, OptionCheck>)
 
-/** Returns the errors of a selector, each with the path of the field in the selector. */
+/** Returns the error messages for the keys and values of a selector. Each message starts with the path of the field in the selector. */
 export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {
   return [
     ...Object.entries(matchLabels).flatMap(([key, value]) =>
@@ -52,7 +52,8 @@ export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: La
 }
 
 /**
- * Returns a selector as validated requirements: an invalid label would turn into another selector in a query.
+ * Validates a selector, and returns its requirements. Validation is necessary, because an invalid label could change the meaning of the
+ * `labelSelector` query parameter.
  *
  * @throws {ProreusError} `PRO_INPUT` with all errors.
  */
@@ -93,7 +94,7 @@ function isInteger(text: string | undefined): text is string {
   return text !== undefined && /^-?\d+$/.test(text)
 }
 
-/** Returns the value of a `labelSelector` query parameter. */
+/** Formats requirements as the value of the `labelSelector` query parameter. */
 export function formatLabelSelector(requirements: readonly LabelRequirement[]): string {
   return requirements
     .map(({ key, operator, values }) => {
@@ -106,7 +107,7 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
     .join(',')
 }
 
-/** Parses `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws `SyntaxError` with the API server's message. */
+/** Parses a selector such as `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws a `SyntaxError` with the message of the API server. */
 export function parseLabelSelector(text: string): LabelRequirement[] {
   const tokens = text.match(/[!=<>,()]|[^\s!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []
@@ -154,7 +155,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     return { key, operator: token === 'in' ? 'In' : 'NotIn', values: values() }
   }
 
-  /** Returns the values up to `)`. A missing word is an empty value. */
+  /** Parses the values of `in` or `notin` up to the closing parenthesis. A missing value is an empty string. */
   function values(): string[] {
     const found = [tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', ')' or identifier")]
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * The syntax of names, labels and annotations (k8s.io/apimachinery `pkg/util/validation`), with its exact messages. Each function returns a
- * list of errors, empty for a valid value.
+ * Validates the syntax of names, labels and annotations with the rules and messages of the API server (k8s.io/apimachinery
+ * `pkg/util/validation`). Each function returns a list of error messages, which is empty for a valid value.
  */
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
@@ -13,8 +13,8 @@ const subdomainPattern = new RegExp(`^${subdomain}$`)
 const qualifiedPattern = new RegExp(`^${qualified}$`)
 const labelValuePattern = new RegExp(`^(${qualified})?$`)
 /**
- * A fast test for a valid name without a prefix. Nearly all keys and values of labels are such names, and an object may have thousands of
- * them.
+ * Matches a valid qualified name without a prefix. It is tested first, because nearly all keys and values of labels are such names, and an
+ * object may have thousands of labels.
  */
 const plainName = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
@@ -28,7 +28,7 @@ function regexMessage(text: string, pattern: string, ...examples: string[]): str
   return `${text} (${list}regex used for validation is '${pattern}')`
 }
 
-/** Validates a DNS label of up to 63 characters: names of namespaces and containers, parts of host names. */
+/** Validates a DNS label of up to 63 characters, such as the name of a namespace or container. */
 export function dns1123Label(value: string): string[] {
   return [
     ...(Buffer.byteLength(value) > 63 ? [tooLong(63)] : []),
@@ -45,7 +45,7 @@ export function dns1123Label(value: string): string[] {
   ]
 }
 
-/** Validates a DNS subdomain of up to 253 characters: names of most objects. */
+/** Validates a DNS subdomain of up to 253 characters, such as the name of most objects. */
 export function dns1123Subdomain(value: string): string[] {
   return [
     ...(Buffer.byteLength(value) > 253 ? [tooLong(253)] : []),
@@ -61,12 +61,14 @@ export function dns1123Subdomain(value: string): string[] {
   ]
 }
 
-/** Validates the name of most objects: a DNS subdomain, with the messages of the newer rules for names. */
+/** Validates the name of most objects, which is a DNS subdomain. Its error messages count characters, those of `dns1123Subdomain` bytes. */
 export function longName(value: string): string[] {
   return dns1123Subdomain(value).map(inCharacters)
 }
 
-/** Validates the name of a namespace or a Service: a DNS label, with the messages of the newer rules for names. */
+/**
+ * Validates the name of a namespace or a Service, which is a DNS label. Its error messages count characters, those of `dns1123Label` bytes.
+ */
 export function shortName(value: string): string[] {
   const details = dns1123Label(value).map(inCharacters)
   return value.includes('.') && labelPattern.test(value.replaceAll('.', '-')) ? [...details.slice(0, -1), 'must not contain dots'] : details
@@ -76,7 +78,7 @@ function inCharacters(detail: string): string {
   return detail.replace(/^(must be no more than \d+) bytes$/, '$1 characters')
 }
 
-/** Validates a DNS label that starts with a letter: names of Services, plural names of resources. */
+/** Validates a DNS label that starts with a letter, such as the plural name of a resource. */
 export function dns1035Label(value: string): string[] {
   return [
     ...(Buffer.byteLength(value) > 63 ? [inCharacters(tooLong(63))] : []),
@@ -93,7 +95,7 @@ export function dns1035Label(value: string): string[] {
   ]
 }
 
-/** Validates `[prefix/]name`: keys of labels and annotations, finalizers, condition types. */
+/** Validates a qualified name (`[prefix/]name`), such as the key of a label or annotation, a finalizer, or a condition type. */
 export function qualifiedName(value: string): string[] {
   if (plainName.test(value)) return []
   const parts = value.split('/')
@@ -142,7 +144,7 @@ export function labelValue(value: string): string[] {
   ]
 }
 
-/** Validates the minimal rules for the name of any object, which is a segment of its URL. */
+/** Validates a name with the minimal rules for all objects, whose names are segments of their URLs. */
 export function pathSegmentName(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)

@@ -1,6 +1,6 @@
 /**
- * Decodes `metadata` as the API server does: into `meta/v1 ObjectMeta` and back. A wrong JSON type is an error with the message of Go's
- * decoder; unknown fields and empty values are dropped.
+ * Normalizes `metadata` as the API server does when it decodes the JSON to `meta/v1 ObjectMeta` and encodes it again. A wrong JSON type is
+ * an error with the message of Go's decoder. Unknown fields and empty values are dropped.
  */
 import type { JsonObject, JsonValue } from './json.ts'
 import { isObject, setOwn } from './json.ts'
@@ -9,7 +9,7 @@ type Field = 'string' | 'uid' | 'bool' | 'int64' | 'optional int64' | 'time' | '
 interface Struct {
   readonly name: string
   readonly fields: Readonly<Record<string, Field>>
-  /** Fields that are written even when they are empty. */
+  /** The fields that are encoded even when they are empty. */
   readonly always: readonly string[]
 }
 
@@ -55,18 +55,18 @@ const objectMeta: Struct = {
   always: [],
 }
 
-/** The types of fields that are written even when they are false, zero or empty. */
+/** The types of optional fields, which are pointers in Go. Such a field is encoded even when its value is false, zero or empty. */
 const pointers: ReadonlySet<Field> = new Set<Field>(['bool', 'optional int64', 'any'])
 
 export interface DecodedObjectMeta {
   readonly metadata: JsonObject
-  /** Paths of unknown fields, below the metadata, such as `other` and `ownerReferences[0].other`. */
+  /** The paths of unknown fields, relative to the metadata, such as `other` and `ownerReferences[0].other`. */
   readonly unknown: readonly string[]
-  /** The first type error. */
+  /** The message of the first wrong type or of an invalid time; absent when there is none. */
   readonly error?: string
 }
 
-/** Decodes and encodes metadata. */
+/** Decodes the JSON of metadata, and encodes it again. */
 export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
   const decoder = new Decoder()
   if (value === null) return { metadata: {}, unknown: [] }
@@ -80,7 +80,7 @@ export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
 class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
-  /** The error of an invalid time, which ends the decoding in Go at once, whatever other errors there are. */
+  /** The error of the first invalid time. It takes precedence over `error`, because it ends the decoding in Go immediately. */
   timeError: string | undefined
 
   struct(shape: Struct, object: JsonObject, names: readonly string[], path: string): JsonObject {
@@ -164,11 +164,11 @@ function wrongType(value: JsonValue, { holder, names }: At, type: string): strin
 }
 
 interface At {
-  /** The Go struct of the field. */
+  /** The name of the Go struct that contains the field. */
   readonly holder: string
-  /** The names of the field and its parents. */
+  /** The names of the field's parents and of the field itself, without indexes. */
   readonly names: readonly string[]
-  /** The path of the field, with indexes. */
+  /** The path of the field, with the indexes of list items. */
   readonly path: string
 }
 
@@ -182,7 +182,7 @@ function kindOf(value: JsonValue): string {
   return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** Quotes a string like Go's package `time`, which escapes the bytes of characters outside ASCII. */
+/** Quotes a string like Go's package `time`, which writes a character outside ASCII as the escaped bytes of its UTF-8 encoding. */
 function timeQuoted(text: string): string {
   const quoted = text.replace(/[^ -\x7f]|["\\]/gu, (character) =>
     character === '"' || character === '\\'

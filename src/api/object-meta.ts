@@ -1,22 +1,27 @@
-/** Validates `metadata` as the API server does for every object (apimachinery `pkg/api/validation`). */
+/** Validates `metadata` with the rules that the API server has for all objects (apimachinery `pkg/api/validation`). */
 import { dns1123Label, labelValue, longName, qualifiedName } from './name-syntax.ts'
 import { maxListedErrors } from './error-list.ts'
 import type { FieldError } from './field-error.ts'
 import { forbidden, invalid, required, tooLong } from './field-error.ts'
 import { isObject } from './json.ts'
 
-/** Maximum size in bytes of all annotations of one object together, keys and values. */
+/** Maximum size in bytes of the keys and values of all annotations of one object together. */
 export const maxAnnotationBytes = 256 * 1024
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean
-  /** Validates names of this type; default: DNS subdomains. */
+  /** Validates the names of objects of this type. Default: a name must be a DNS subdomain. */
   readonly name?: (value: string) => string[]
-  /** True to reject finalizers without a domain, except Kubernetes' own, as for built-in types. */
+  /**
+   * True to reject a finalizer without a domain, unless it is one of Kubernetes' own finalizers. The API server does so for built-in types.
+   */
   readonly qualifiedFinalizers?: boolean
 }
 
-/** Validates labels: keys are qualified names, values have at most 63 characters. Stops after as many errors as an `ErrorList` holds. */
+/**
+ * Validates labels: keys must be qualified names, and values have at most 63 characters. It stops when there are more errors than an
+ * `ErrorList` lists.
+ */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
   if (!isObject(labels)) return []
   const errors: FieldError[] = []
@@ -30,8 +35,8 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
 }
 
 /**
- * Validates annotations: keys are qualified names in upper or lower case, and the total size is at most 256 KiB. Stops after as many errors
- * as an `ErrorList` holds.
+ * Validates annotations: keys must be qualified names in upper or lower case, and the total size is at most 256 KiB. Keys are no longer
+ * validated when there are more errors than an `ErrorList` lists.
  */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []
@@ -46,15 +51,15 @@ export function validateAnnotations(annotations: unknown, path: string): FieldEr
   return errors
 }
 
-/** Returns all errors in the metadata of an object to be created. */
+/** Returns all errors in the metadata of an object that is to be created. */
 export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, path = 'metadata'): FieldError[] {
   if (!isObject(metadata)) return [required(path)]
   const { name, generateName, namespace } = metadata
   const checkName = rules.name ?? longName
   const errors: FieldError[] = []
   if (typeof generateName === 'string' && generateName !== '') {
-    // A prefix may end in a dash, which a name may not, because a suffix follows. kube-apiserver allows this in the same way: it replaces
-    // the last two characters by `a`.
+    // Unlike a name, `generateName` may end with a dash, because a suffix is appended. As in kube-apiserver, it is validated with its last
+    // two characters replaced by `a`.
     const masked = generateName.length > 1 && generateName.endsWith('-') ? `${generateName.slice(0, -2)}a` : generateName
     errors.push(...checkName(masked).map((detail) => invalid(`${path}.generateName`, generateName, detail)))
   }
@@ -92,7 +97,7 @@ function validateOwnerReferences(references: unknown, path: string): FieldError[
     if (!isObject(reference)) continue
     const text = (field: string): string => (typeof reference[field] === 'string' ? reference[field] : '')
     const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')]
-    // The field path has no index, e.g. `metadata.ownerReferences.name`, as in kube-apiserver's own errors.
+    // As in the errors of kube-apiserver, the path of the field has no index: `metadata.ownerReferences.name`.
     for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
       if (text(field) === '')
         errors.push(invalid(`${path}.${field}`, '', field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'))
@@ -113,7 +118,7 @@ function validateOwnerReferences(references: unknown, path: string): FieldError[
 
 const standardFinalizers: ReadonlySet<unknown> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-/** Returns an error for each finalizer that neither has a domain nor is one of Kubernetes' own. */
+/** Returns an error for each finalizer that has no domain and is not one of Kubernetes' own finalizers. */
 export function unqualifiedFinalizers(finalizers: unknown, pathOf: (index: number) => string): FieldError[] {
   if (!Array.isArray(finalizers)) return []
   return finalizers.flatMap((finalizer: unknown, index) =>
@@ -123,7 +128,7 @@ export function unqualifiedFinalizers(finalizers: unknown, pathOf: (index: numbe
   )
 }
 
-/** Orders the fields of a reference as in Go. */
+/** Returns the reference with its fields in the order of the Go struct `OwnerReference`. */
 function inOrder(reference: unknown): unknown {
   const { apiVersion = '', kind = '', name = '', uid = '', controller, blockOwnerDeletion } = isObject(reference) ? reference : {}
   return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }

@@ -1,4 +1,4 @@
-/** The fields that all Kubernetes objects have in common. */
+/** The static types of the fields that all Kubernetes objects have. */
 
 export interface OwnerReference {
   apiVersion: string
@@ -19,10 +19,10 @@ export interface ManagedFieldsEntry {
   subresource?: string
 }
 
-/** Metadata of an object as an API server returns it; times are RFC 3339 strings. */
+/** The metadata of an object that the API server has returned. Times are RFC 3339 strings. */
 export interface ObjectMeta {
   name: string
-  /** The namespace; absent on cluster-scoped objects. */
+  /** The namespace of the object; absent on cluster-scoped objects. */
   namespace?: string
   generateName?: string
   uid: string
@@ -38,26 +38,26 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** Metadata of an object of a namespaced type. */
+/** The metadata of an object of a namespaced type. */
 export interface NamespacedMeta extends ObjectMeta {
   namespace: string
 }
 
-/** An object as an API server returns it. */
+/** An object that the API server has returned. */
 export interface KubernetesObject {
   apiVersion: string
   kind: string
   metadata: ObjectMeta
 }
 
-/** An object as a client writes it: the server sets the rest of the metadata. */
+/** An object that a client writes. All fields of its metadata are optional, because the server sets those that are absent. */
 export type ObjectInput<T extends KubernetesObject = KubernetesObject> = Omit<T, 'metadata' | 'apiVersion' | 'kind'> & {
   apiVersion?: T['apiVersion']
   kind?: T['kind']
   metadata: Partial<ObjectMeta>
 }
 
-/** A list as an API server returns it. */
+/** A list of objects that the API server has returned. */
 export interface ObjectList<T extends KubernetesObject = KubernetesObject> {
   apiVersion: string
   kind: string
@@ -65,7 +65,7 @@ export interface ObjectList<T extends KubernetesObject = KubernetesObject> {
   items: T[]
 }
 
-/** Identifies an object within its type. */
+/** The namespace and name of an object, which identify it among the objects of its type. */
 export interface ObjectKey {
   readonly namespace?: string | undefined
   readonly name: string
@@ -77,10 +77,10 @@ export interface NamespacedKey {
   readonly name: string
 }
 
-/** The key of an object of this type. For a namespaced type, the namespace is a string and never undefined. */
+/** The key of an object of type `T`. For a namespaced type, `namespace` is always a string. */
 export type KeyOf<T extends KubernetesObject> = T['metadata'] extends NamespacedMeta ? NamespacedKey : ObjectKey
 
-/** Returns the key of an object, which is also the start of a dependent's metadata: `metadata: { ...keyOf(object), labels }`. */
+/** Returns the key of an object. It can also be used in the metadata of a dependent: `metadata: { ...keyOf(object), labels }`. */
 export function keyOf(object: { readonly metadata: NamespacedKey }): NamespacedKey
 export function keyOf(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): {
   readonly namespace?: string
@@ -91,7 +91,7 @@ export function keyOf(object: { readonly metadata: { readonly name: string; read
   return namespace === undefined ? { name } : { namespace, name }
 }
 
-/** Returns `namespace/name`, or only `name` for a cluster-scoped object. Logs and queues use this format. */
+/** Returns `namespace/name`, or only `name` for a cluster-scoped object. Log lines and work queues use this format. */
 export function formatKey(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }

@@ -1,16 +1,18 @@
 /**
- * Validates options at run time, for callers in JavaScript and for fields that a wider type allows. Each error starts with the path of the
- * option: `versions[0].printerColums: unknown field; did you mean printerColumns?`.
+ * Validates options at run time, because callers in JavaScript and values of wider types are not type-checked. Each error message starts
+ * with the path of the option, e.g. `versions[0].printerColums: unknown field; did you mean printerColumns?`.
  */
 import leven from 'leven'
 import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
 import { isObject } from './json.ts'
 
-/** Returns the errors of one value; the path is empty for the options as a whole. */
+/** Returns the error messages for a value. `path` is the path of the option; it is empty for the object with all options. */
 export type OptionCheck = (value: unknown, path: string) => readonly string[]
 
-/** Accepts a value for which `isExpected` is true. The error message contains the description after "must be". */
+/**
+ * Returns a check that accepts a value if `isExpected` returns true for it. The error message is `PATH: must be DESCRIPTION, found VALUE`.
+ */
 export function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
   return (value, path) => (isExpected(value) ? [] : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
 }
@@ -20,7 +22,7 @@ export const isText: OptionCheck = expect('a string', (value) => typeof value ==
 export const isBoolean: OptionCheck = expect('true or false', (value) => typeof value === 'boolean')
 export const isFunction: OptionCheck = expect('a function', (value) => typeof value === 'function')
 export const isAnObject: OptionCheck = expect('an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value))
-/** Accepts a type as `core.pod`, `resourceType(…)` and `defineKind(…)` return it. */
+/** Accepts a resource type, such as `core.pod` or a result of `resourceType` or `defineKind`. */
 export const isResourceType: OptionCheck = expect('a type, such as core.pod, or what defineKind returns', (value) => isType(value))
 
 export function isType(value: unknown): boolean {
@@ -31,9 +33,9 @@ export function isWholeNumber(least: number): OptionCheck {
   return expect(`a whole number of at least ${least}`, (value) => Number.isInteger(value) && (value as number) >= least)
 }
 
-/** Accepts a duration in milliseconds, above 0. */
+/** Accepts a duration in milliseconds, which must be more than 0. */
 export const isDuration: OptionCheck = expect('a number of milliseconds above 0', (value) => typeof value === 'number' && value > 0)
-/** Accepts a delay in milliseconds, 0 or more. */
+/** Accepts a delay in milliseconds, which may be 0. */
 export const isDelay: OptionCheck = expect('a number of milliseconds of at least 0', (value) => typeof value === 'number' && value >= 0)
 
 export function isOneOf(...values: readonly string[]): OptionCheck {
@@ -46,7 +48,7 @@ export function isListOf(check: OptionCheck): OptionCheck {
     Array.isArray(value) ? value.flatMap((item: unknown, index) => check(item, `${path}[${index}]`)) : isList(value, path)
 }
 
-/** Accepts an object whose keys are chosen by the caller. */
+/** Returns a check that accepts an object with any keys, if `check` accepts all of its values. */
 export function isMapOf(check: OptionCheck): OptionCheck {
   return (value, path) =>
     isObject(value)
@@ -55,11 +57,17 @@ export function isMapOf(check: OptionCheck): OptionCheck {
 }
 
 interface Strictness {
-  /** True when the object may have other fields, as instances of classes do: only probable misspellings are reported. */
+  /**
+   * True when the object may have unknown fields, as an instance of a class may. Only fields that are probably misspelled are then
+   * reported.
+   */
   readonly mayHaveOthers?: boolean
 }
 
-/** Accepts an object that has only these fields; a field whose value is undefined counts as absent. */
+/**
+ * Returns a check that accepts an object if it has all `required` fields, and no fields other than `fields`. A field whose value is
+ * undefined counts as absent.
+ */
 export function hasOptions(
   fields: Readonly<Record<string, OptionCheck>>,
   required: readonly string[] = [],
@@ -84,7 +92,11 @@ export function hasOptions(
   }
 }
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with the errors in the options of a function, if there are any. */
+/**
+ * Throws an error if there are error messages for the options of the function `of`.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all messages.
+ */
 export function refuseOptions(of: string, problems: readonly string[]): void {
   if (problems.length > 0)
     throw new ProreusError('PRO_CONFIG_INVALID', `The options of ${of} are not well defined: ${problems.join('; ')}.`)
@@ -96,14 +108,12 @@ function found(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/**
- * Returns `; did you mean printerColumns?` when a known name is so similar that the other is probably misspelled; otherwise an empty
- * string.
- */
+/** Returns `; did you mean printerColumns?` when `name` is probably a misspelling of a known name; otherwise an empty string. */
 export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  // A name with up to two wrong letters counts as misspelled; a short name with fewer.
+  // A name counts as misspelled if it differs from a known one in at most two letters; a name of less than six letters, in at most a third
+  // of its letters.
   return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
 }

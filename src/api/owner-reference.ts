@@ -1,26 +1,29 @@
-/** Owner references, from which the garbage collector knows the dependents to delete. */
+/** Functions for owner references, with which the garbage collector finds the dependents of a deleted object. */
 import type { GroupVersionKind } from './group-version-kind.ts'
 import { parseApiVersion } from './group-version-kind.ts'
 import type { DeepReadonly } from './json.ts'
 import type { KubernetesObject, OwnerReference } from './object.ts'
 
-/** Returns the reference that makes `owner` the controller of an object in the same namespace. */
+/**
+ * Returns the owner reference that makes `owner` the controller of another object, which must be in the same namespace unless `owner` is
+ * cluster-scoped.
+ */
 export function controllerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   const { apiVersion, kind, metadata } = owner
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
 }
 
-/** Returns the reference to the controller of an object; undefined when the object has none. */
+/** Returns the owner reference to the controller of an object; undefined when the object has no controller. */
 export function controllerOf(object: DeepReadonly<KubernetesObject>): DeepReadonly<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
 }
 
-/** Returns true when `owner` itself, and not another object of the same name, controls `object`. */
+/** Returns true when `owner` is the controller of `object`. It compares uids, so another object with the same name does not count. */
 export function isControlledBy(object: DeepReadonly<KubernetesObject>, owner: DeepReadonly<KubernetesObject>): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid
 }
 
-/** Returns true when a reference points to an object of this group and kind, in any version. */
+/** Returns true when an owner reference points to an object of this group and kind, in any version. */
 export function refersTo(reference: DeepReadonly<OwnerReference>, type: Pick<GroupVersionKind, 'group' | 'kind'>): boolean {
   return reference.kind === type.kind && parseApiVersion(reference.apiVersion).group === type.group
 }

@@ -1,13 +1,15 @@
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isListOf, isText } from './option-checks.ts'
 
-/** `rbac.authorization.k8s.io/v1 PolicyRule`: permissions that a part of an operator needs. */
+/**
+ * A rule of an RBAC Role or ClusterRole (`rbac.authorization.k8s.io/v1 PolicyRule`), which a controller or webhook of an operator needs.
+ */
 export interface PolicyRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
   readonly resourceNames?: readonly string[]
-  /** Paths that are not resources; a rule with these has no resources. */
+  /** Paths that are not resources, e.g. `/metrics`. A rule with these paths has no resources. */
   readonly nonResourceURLs?: readonly string[]
 }
 

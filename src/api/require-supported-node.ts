@@ -1,4 +1,7 @@
-/** This module is imported first: an older Node.js must fail with a clear message instead of an error of the first dependency. */
+/**
+ * Checks the version of Node.js. This module is imported first, because an unsupported Node.js must fail with a clear message, not with an
+ * error of a dependency.
+ */
 import { ProreusError } from './errors.ts'
 import { nodeProblem } from './supported-node.ts'
 

@@ -1,4 +1,4 @@
-/** Checks that the schemas of a kind contain only known keywords, because a misspelled keyword would be ignored. */
+/** Checks that the schemas of a kind contain no unknown keywords. Without this check, a misspelled keyword would be ignored. */
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isAnObject, isAnything, isListOf, isMapOf } from './option-checks.ts'
 import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
@@ -16,7 +16,7 @@ export const isRule: OptionCheck = hasOptions(ruleOptions, ['rule'])
 const isSchemaOrBoolean: OptionCheck = (value, path) => (typeof value === 'boolean' ? [] : isSchema(value, path))
 const areSchemas: OptionCheck = (value, path) => isListOf(isSchema)(value, path)
 
-/** The known keywords. `checkStructural` checks their values later. */
+/** The keywords that a schema may contain. `checkStructural` checks their values later. */
 const keywords = {
   type: isAnything,
   title: isAnything,
@@ -57,5 +57,5 @@ const keywords = {
   'x-kubernetes-validations': isListOf(isRule),
 } satisfies Record<keyof StructuralSchema, OptionCheck>
 
-/** A schema, made by `Type` or written in JSON. */
+/** Accepts a schema that `Type` has returned, or that is written as JSON. */
 export const isSchema: OptionCheck = hasOptions(keywords)

@@ -1,4 +1,4 @@
-/** `meta/v1 Status`: the failure format of the API server, and of a webhook that denies. */
+/** `meta/v1 Status`, which the API server returns for a failure, and a webhook when it denies a request. */
 
 export interface StatusCause {
   reason?: string
@@ -21,7 +21,7 @@ export interface Status {
   metadata: { resourceVersion?: string; continue?: string }
   status: 'Success' | 'Failure'
   message?: string
-  /** `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Forbidden`, `Expired`, … */
+  /** The machine-readable reason: `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Forbidden`, `Expired`, …. */
   reason?: string
   details?: StatusDetails
   /** The HTTP status code. */

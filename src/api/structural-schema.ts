@@ -1,4 +1,4 @@
-/** The JSON form of a structural OpenAPI v3 schema, as in `apiextensions.k8s.io/v1 JSONSchemaProps`. */
+/** A structural OpenAPI v3 schema as JSON, as in `JSONSchemaProps` of `apiextensions.k8s.io/v1`. */
 import type { JsonValue } from './json.ts'
 
 export interface StructuralSchema {
@@ -10,34 +10,34 @@ export interface StructuralSchema {
   default?: JsonValue
   example?: JsonValue
   enum?: JsonValue[]
-  // objects
+  // Keywords for objects.
   properties?: Record<string, StructuralSchema>
   additionalProperties?: StructuralSchema | boolean
   required?: string[]
   minProperties?: number
   maxProperties?: number
-  // arrays
+  // Keywords for arrays.
   items?: StructuralSchema
   minItems?: number
   maxItems?: number
   uniqueItems?: boolean
-  // strings
+  // Keywords for strings.
   minLength?: number
   maxLength?: number
   pattern?: string
-  // numbers
+  // Keywords for numbers.
   minimum?: number
   maximum?: number
   exclusiveMinimum?: boolean
   exclusiveMaximum?: boolean
   multipleOf?: number
-  // junctors
+  // Keywords that combine schemas.
   allOf?: StructuralSchema[]
   anyOf?: StructuralSchema[]
   oneOf?: StructuralSchema[]
   not?: StructuralSchema
   externalDocs?: { description?: string; url?: string }
-  // extensions
+  // Extensions of Kubernetes.
   'x-kubernetes-int-or-string'?: boolean
   'x-kubernetes-preserve-unknown-fields'?: boolean
   'x-kubernetes-embedded-resource'?: boolean
@@ -47,7 +47,7 @@ export interface StructuralSchema {
   'x-kubernetes-validations'?: ValidationRule[]
 }
 
-/** A CEL rule. */
+/** A CEL rule of `x-kubernetes-validations`. */
 export interface ValidationRule {
   rule: string
   message?: string

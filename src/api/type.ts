@@ -1,32 +1,34 @@
 /**
- * `Type`: constructors of JSON schemas within the limits of structural schemas, which carry the static type of their values. The types are
- * declared here rather than imported from a library of schemas, because every program that imports this package has them type-checked.
+ * `Type`: functions that return structural schemas. Each schema has a static type, which is the type of its values. The types are declared
+ * in this package rather than imported from a schema library, because the compiler checks them again in each project that imports this
+ * package.
  */
 import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
 import { withBuiltinType } from './builtin-types.ts'
 import type { JsonValue } from './json.ts'
 import type { ValidationRule } from './structural-schema.ts'
 
-/** Options of every schema. */
+/** The options of all schemas. */
 export interface SchemaAnnotations {
   readonly description?: string
   readonly example?: JsonValue
-  /** CEL rules, `x-kubernetes-validations`. */
+  /** CEL rules (`x-kubernetes-validations`). */
   readonly rules?: readonly ValidationRule[]
 }
-/** Options of a schema whose values can have a default. */
+/** The options of a schema whose values can have a default. */
 export interface SchemaOptions<Value> extends SchemaAnnotations {
   /**
-   * The default, which is applied when the value is missing. A field with a default is optional when written, and always present when read.
+   * The default, which is filled in when the value is missing. A field with a default is optional when it is written, and always present
+   * when it is read.
    */
   readonly default?: Value
 }
 export interface StringSchemaOptions extends SchemaOptions<string> {
   readonly minLength?: number
   readonly maxLength?: number
-  /** A regular expression in RE2 syntax, which need not match the whole string. */
+  /** A regular expression in RE2 syntax. It need not match the whole string. */
   readonly pattern?: string
-  /** One of the formats that the API server validates; others are ignored. */
+  /** The format of the string. Formats that the API server does not validate are ignored. */
   readonly format?: string
 }
 export interface NumberSchemaOptions extends SchemaOptions<number> {
@@ -44,20 +46,20 @@ export interface BuiltinSchemaOptions<Value> extends SchemaOptions<Value> {
 export interface ArraySchemaOptions<Item> extends SchemaOptions<readonly Item[]> {
   readonly minItems?: number
   readonly maxItems?: number
-  /** How items are identified: `atomic` (default), `set`, or `map` with the keys `listMapKeys`. */
+  /** The list type of server-side apply: `atomic` (the default), `set`, or `map`, whose items are identified by the keys `listMapKeys`. */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
 }
 export interface ObjectSchemaOptions extends SchemaOptions<JsonValue> {
   readonly minProperties?: number
   readonly maxProperties?: number
-  /** With `atomic`, server-side apply replaces the map as a whole. */
+  /** The map type of server-side apply. With `atomic`, a request replaces the map as a whole. Default `granular`. */
   readonly mapType?: 'atomic' | 'granular'
-  /** True to preserve fields that the schema does not declare. */
+  /** True to preserve fields that the schema does not declare (`x-kubernetes-preserve-unknown-fields`). */
   readonly preserveUnknownFields?: boolean
 }
 
-/** A schema. `'~value'`, the type of the values, exists only for the compiler. */
+/** A schema. `'~value'` is the static type of its values; it exists only at compile time. */
 export interface TSchema {
   readonly '~value'?: unknown
 }
@@ -77,7 +79,7 @@ export interface TBoolean extends TSchema {
   type: 'boolean'
   readonly '~value'?: boolean
 }
-/** A schema with a static type that is not derived from its keywords. */
+/** A schema whose static type is not derived from its keywords. */
 export interface TUnsafe<Value> extends TSchema {
   readonly '~value'?: Value
 }
@@ -92,36 +94,37 @@ export interface TObject<Properties extends TProperties = TProperties> extends T
   properties: Properties
   readonly '~value'?: StaticObject<Properties>
 }
-/** A map from string to values of one schema: `additionalProperties`. */
+/** The schema of a map from strings to values of one schema (`additionalProperties`). */
 export interface TMap<Value extends TSchema = TSchema> extends TSchema {
   type: 'object'
   additionalProperties: Value
   readonly '~value'?: Record<string, Static<Value>>
 }
-/** A value that may also be null. */
+/** The schema of a value that may also be null. */
 export interface TNullable<Value extends TSchema = TSchema> extends TSchema {
   nullable: true
   readonly '~nullable': Value
   readonly '~value'?: Static<Value> | null
 }
 
-/** Marks an optional property. The mark exists only for the compiler. */
+/** Marks the schema of an optional property. The mark exists only at compile time. */
 export interface OptionalMark {
   readonly '~optional': true
 }
 export type TOptional<Schema extends TSchema> = Schema & OptionalMark
-/** Marks a schema with a default. The mark exists only for the compiler. */
+/** Marks a schema with a default. The mark exists only at compile time. */
 export interface Defaulted {
   readonly '~defaulted': true
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The parameter type of schema options. The compiler infers `O` from the branch that is never taken, and compares the argument only with
- * `Options`. If the parameter were of type `O`, a misspelled option would be part of `O`, and no error would be reported.
+ * The type of the parameter for schema options. The compiler infers `O` from the first alternative of the conditional type, which is never
+ * selected, and checks the argument against `Options`. If the parameter had the type `O`, a misspelled option would become part of `O`, and
+ * no error would be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
-/** The static type of the values of a schema, with defaults. */
+/** The static type of a schema's values when they are read, with defaults filled in. */
 export type Static<Schema extends TSchema> = Schema extends { readonly '~value'?: infer Value } ? Value : never
 type Flat<T> = { [Key in keyof T]: T[Key] }
 type StaticObject<Properties extends TProperties> = Flat<
@@ -130,7 +133,7 @@ type StaticObject<Properties extends TProperties> = Flat<
   }
 >
 
-/** The static type of values as written: fields with a default are optional. */
+/** The static type of a schema's values when they are written. Fields with a default are optional. */
 export type StaticInput<Schema extends TSchema> =
   Schema extends TObject<infer Properties>
     ? ObjectInputOf<Properties>
@@ -152,7 +155,7 @@ type ObjectInputOf<Properties extends TProperties> = Flat<
 
 type Extensions = Record<string | symbol, unknown>
 
-/** Converts the options of this package to keywords of the schema. */
+/** Converts options to keywords of the schema, e.g. `listType` to `x-kubernetes-list-type`. */
 function keywords(options: object = {}): Extensions {
   const { rules, listType, listMapKeys, mapType, preserveUnknownFields, ...rest } = options as Extensions
   return {
@@ -165,10 +168,10 @@ function keywords(options: object = {}): Extensions {
   }
 }
 
-/** The key that marks an optional property. It is a symbol, which is not serialized. */
+/** The key that marks the schema of an optional property. It is a symbol, which is not serialized. */
 const optional = Symbol('optional')
 
-/** Returns a schema with a static type that is not visible in its keywords. */
+/** Returns the keywords as a schema with the static type `Schema`, which the compiler cannot derive from them. */
 function schemaOf<Schema extends TSchema>(keywordsOfIt: Extensions): Schema {
   return keywordsOfIt as unknown as Schema
 }
@@ -190,7 +193,7 @@ export const Type = {
     return schemaOf<WithDefault<TBoolean, O>>({ type: 'boolean', ...keywords(options) })
   },
 
-  /** One of the given strings. */
+  /** Returns the schema of a string that is one of `values`. */
   Enum<const Values extends readonly string[], const O = unknown>(
     values: Values,
     options?: Given<O, SchemaOptions<Values[number]>>,
@@ -205,7 +208,7 @@ export const Type = {
     return schemaOf<WithDefault<TArray<Item>, O>>({ type: 'array', items, ...keywords(options) })
   },
 
-  /** An object; a property is required unless it is `Optional` or has a default. */
+  /** Returns the schema of an object. A property is required unless it is `Optional` or has a default. */
   Object<Properties extends TProperties, const O = unknown>(
     properties: Properties,
     options?: Given<O, ObjectSchemaOptions>,
@@ -219,22 +222,22 @@ export const Type = {
     })
   },
 
-  /** A map from string to values of one schema. */
+  /** Returns the schema of a map from strings to values of one schema. */
   Record<Value extends TSchema, const O = unknown>(values: Value, options?: Given<O, ObjectSchemaOptions>): WithDefault<TMap<Value>, O> {
     return schemaOf<WithDefault<TMap<Value>, O>>({ type: 'object', additionalProperties: values, ...keywords(options) })
   },
 
-  /** An optional field. */
+  /** Makes a property of an object optional. */
   Optional<Schema extends TSchema>(schema: Schema): Schema extends Defaulted ? Schema : TOptional<Schema> {
     return (hasDefault(schema) ? schema : { ...schema, [optional]: true }) as Schema extends Defaulted ? Schema : TOptional<Schema>
   },
 
-  /** A value that may also be null; null is preserved. */
+  /** Returns the schema of a value that may also be null. The API server preserves null. */
   Nullable<Schema extends TSchema>(schema: Schema): TNullable<Schema> {
     return schemaOf<TNullable<Schema>>({ ...(schema as object), nullable: true, [optional]: false })
   },
 
-  /** A number or a string, e.g. a port name or a percentage. */
+  /** Returns the schema of a value that is an integer or a string, e.g. the name or number of a port. */
   IntOrString<const O = unknown>(
     options?: Given<O, SchemaOptions<number | string> & { readonly pattern?: string }>,
   ): WithDefault<TUnsafe<number | string>, O> {
@@ -242,8 +245,8 @@ export const Type = {
   },
 
   /**
-   * An object whose fields the CRD does not describe and the API server preserves. `T` is the static type, which the operator's own
-   * validation must ensure; `schema` may describe some of the fields.
+   * Returns the schema of an object whose unknown fields the API server preserves. `T` is its static type; nothing but the operator's own
+   * validation ensures that objects have it. `properties` and `required` of the options may describe some of the fields.
    */
   Unknown<T = { [key: string]: unknown }>(
     options: SchemaOptions<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
@@ -252,10 +255,10 @@ export const Type = {
   },
 
   /**
-   * One of Kubernetes' own types, by its name. The CRD describes it only as an object, and stays small; the webhook and `proreus validate`
-   * validate the value in full against the type in the API server's OpenAPI documents. No defaults of that type are applied; they are
-   * applied when the operator creates the object. `properties` and `required` describe some fields in the CRD, too, for validation without
-   * a webhook, or for rules.
+   * Returns the schema of a built-in type, e.g. `PodTemplateSpec`. The CRD describes the value only as an object, so the CRD stays small.
+   * The webhook and `proreus validate` validate the value against the type in the API server's OpenAPI documents. The defaults of the type
+   * are not filled in. The API server applies them when the operator creates an object with the value. `properties` and `required` describe
+   * some fields in the CRD as well, for validation without a webhook, or for CEL rules.
    *
    * @example
    * Type.Object({
@@ -272,7 +275,7 @@ export const Type = {
     return schemaOf<WithDefault<TUnsafe<BuiltinTypes[Name]>, O>>(withBuiltinType(schema, name))
   },
 
-  /** A whole Kubernetes object as the value of a field. */
+  /** Returns the schema of a field that contains a whole Kubernetes object. */
   EmbeddedResource<T = { apiVersion: string; kind: string; metadata?: object }>(options: SchemaAnnotations = {}): TUnsafe<T> {
     return schemaOf<TUnsafe<T>>({
       type: 'object',

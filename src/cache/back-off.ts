@@ -1,9 +1,12 @@
-/** `BackOff`: pauses between retries that grow exponentially, with jitter. */
+/** `BackOff`: pauses between retries, which grow exponentially and have jitter. */
 
 const firstMs = 800
 const longestMs = 30_000
 
-/** The pause is 0.8 s × 2^n, at most 30 s, less a random part of up to a half, because replicas should not all retry at the same time. */
+/**
+ * The pause is 0.8 s × 2^n, at most 30 s. A random share of it, at most one half, is subtracted, because replicas should not all retry at
+ * the same time.
+ */
 export class BackOff {
   readonly #random: () => number
   #failures = 0

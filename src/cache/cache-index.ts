@@ -8,7 +8,9 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import { expect, isType } from '../api/option-checks.ts'
 import type { Index } from './store.ts'
 
-/** An index on the objects of one type. Reads pass the index itself, so two indexes with the same name never conflict. */
+/**
+ * An index on the objects of one type. `cache.list` takes the index itself, not its name, so two indexes with the same name never conflict.
+ */
 export interface CacheIndex<R extends ResourceType = ResourceType> extends Index<ObjectOf<R>> {
   readonly type: R
 }
@@ -17,9 +19,9 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
  * Defines an index. Declare it in `indexes` of the controller or webhook that passes it to `cache.list`; the cache then maintains it. It
  * corresponds to `IndexField` and `MatchingFields` in controller-runtime.
  *
- * @param name the name of the index in messages.
- * @param keysOf returns one key of an object, several or none. It must be pure, because it is called again when the object is removed. When
- * it throws, the error is logged, and the object is not in the index.
+ * @param name the name of the index in log and error messages.
+ * @param keysOf returns one key of an object, several keys or none. It must be pure, because it is called again when the object is removed.
+ * When it throws, the error is logged, and the object is not in the index.
  *
  * @example
  * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)
@@ -49,7 +51,7 @@ export const isCacheIndex: OptionCheck = expect(
   (value) => isObject(value) && isType(value['type']) && 'keysOf' in value,
 )
 
-/** Returns an error message for each index on a type that is not among `types`. */
+/** Returns an error message for each index whose type is not in `types`. */
 export function indexProblems(indexes: readonly CacheIndex[], types: readonly ResourceType[], advice: string): string[] {
   const follows = (indexed: ResourceType): boolean => types.some((type) => isSameType(type, indexed))
   return indexes

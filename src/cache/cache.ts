@@ -1,4 +1,4 @@
-/** `Cache`: one informer for each watched type, and reads from them. */
+/** `Cache`: reads objects of the watched types from memory. It has one informer for each type. */
 import type { Clock } from '../runtime/clock.ts'
 import { aborted } from '../runtime/waiting.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -16,21 +16,21 @@ import type { StoreListOptions } from './store.ts'
 export interface CacheOptions {
   readonly logger: Logger
   readonly clock?: Clock
-  /** The namespaces to watch; absent or empty for all. Cluster-scoped types are always watched. */
+  /** The namespaces to watch; all namespaces when absent or empty. Objects of cluster-scoped types are always watched. */
   readonly namespaces?: readonly string[]
 }
 
 export interface InformerStatus {
-  /** `plural.group`. */
+  /** The type as `plural.group`. */
   readonly type: string
   readonly synced: boolean
   readonly lastError?: string
 }
 
-/** Selects objects by namespace, labels, and a key in a `CacheIndex`. */
+/** Selects objects by namespace, by labels, and by a key of a `CacheIndex`. */
 export type CacheListOptions<R extends ResourceType = ResourceType> = StoreListOptions<ObjectOf<R>>
 
-/** Reads of frozen objects, without a request. */
+/** Reads frozen objects from memory, without a request to the API server. */
 export interface CacheReader {
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[]
@@ -48,7 +48,7 @@ export class Cache implements CacheReader {
     this.#options = options
   }
 
-  /** Returns the informer of a type. It is created on first use, and started if the cache is started. */
+  /** Returns the informer of a type. The first call for a type creates the informer, and starts it if the cache is started. */
   informer<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
     const id = idOf(type)
     const existing = this.#informers.get(id)
@@ -64,14 +64,14 @@ export class Cache implements CacheReader {
     this.informer(index.type).addIndex(index)
   }
 
-  /** The namespaces that the cache is limited to; empty for all namespaces. */
+  /** The namespaces to which the cache is limited; empty for all namespaces. */
   get namespaces(): readonly string[] {
     return this.#options.namespaces ?? []
   }
 
   /**
-   * Returns the object with this key, or undefined when it is not in the cache, which may not have synced yet. For a cluster-scoped type
-   * the namespace is ignored, as it is by the client.
+   * Returns the object with this key, or undefined when it is not in the cache, which may not have synced yet. For a cluster-scoped type,
+   * the namespace is ignored, as in `Client`.
    *
    * @throws {ProreusError} `PRO_INPUT` when the cache cannot know whether the object exists: the type or the namespace is not watched, or
    * the key has no namespace and the type is namespaced.
@@ -88,7 +88,7 @@ export class Cache implements CacheReader {
   }
 
   /**
-   * Returns the objects of a type. Without a namespace, it returns the objects of all namespaces that the process watches.
+   * Returns the objects of a type that match the options. Without `namespace`, it returns objects of all watched namespaces.
    *
    * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, or the index was not declared.
    */
@@ -108,7 +108,7 @@ export class Cache implements CacheReader {
     await Promise.all(this.#running)
   }
 
-  /** Resolves when all current informers have synced. */
+  /** Resolves when all informers that exist at the call have synced; rejects with the signal's reason when the signal aborts first. */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)))
   }

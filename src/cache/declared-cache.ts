@@ -1,4 +1,4 @@
-/** The cache as one controller or webhook may read it: only the types that it declares, which have synced before it runs. */
+/** `DeclaredCache`: the cache as one controller or webhook may read it, limited to the types that the controller or webhook declares. */
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
@@ -7,8 +7,8 @@ import type { ObjectKey } from '../api/object.ts'
 import type { CacheListOptions, CacheReader } from './cache.ts'
 
 /**
- * Reads of a type that only another controller or webhook of the process declares are rejected: whether objects are found would depend on
- * the presence of that controller or webhook, and on whether the first list is complete.
+ * Limits the reads of one controller or webhook to the types that it declares. A read of another type is rejected, even if another
+ * controller or webhook of the process declares the type: the result would depend on whether the other one is enabled and has synced.
  */
 export class DeclaredCache implements CacheReader {
   readonly #cache: CacheReader

@@ -1,20 +1,20 @@
 /** `Gate`: an event that happens at most once, and that many callers wait for. */
 
 /**
- * An aborted wait leaves nothing in memory. With a plain promise that never settles, the callbacks of every aborted wait would stay in
- * memory: one for each admission request that waited for a type that does not sync.
+ * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. With a plain promise that never settles, the
+ * callbacks of every aborted wait would stay in memory: one for each admission request that waited for a type that does not sync.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()
   #open = false
 
-  /** Resolves all current and later waits. */
+  /** Opens the gate: all current and later waits resolve. */
   open(): void {
     this.#open = true
     for (const pass of this.#waiters) pass()
   }
 
-  /** Resolves when the gate is open; rejects with the signal's reason when the signal aborts first. */
+  /** Waits until the gate is open. Rejects with the signal's reason when the signal aborts first. */
   passed(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {

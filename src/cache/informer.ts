@@ -1,4 +1,4 @@
-/** `Informer`: a store that mirrors the objects of one type, and notifies handlers of changes. */
+/** `Informer`: keeps a store of the objects of one type up to date, and notifies handlers of changes. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -12,19 +12,22 @@ import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
 
-/** The methods are called synchronously after the store has changed; an error that they throw is logged and otherwise ignored. */
+/**
+ * Receives the changes of an informer's store. The methods are called synchronously after the store has changed. An error that they throw
+ * is logged and otherwise ignored.
+ */
 export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
-  /** `initial`: the object existed before the handler was added, or before the informer had synced. */
+  /** `initial` is true when the object existed before the handler was added, or before the informer had synced. */
   added?(object: DeepReadonly<T>, initial: boolean): void
   updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
-  /** `object` is its last known state. */
+  /** `object` is the last state of the object in the store. */
   deleted?(object: DeepReadonly<T>): void
 }
 
 export interface InformerOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>
   readonly type: ResourceType<T>
-  /** The namespaces to watch; absent or empty for all. */
+  /** The namespaces to watch; all namespaces when absent or empty. */
   readonly namespaces?: readonly string[]
   readonly logger: Logger
   readonly clock?: Clock
@@ -37,7 +40,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #logger: Logger
   readonly #reflectors: readonly Reflector<T>[]
   readonly #firstSync = new Gate()
-  /** The list is replaced, not mutated, because a notification may be iterating over it. */
+  /** The array is replaced, not mutated, because a notification may be iterating over it. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
 
@@ -70,12 +73,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     })
   }
 
-  /** True once the first lists of all watched namespaces are complete. */
+  /** True when the first lists of all watched namespaces are complete. */
   get synced(): boolean {
     return this.#reflectors.every((reflector) => reflector.synced)
   }
 
-  /** The error that currently prevents the store from being updated. */
+  /** The error that currently prevents updates of the store; undefined when there is none. */
   get lastError(): string | undefined {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
   }
@@ -85,7 +88,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (!this.synced) await this.#firstSync.passed(signal)
   }
 
-  /** Calls the handler with every object in the store as added, then with every change. The returned function removes the handler. */
+  /**
+   * Calls `added` of the handler for every object in the store, and then notifies it of every change. The returned function removes the
+   * handler.
+   */
   addHandler(handler: EventHandler<T>): () => void {
     this.#handlers = [...this.#handlers, handler]
     for (const object of this.store.list()) this.#deliver(object, () => handler.added?.(object, true))
@@ -99,8 +105,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Lists and watches until the signal aborts; resolves when the last request has ended. Later calls start nothing and return the same
-   * promise.
+   * Lists and watches until the signal aborts; resolves when the last request has ended. Later calls return the same promise and have no
+   * other effect.
    */
   start(signal: AbortSignal): Promise<void> {
     this.#running ??= Promise.all(this.#reflectors.map((reflector) => reflector.run(signal))).then(() => undefined)
@@ -117,7 +123,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const { uid, resourceVersion } = metadataOf(object)
     const old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
-      // The object was deleted and created again while the watch was interrupted: handlers must be notified of the deletion.
+      // The object was deleted and created again while the watch was interrupted: handlers must be notified of both.
       this.#deleted(old)
       this.#changed(object, initial)
       return

@@ -1,4 +1,6 @@
-/** `Reflector`: mirrors the objects of one type from the API server into a sink, by list and watch, across failures of the connection. */
+/**
+ * `Reflector`: lists and watches the objects of one type on the API server and passes them to a sink. It recovers from failed connections.
+ */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
@@ -15,52 +17,52 @@ import { BackOff } from './back-off.ts'
 import type { Diagnosis, Phase } from './watch-recovery.ts'
 import { diagnose } from './watch-recovery.ts'
 
-/** Receives the objects. When it throws, the reflector relists. */
+/** Receives the objects that a `Reflector` lists and watches. When a method throws, the reflector relists. */
 export interface Sink<T extends KubernetesObject> {
-  /** Called with the complete state after each list. */
+  /** Called after each list, with all objects. */
   replace(objects: readonly DeepReadonly<T>[]): void
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
-  /** Called once, after the first `replace`. */
+  /** Called once, after the first call of `replace`. */
   synced(): void
 }
 
 export interface ReflectorOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>
   readonly type: ResourceType<T>
-  /** Absent: all namespaces. */
+  /** The namespace to watch; all namespaces when absent. */
   readonly namespace?: string | undefined
   readonly sink: Sink<T>
   readonly logger: Logger
   readonly clock?: Clock
-  /** Returns a number in [0, 1). */
+  /** Returns a number in [0, 1); `Math.random` when absent. */
   readonly random?: () => number
 }
 
-/** The page size of kubectl and client-go: large enough to be fast, small enough that one page does not block the event loop. */
+/** The page size of kubectl and client-go. It is large enough to be fast, and small enough that one page does not block the event loop. */
 const pageSize = 500
 /**
- * The server ends each watch after 5 to 10 minutes, which spreads watches over its replicas again. The time is random, because watches
- * should not all end together.
+ * The API server ends each watch after 5 to 10 minutes, so new watches are distributed over its replicas again. The timeout is random,
+ * because watches should not all end at the same time.
  */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * Watches are short until a first bookmark shows that this server sends them: with HTTP/1.1 nothing else distinguishes a quiet watch from a
- * dead one, whose connection a firewall has dropped while a proxy keeps its side open. The timeout is at least 60 s, because the first
- * bookmark comes after about that time.
+ * The shortest timeout of a watch before the server has sent a first bookmark. It is short, because with HTTP/1.1 only bookmarks
+ * distinguish a watch without changes from a dead one (a firewall has dropped its connection, while a proxy keeps the client's side open).
+ * It is at least 60 s, because the first bookmark arrives after about a minute.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
-/** A watch without any event that outlives its timeout by this time is considered half-open and aborted. */
+/** A watch without any event is considered half-open, and is aborted, when it exceeds its timeout by this time. */
 const graceSeconds = 30
 /**
- * Maximum silence of a watch with bookmarks, which arrive about every minute. If a bookmark was merely late, the watch is resumed without a
- * relist.
+ * Maximum time without an event on a watch with bookmarks, which arrive about every minute. If a bookmark was merely late, the watch is
+ * resumed without a relist.
  */
 const bookmarkedSilenceMs = 90_000
-/** The back-off is reset after a watch was open for this time. */
+/** The back-off is reset when a watch has been open for this time. */
 const settledMs = 5_000
-/** A watch that ends sooner without any event counts as failed, even if the server answered with success. */
+/** A watch that ends before this time without any event counts as failed, even if the server responded with status 200. */
 const shortestWatchMs = 1_000
 
 export class Reflector<T extends KubernetesObject> {
@@ -72,11 +74,11 @@ export class Reflector<T extends KubernetesObject> {
   #phase: Phase = 'list'
   #resourceVersion: string | undefined
   #synced = false
-  /** True when the server has sent a bookmark in any watch. */
+  /** True when the server has sent a bookmark in any watch of this reflector. */
   #bookmarked = false
-  /** The time when the server accepted the current or last watch. */
+  /** The time at which the server accepted the latest watch; undefined if it has not accepted it. */
   #openedAt: number | undefined
-  /** The current failure, logged once while it stays the same. */
+  /** The current failure of the list or watch. Consecutive failures with the same `id` are logged only once. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
 
   constructor(options: ReflectorOptions<T>) {
@@ -91,12 +93,12 @@ export class Reflector<T extends KubernetesObject> {
     })
   }
 
-  /** True once the first list is complete. */
+  /** True when the first list is complete. */
   get synced(): boolean {
     return this.#synced
   }
 
-  /** The current error. */
+  /** The message of the current failure; undefined while the list and watch succeed. */
   get lastError(): string | undefined {
     return this.#problem?.message
   }
@@ -115,8 +117,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the newest state rather than any state (`resourceVersion=0`): after a restart no controller may act on an older state than
-   * before.
+   * Lists the most recent state of the API server, not any state that it has cached (`resourceVersion=0`): after a restart, no controller
+   * may act on an older state than before.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, sink } = this.#options
@@ -128,7 +130,7 @@ export class Reflector<T extends KubernetesObject> {
         page = await client.list(type, { namespace, signal, ...paging })
       } catch (error) {
         if (paging.continue === undefined || !isExpired(error)) throw error
-        // The continue token has expired because there are so many objects: lists them without pages.
+        // The continue token has expired, because it took long to list so many objects: the next request lists all objects without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
         paging = {}
@@ -199,7 +201,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#logger.debug({ resourceVersion: this.#resourceVersion }, 'the watch ended, watching on')
   }
 
-  /** Aborts a watch that is silent for longer than a live one can be. */
+  /** Aborts a watch that receives no event for `limitMs`, because its connection is dead. `alive` is called at each event. */
   #guard(limitMs: number): { readonly signal: AbortSignal; alive(): void; cancel(): void } {
     const abort = new AbortController()
     let last = this.#clock.now()
@@ -238,12 +240,12 @@ export class Reflector<T extends KubernetesObject> {
     const known = this.#problem?.id === diagnosis.id
     this.#problem = { ...diagnosis, phase }
     this.#logger[known ? 'debug' : diagnosis.level]({ ...(known ? { error: messageOf(error) } : {}), retryInMs: pause }, diagnosis.message)
-    await sleep(this.#clock, pause, signal).catch(() => undefined) // Only an abort ends the pause early, which `run` handles.
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // Only an abort ends the pause early, and `run` handles it.
   }
 
   /**
-   * Called when a watch has lasted for `settledMs`. A single event is not enough: with a watch that breaks after each event, the reflector
-   * would relist without a pause.
+   * Resets the back-off. It is called when a watch has been open for `settledMs` or has ended without an error. A single event is not
+   * enough: if the watch failed after each event, the reflector would retry without growing pauses.
    */
   #works(): void {
     this.#backOff.reset()
@@ -257,7 +259,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 }
 
-/** Freezes the object, and drops `managedFields`, which are often half of an object and rarely read. */
+/** Freezes the object, and removes its `managedFields`, which are often half of an object and rarely read. */
 function freezeForStore<T extends KubernetesObject>(object: T): DeepReadonly<T> {
   if (object.metadata.managedFields === undefined) return deepFreeze(object) as DeepReadonly<T>
   const { managedFields: _, ...metadata } = object.metadata

@@ -1,4 +1,4 @@
-/** `Store`: the frozen objects of one type, found by key and by indexes. */
+/** `Store`: the frozen objects of one type, which can be found by key, by namespace and by indexes. */
 import { ProreusError } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { quote } from '../api/field-error.ts'
@@ -7,34 +7,34 @@ import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 import type { KubernetesObject, ObjectKey, ObjectMeta } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 
-/** Finds objects by a derived key, e.g. Pods by their node. */
+/** Finds objects by a key that is derived from their content, e.g. Pods by their node. */
 export interface Index<T extends KubernetesObject = KubernetesObject> {
-  /** The name of the index in messages. */
+  /** The name of the index in log and error messages. */
   readonly name: string
-  /** Returns one key, several or none. Must be pure, because it is called again when the object is removed. */
+  /** Returns one key, several keys or none. It must be pure, because it is called again when the object is removed. */
   keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
 }
 
 /** Selects the objects that match all options. */
 export interface StoreListOptions<T extends KubernetesObject = KubernetesObject> {
-  /** Absent or empty: all namespaces. */
+  /** The namespace of the objects; all namespaces when absent or empty. */
   readonly namespace?: string | undefined
-  /** Absent or empty: all labels. */
+  /** Matches the labels of the objects; when absent or empty, it matches all objects. */
   readonly labelSelector?: LabelSelector
-  /** Selects the objects with this key in the index. */
+  /** Selects the objects that have this key in the index. */
   readonly index?: readonly [index: Index<T>, key: string]
 }
 
 export interface StoreOptions {
-  /** Called when an index function throws; the object is then not in that index. */
+  /** Called when `keysOf` of an index throws for an object; the object is then not in that index. */
   readonly onIndexError?: (index: string, key: ObjectKey, error: unknown) => void
 }
 
-/** Objects by `namespace/name`. */
+/** Objects, each under its key `namespace/name`. */
 type Objects<T> = ReadonlyMap<string, DeepReadonly<T>>
 type Entries<T> = Map<string, Map<string, DeepReadonly<T>>>
 
-/** All readers share the frozen objects; reads copy nothing. */
+/** Stores frozen objects. All callers get the same frozen objects, so reads copy nothing. */
 export class Store<T extends KubernetesObject = KubernetesObject> {
   readonly #objects = new Map<string, DeepReadonly<T>>()
   readonly #byNamespace: Entries<T> = new Map()
@@ -55,7 +55,11 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return this.#objects.get(formatKey(key))
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid. */
+  /**
+   * Returns the objects that match all options.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid.
+   */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
     const { namespace, labelSelector, index } = options
     const inNamespace = namespace === undefined || namespace === '' ? this.#objects : (this.#byNamespace.get(namespace) ?? none)
@@ -72,7 +76,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     for (const [key, object] of this.#objects) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
   }
 
-  /** Stores a frozen object, and returns the one that it replaces. */
+  /** Stores a frozen object, and returns the object with the same key that it replaces. */
   set(object: DeepReadonly<T>): DeepReadonly<T> | undefined {
     const metadata = metadataOf(object)
     const key = formatKey(metadata)
@@ -83,7 +87,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return previous
   }
 
-  /** Removes and returns the object with this key. */
+  /** Removes the object with this key, and returns it. */
   delete(key: ObjectKey): DeepReadonly<T> | undefined {
     return this.#remove(formatKey(key))
   }
@@ -115,7 +119,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** Returns the metadata of an object; the compiler cannot derive its type from the generic type of the object. */
+/** Returns the metadata of a Kubernetes object whose generic type does not let the compiler derive the type of `metadata`. */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
 }
@@ -123,8 +127,8 @@ export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
 const none: ReadonlyMap<string, never> = new Map<string, never>()
 
 /**
- * Returns the objects in both maps, by iterating over the smaller one: an index key may occur in many namespaces, and a namespace may have
- * many objects.
+ * Returns the objects that are in both maps. It iterates over the smaller map, because an index key may occur in many namespaces, and a
+ * namespace may have many objects.
  */
 function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
   const [few, many] = a.size < b.size ? [a, b] : [b, a]

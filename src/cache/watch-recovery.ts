@@ -1,4 +1,4 @@
-/** Diagnoses a failed list or watch: the log message, and how the reflector continues. */
+/** Diagnoses a failed list or watch: the result contains the log message, and how the reflector continues. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -16,35 +16,38 @@ import {
 export type Phase = 'list' | 'watch'
 
 export interface Diagnosis {
-  /** Consecutive failures with the same id are logged only once. */
+  /** Consecutive failures with the same `id` are logged only once. */
   readonly id: string
   readonly level: 'debug' | 'warn' | 'error'
   readonly message: string
   /** True to relist; false to resume the watch from its last resourceVersion. */
   readonly relist: boolean
-  /** True to retry without a pause the first time. */
+  /** True to retry without a pause after the first failure in a row. */
   readonly atOnce?: boolean
   readonly minPauseMs?: number
   readonly maxPauseMs?: number
 }
 
-/** Maximum pause while the type is unknown. It is short, because a CRD is usually installed moments later and the request is cheap. */
+/**
+ * Maximum pause while the API server does not serve the type. It is short, because a missing CRD is usually installed within moments, and
+ * the request is cheap.
+ */
 const missingTypePauseMs = 5_000
 
-/** The failed request. */
+/** The list or watch request that failed. */
 export interface Attempt {
   readonly phase: Phase
-  /** True when the server had accepted the watch. */
+  /** True when the server had accepted the watch before it failed. */
   readonly opened: boolean
   readonly type: ResourceType
-  /** Absent: all namespaces. */
+  /** The namespace of the request; all namespaces when undefined. */
   readonly namespace: string | undefined
 }
 
 /**
- * Diagnoses an error. A watch is resumed whenever the server may still know its resourceVersion, because relists are most expensive for the
- * server right after an outage. An open watch that failed for another reason than its connection may have missed events, so it is followed
- * by a relist.
+ * Diagnoses the error of a list or watch. A watch is resumed whenever the server may still have its resourceVersion, because relists are
+ * most expensive for the server right after an outage. An open watch may have missed events if it failed for a reason other than its
+ * connection, so a relist follows.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'
@@ -91,7 +94,9 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
   }
 }
 
-/** Returns whether the server may have rejected the resourceVersion, for example because its storage was restored from a backup. */
+/**
+ * Reports whether the error may mean that the server has rejected the resourceVersion, for example because etcd was restored from a backup.
+ */
 function isAboutPlace(error: unknown): boolean {
   return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)
 }

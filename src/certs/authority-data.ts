@@ -1,11 +1,14 @@
-/** Converts an authority to and from named strings: the files of a folder, or the entries of a Secret. */
+/** Converts a CA to and from named strings, which are the files of a folder or the entries of a Secret. */
 import type { AuthorityState, StoredAuthority } from './authority.ts'
 import { bundleOf } from './authority.ts'
 import { readBundle } from './certificate.ts'
 
 export type NamedTexts = Readonly<Record<string, string | undefined>>
 
-/** `ca.crt` is the whole trust bundle, the signing authority first: the file for clients that must trust this process. */
+/**
+ * The names of the files or Secret entries. `ca.crt` contains the whole trust bundle, with which clients verify this process; the signing
+ * CA is first.
+ */
 export const authorityFiles = { cert: 'ca.crt', key: 'ca.key', nextCert: 'ca-next.crt', nextKey: 'ca-next.key' } as const
 
 export function readAuthority(texts: NamedTexts): StoredAuthority {
@@ -16,14 +19,14 @@ export function readAuthority(texts: NamedTexts): StoredAuthority {
   const [current, ...others] = readBundle(bundle ?? '')
   const [next] = readBundle(nextCert ?? '')
   return {
-    // A `ca.crt` without any certificate is passed on and counts as damaged; a missing one counts as missing.
+    // A `ca.crt` without a certificate is passed on, so it is reported as damaged rather than missing.
     current: { ...(bundle && { cert: current?.pem ?? bundle }), ...(key && { key }) },
     ...(nextCert && nextKey && { next: { cert: nextCert, key: nextKey } }),
     previous: others.filter(({ fingerprint }) => fingerprint !== next?.fingerprint).map(({ pem }) => pem),
   }
 }
 
-/** Returns the files or entries to store; those with the value undefined must be removed. */
+/** Returns the files or Secret entries to store. Those whose value is undefined must be deleted. */
 export function writeAuthority(state: AuthorityState, now: number): NamedTexts {
   return {
     [authorityFiles.key]: state.current.key,

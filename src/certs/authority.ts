@@ -1,9 +1,9 @@
 /**
- * The certificate authority as a state machine: pure, with the time as a parameter.
+ * Decides when the CA must be created or replaced. The functions are pure: the time is a parameter.
  *
- * `current` signs. `previous` are earlier authorities, which are still published because the leaves that they have signed must stay
- * trusted. `next` is published but does not sign yet. A replacement by way of `next` has two phases; an urgent one is a single step
- * (`replaceAuthority`).
+ * In an `AuthorityState`, `current` signs. `previous` are replaced CAs, which are still published because the leaves that they have signed
+ * must stay trusted. `next` is a CA that is published before it signs. A stored `next` is kept and published, but this version creates
+ * none: it replaces a CA in a single step (`replaceAuthority`).
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
@@ -12,29 +12,29 @@ import type { KeyPair } from './issue.ts'
 export interface AuthorityState {
   readonly current: KeyPair
   readonly next?: KeyPair
-  /** The certificates of replaced authorities, newest first. Their keys are not stored, because they never sign again. */
+  /** The certificates of replaced CAs, newest first. Their private keys are not stored, because they never sign again. */
   readonly previous: readonly string[]
 }
 
-/** An authority as it was read from a store: any part may be missing or damaged. */
+/** A CA as it was read from a store, where any field may be missing or damaged. */
 export interface StoredAuthority {
   readonly current?: Partial<KeyPair>
   readonly next?: Partial<KeyPair>
   readonly previous?: readonly string[]
 }
 
-/** The action that the authority needs. */
+/** The action that the CA in the store needs. */
 export type AuthorityDecision =
   | { readonly action: 'keep'; readonly state: AuthorityState }
-  /** Nothing is stored yet. */
+  /** The store contains no CA yet. */
   | { readonly action: 'create' }
   /**
-   * The authority must be replaced. With `urgent`, nothing that it signs is trusted, so the new authority must sign at once. `reason` is
-   * for log messages.
+   * The CA must be replaced. `urgent` is true when the CA is unusable (damaged, expired or incomplete), and false when it merely expires
+   * soon. `reason` is for log messages.
    */
   | { readonly action: 'replace'; readonly urgent: boolean; readonly reason: string }
 
-/** Decides which action the stored authority needs. */
+/** Decides which action the CA in the store needs. */
 export function decideAuthority(stored: StoredAuthority | undefined, now: number): AuthorityDecision {
   const { cert, key } = stored?.current ?? {}
   if (!cert && !key) return { action: 'create' }
@@ -53,7 +53,7 @@ export function decideAuthority(stored: StoredAuthority | undefined, now: number
   return { action: 'keep', state: { current, ...(next && { next }), previous: unexpired(stored?.previous ?? [], now) } }
 }
 
-/** Returns the state after `fresh` has replaced the authority in one step. Unexpired certificates stay in the bundle. */
+/** Returns the state after `fresh` has replaced the CA in one step. Unexpired certificates of replaced CAs stay in the trust bundle. */
 export function replaceAuthority(stored: StoredAuthority | undefined, fresh: KeyPair, now: number): AuthorityState {
   const before = [stored?.current?.cert, stored?.next?.cert, ...(stored?.previous ?? [])]
   const previous = unexpired(
@@ -63,13 +63,13 @@ export function replaceAuthority(stored: StoredAuthority | undefined, fresh: Key
   return { current: fresh, previous }
 }
 
-/** Returns the trust bundle: the signing authority first, then the others that have not expired. */
+/** Returns the trust bundle as PEM: the signing CA first, followed by the other CAs that have not expired. */
 export function bundleOf({ current, next, previous }: AuthorityState, now: number): string {
   const others = readBundle([next?.cert ?? '', ...previous].join('\n')).filter((certificate) => now < certificate.notAfter)
   return bundleText(readBundle([current.cert, bundleText(others)].join('\n')))
 }
 
-/** Returns why a leaf must be replaced; undefined when it is valid. */
+/** Returns the reason why a leaf certificate must be replaced; undefined when it is valid. */
 export function leafProblem(
   leaf: KeyPair,
   state: Pick<AuthorityState, 'current'>,

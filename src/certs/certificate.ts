@@ -4,26 +4,26 @@ import type { KeyObject } from 'node:crypto'
 import { messageOf } from '../api/errors.ts'
 
 export interface Certificate {
-  /** Only this certificate, as PEM. */
+  /** The PEM block of this certificate, without the others of the file. */
   readonly pem: string
   readonly x509: X509Certificate
-  /** Milliseconds since the Unix epoch. */
+  /** The start of the validity in milliseconds since the Unix epoch; `notAfter` is its end. */
   readonly notBefore: number
   readonly notAfter: number
-  /** SHA-256 of the whole certificate: equal for equal certificates. */
+  /** The SHA-256 hash of the whole certificate, by which certificates are compared. */
   readonly fingerprint: string
 }
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** Parses the first certificate of a PEM string. Throws when there is none or it is invalid. */
+/** Parses the first certificate of a PEM string. Throws when the string contains no certificate, or the first one is invalid. */
 export function readCertificate(pem: string): Certificate {
   const [first] = pem.match(block) ?? []
   if (first === undefined) throw new Error('there is no certificate in it')
   return parse(first)
 }
 
-/** Parses all valid certificates of a PEM string, in order, without duplicates. */
+/** Parses all valid certificates of a PEM string. The result is in the order of the string, without duplicates. */
 export function readBundle(pem: string): Certificate[] {
   const found = new Map<string, Certificate>()
   for (const text of pem.match(block) ?? []) {
@@ -31,13 +31,13 @@ export function readBundle(pem: string): Certificate[] {
       const certificate = parse(text)
       found.set(certificate.fingerprint, certificate)
     } catch {
-      // An invalid certificate is skipped, because no client could trust anything with it.
+      // An invalid certificate is skipped, because no client could verify anything with it.
     }
   }
   return [...found.values()]
 }
 
-/** Returns the certificates as one PEM string. */
+/** Concatenates the certificates to one PEM string. */
 export function bundleText(certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('')
 }
@@ -53,7 +53,7 @@ function parse(text: string): Certificate {
   }
 }
 
-/** Returns why a certificate and a key cannot be used together at `now`; undefined when they can. */
+/** Returns the reason why a certificate and a key cannot be used together at the time `now`; undefined when they can be used. */
 export function pairProblem(cert: string, key: string, now: number): string | undefined {
   let certificate: Certificate
   let privateKey: KeyObject
@@ -77,15 +77,15 @@ export function timeProblem({ notBefore, notAfter }: Pick<Certificate, 'notBefor
   return undefined
 }
 
-/** Returns whether one of the authorities signed the certificate. */
+/** Returns whether one of the CAs has signed the certificate. */
 export function isSignedBy({ x509 }: Certificate, authorities: readonly Certificate[]): boolean {
   return authorities.some((authority) => x509.checkIssued(authority.x509) && x509.verify(authority.x509.publicKey))
 }
 
 /**
- * Returns whether a client with these `anchors` trusts the first certificate of `chain`, according to the rules of Go's x509, which the API
- * server uses: the certificate is an anchor itself, or the other certificates of the chain lead to an anchor, which may be a root or an
- * intermediate. Validity times are ignored.
+ * Returns whether a client that trusts `anchors` trusts the first certificate of `chain`. The rules are those of Go's crypto/x509, which
+ * the API server uses: the certificate is an anchor itself, or the other certificates of the chain lead to an anchor, which may be a root
+ * or an intermediate. Validity times are ignored.
  */
 export function isTrusted(chain: readonly Certificate[], anchors: readonly Certificate[]): boolean {
   const trusted = new Set(anchors.map(({ fingerprint }) => fingerprint))
@@ -100,7 +100,7 @@ export function isTrusted(chain: readonly Certificate[], anchors: readonly Certi
   return chain[0] !== undefined && reaches(chain[0])
 }
 
-/** Returns the names and addresses that the certificate does not cover. */
+/** Returns the DNS names and IP addresses that the certificate does not cover. */
 export function uncoveredNames(
   { x509 }: Certificate,
   { names, ips }: { readonly names: readonly string[]; readonly ips: readonly string[] },

@@ -1,4 +1,4 @@
-/** Constructors of the ASN.1 values in certificates. */
+/** Constructors of ASN.1 values, from which certificates are encoded in DER. */
 import forge from 'node-forge'
 
 const { asn1 } = forge
@@ -17,7 +17,7 @@ export function oid(name: string): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.OID, false, asn1.oidToDer(name).getBytes())
 }
 
-/** A positive integer; its first bit must be 0. */
+/** Returns an INTEGER that is positive. The first bit of `bytes` must be 0. */
 export function integer(bytes: Buffer): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.INTEGER, false, bytes.toString('binary'))
 }
@@ -34,17 +34,17 @@ export function utf8String(text: string): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.UTF8, false, Buffer.from(text).toString('binary'))
 }
 
-/** `[tag]` around a value (explicit tagging). */
+/** Wraps a value in the tag `[tag]` (explicit tagging). */
 export function context(tag: number, value: Asn1): Asn1 {
   return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, true, [value])
 }
 
-/** `[tag]` in place of a value's own tag (implicit tagging). */
+/** Returns a value with the tag `[tag]` instead of the tag of its type (implicit tagging). */
 export function implicit(tag: number, bytes: Buffer): Asn1 {
   return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, false, bytes.toString('binary'))
 }
 
-/** Named bits, counted from the left; DER forbids zeros at the end. */
+/** Returns a BIT STRING in which the given bits, counted from the left, are 1. DER forbids zeros at its end. */
 export function namedBits(...bits: number[]): Asn1 {
   const highest = Math.max(...bits)
   const bytes = Buffer.alloc((highest >> 3) + 1)

@@ -1,4 +1,4 @@
-/** The X.509 extensions of an authority and of a serving certificate (RFC 5280 §4.2). */
+/** The X.509 extensions of a CA certificate and of a serving certificate (RFC 5280 §4.2). */
 import { isIP } from 'node:net'
 import type { asn1 } from 'node-forge'
 import { ProreusError } from '../api/errors.ts'
@@ -14,18 +14,18 @@ const ids = {
 } as const
 const serverAuth = '1.3.6.1.5.5.7.3.1'
 
-/** Bits of keyUsage. */
+/** Bits of the keyUsage extension. */
 const digitalSignature = 0
 const keyCertSign = 5
 const crlSign = 6
 
-/** Tags of GeneralName. */
+/** Tags of the ASN.1 type GeneralName. */
 const dnsName = 2
 const ipAddress = 7
 
 export function authorityExtensions(key: Buffer): asn1.Asn1 {
   return sequence(
-    // Path length 0: this authority signs only leaves.
+    // The path length is 0, because this CA signs only leaf certificates.
     extension('basicConstraints', true, sequence(boolean(true), integer(Buffer.from([0])))),
     extension('keyUsage', true, namedBits(keyCertSign, crlSign)),
     extension('subjectKeyIdentifier', false, octets(key)),
@@ -41,12 +41,12 @@ export interface LeafNames {
 
 export function leafExtensions({ subjectKey, authorityKey, names, ips }: LeafNames): asn1.Asn1 {
   return sequence(
-    extension('basicConstraints', true, sequence()), // CA: FALSE is the default, and DER leaves defaults out
+    extension('basicConstraints', true, sequence()), // cA FALSE is the default, which DER omits
     extension('keyUsage', true, namedBits(digitalSignature)),
     extension('extKeyUsage', false, sequence(oid(serverAuth))),
     extension('subjectKeyIdentifier', false, octets(subjectKey)),
     extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
-    // Not critical, because the certificate has a subject (RFC 5280 §4.2.1.6).
+    // This extension is not critical, because the certificate has a subject (RFC 5280 §4.2.1.6).
     extension('subjectAltName', false, altNames(names, ips)),
   )
 }
@@ -68,13 +68,13 @@ function dnsBytes(name: string): Buffer {
   throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" is no DNS name that a certificate could be for.`)
 }
 
-/** Returns the 4 or 16 octets of an address. */
+/** Returns the 4 or 16 octets of an IP address. */
 export function ipBytes(ip: string): Buffer {
   switch (isIP(ip)) {
     case 4:
       return Buffer.from(ip.split('.').map(Number))
     case 6: {
-      // URL normalizes every form of an IPv6 address: groups of hexadecimal digits, with at most one `::`.
+      // `URL` normalizes an IPv6 address to groups of hexadecimal digits, with at most one `::`.
       const [head = '', tail = ''] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split('::')
       const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))
       const [front, back] = [groups(head), groups(tail)]

@@ -1,4 +1,4 @@
-/** Certificates in a folder, for a run outside a cluster: `ca.crt`, `ca.key`, `tls.crt` and `tls.key`. */
+/** Stores certificates in a folder, for a run outside a cluster: `ca.crt`, `ca.key`, `tls.crt` and `tls.key`. */
 import { access, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../runtime/clock.ts'
@@ -30,10 +30,10 @@ const allFiles = [...Object.values(authorityFiles), ...Object.values(leafFiles)]
 const advice = 'Make it yours and readable by you alone (chmod 600), or choose another folder.'
 
 /**
- * Opens the certificates of a folder. Missing ones are issued; damaged, expired or mismatching ones are replaced with a warning. A pair
- * without `ca.key` was issued elsewhere: it is used unchanged, and never overwritten.
+ * Opens the certificates of a folder. Missing certificates are issued; damaged, expired or mismatching ones are replaced with a warning. If
+ * the folder has no `ca.key`, its `tls.crt` and `tls.key` were issued elsewhere: they are used unchanged, and never overwritten.
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when a pair from elsewhere is unusable, or the folder cannot be written.
+ * @throws {ProreusError} `PRO_CERTIFICATE` when the folder cannot be read or written, or a pair that was issued elsewhere is unusable.
  */
 export async function openFileCertificates(options: FileCertificatesOptions): Promise<RefreshingCertificateSource> {
   const initial = await bringUpToDate(options, undefined)
@@ -42,7 +42,7 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
 
 /**
  * Reads the existing files of the folder. In a folder with a `ca.key`, keys must be readable only by their owner, because this process
- * signs with them. A pair that was issued elsewhere may be on a volume, whose file modes are not ours to choose.
+ * signs with them. Without a `ca.key`, the files may be on a volume whose file modes this process cannot choose.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or when other users could have read or replaced a key in a folder
  * with a `ca.key`.
@@ -65,7 +65,7 @@ export async function readCertificateFiles(directory: string): Promise<NamedText
   return texts
 }
 
-/** Returns whether the pair was issued elsewhere: the folder has no key of its authority. */
+/** Returns whether `tls.crt` and `tls.key` were issued elsewhere. That is so when the folder has no `ca.key`. */
 export function isForeignPair(files: NamedTexts): boolean {
   return Boolean(files[leafFiles.cert] && files[leafFiles.key] && !files[authorityFiles.key])
 }
@@ -132,14 +132,14 @@ async function keepLeaf(
   if (problem === undefined && !isRenewalDue(stored, now)) return stored
   const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
   await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
-  // A leaf that is replaced because the authority is new is expected, so it is logged at level `info`.
+  // The replacement of a leaf after the replacement of its CA is expected, so it is logged at level `info`.
   if (problem === undefined || missing || fresh)
     logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
   else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)
   return leaf
 }
 
-/** Writes each file atomically and readable only by the owner; deletes files whose content is undefined. */
+/** Writes each file atomically, with mode 0600. A file whose content is undefined is deleted. */
 async function writeFiles(directory: string, texts: NamedTexts): Promise<void> {
   try {
     for (const [name, text] of Object.entries(texts)) {

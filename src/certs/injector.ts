@@ -1,6 +1,7 @@
 /**
- * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook: the API server must trust
- * this process. Missing certificates are added, expired ones removed, and unexpired certificates of others preserved.
+ * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, because the API server
+ * must trust the serving certificate of this process. Missing CA certificates are added, expired ones are removed, and unexpired ones of
+ * other writers are preserved.
  */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
@@ -22,7 +23,7 @@ export interface InjectorOptions {
   readonly mutating: readonly string[]
   /** Names of ValidatingWebhookConfigurations. */
   readonly validating: readonly string[]
-  /** Names of CustomResourceDefinitions. Default: none. */
+  /** Names of CustomResourceDefinitions; none when absent. */
   readonly definitions?: readonly string[]
   readonly source: CertificateSource
   readonly logger: Logger
@@ -34,17 +35,26 @@ type Trusting = WebhookConfiguration | CustomResourceDefinition
 type TrustingType =
   ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
-/** Interval of the check: a `kubectl apply` may overwrite the injected bundle at any time. */
+/**
+ * The interval at which the `caBundle` of all objects is checked. It is short, because a `kubectl apply` may overwrite the bundle at any
+ * time.
+ */
 const checkEveryMs = 10_000
 const maxAttempts = 5
-/** With one of these annotations, cert-manager's cainjector owns `caBundle`; two writers would overwrite each other for ever. */
+/**
+ * If an object has one of these annotations, cert-manager's cainjector writes its `caBundle`. Two writers would overwrite each other again
+ * and again.
+ */
 const certManagerAnnotations = [
   'cert-manager.io/inject-ca-from',
   'cert-manager.io/inject-ca-from-secret',
   'cert-manager.io/inject-apiserver-ca',
 ]
 
-/** Runs until the signal aborts. Never rejects: an error is logged once and retried. */
+/**
+ * Checks and patches the `caBundle` of all objects until the signal aborts. It never rejects: an error is logged once, and the request is
+ * retried.
+ */
 export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
   const { source, clock, logger } = options
   const targets = [
@@ -67,7 +77,7 @@ export async function injectCaBundle(options: InjectorOptions, signal: AbortSign
   logger.debug('the caBundle of the webhook configurations is no longer looked after')
 }
 
-/** One webhook configuration or CustomResourceDefinition, and the last message that was logged about it. */
+/** A webhook configuration or CustomResourceDefinition, and the last message that was logged about it. */
 class Target {
   readonly #type: TrustingType
   readonly #name: string
@@ -87,7 +97,8 @@ class Target {
         try {
           return await this.#injectOnce(title, signal)
         } catch (error) {
-          // The object was changed since it was read (409), or the patch no longer applies (422): it is read again.
+          // The object has changed since it was read (409), or the patch can no longer be applied (422): the next attempt reads the object
+          // again.
           if ((!isConflict(error) && !isInvalid(error)) || attempt === maxAttempts) throw error
         }
       }
@@ -130,7 +141,7 @@ class Target {
     this.#said = ''
   }
 
-  /** Logs a message unless it is the same as the last one. */
+  /** Logs a message unless it is the same as the previous one about this object. */
   #say(level: 'info' | 'warn' | 'error', text: string): void {
     if (text === this.#said) return
     this.#said = text
@@ -139,8 +150,8 @@ class Target {
 }
 
 /**
- * Returns the JSON patch that adds `bundle` to the `caBundle` of every webhook of a configuration; undefined when all contain it. The patch
- * changes nothing but `caBundle`, and fails when the configuration was changed since it was read.
+ * Returns the JSON patch that adds `bundle` to the `caBundle` of every webhook of a configuration; undefined when nothing has to change.
+ * The patch changes only `caBundle`, and fails if the configuration has changed since it was read.
  */
 export function patchFor(configuration: WebhookConfiguration, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const operations = (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index): JsonPatchOperation[] => {
@@ -156,7 +167,10 @@ export function patchFor(configuration: WebhookConfiguration, bundle: string, no
   return [{ op: 'test', path: '/metadata/resourceVersion', value: configuration.metadata.resourceVersion }, ...operations]
 }
 
-/** Like `patchFor`, for the conversion webhook of a CustomResourceDefinition. */
+/**
+ * Returns the JSON patch that adds `bundle` to the `caBundle` of a CustomResourceDefinition's conversion webhook; undefined when nothing
+ * has to change. The patch fails if the CustomResourceDefinition has changed since it was read.
+ */
 export function patchForDefinition(definition: CustomResourceDefinition, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const clientConfig = definition.spec.conversion?.webhook?.clientConfig
   if (clientConfig === undefined) return undefined
@@ -169,8 +183,9 @@ export function patchForDefinition(definition: CustomResourceDefinition, bundle:
 }
 
 /**
- * Returns the unexpired certificates of `existing`, in their order, then the missing ones of `ours`; undefined when nothing has to change.
- * No unexpired certificate is removed: otherwise a replica with an older bundle would remove what a newer one has just published.
+ * Returns the unexpired certificates of the PEM string `existing`, in their order, followed by those of `ours` that it lacks; undefined
+ * when nothing has to change. No unexpired certificate is removed: otherwise a replica with an older bundle would remove a certificate that
+ * a newer replica has just added.
  */
 export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
   const before = readBundle(existing)
@@ -181,7 +196,7 @@ export function mergeBundle(existing: string, ours: string, now: number): string
   return bundleText([...kept, ...added] satisfies Certificate[])
 }
 
-/** Counts the certificates in a PEM string, including invalid ones: a bundle with invalid ones is rewritten. */
+/** Counts the certificates in a PEM string, including invalid ones, because a bundle with an invalid certificate is rewritten. */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1
 }

@@ -5,7 +5,7 @@ import type { Certificate } from './certificate.ts'
 import { isTrusted, pairProblem, readBundle, timeProblem, uncoveredNames } from './certificate.ts'
 import { isForeignPair, leafFiles, readCertificateFiles } from './file-store.ts'
 
-/** Returns the text of `proreus certs show`: for each certificate its subject, issuer, names, validity and fingerprint. */
+/** Returns the output of `proreus certs show`: subject, issuer, names, validity and fingerprint of each certificate. */
 export async function describeCertificates(directory: string, now: number): Promise<string> {
   const files = await readCertificateFiles(directory)
   const blocks: string[] = []
@@ -37,7 +37,10 @@ function describe(certificate: Certificate, now: number): string {
   return lines.map(([label, value]) => `  ${label!.padEnd(8)} ${value!.replaceAll('\n', ', ')}\n`).join('')
 }
 
-/** Returns all reasons why a client that connects to these names would not trust the certificate of a folder, one sentence each. */
+/**
+ * Returns all reasons why a client would not trust the certificate in a folder when it connects to these names, one sentence for each
+ * reason.
+ */
 export async function verifyCertificates(
   directory: string,
   names: { readonly names: readonly string[]; readonly ips: readonly string[] },
@@ -60,7 +63,7 @@ export async function verifyCertificates(
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // Without `ca.crt` there are no authorities, and the error of a leaf that is not valid now is in the list already.
+    // Without `ca.crt`, `authorities` is empty. If the leaf is not valid now, `problems` contains its error already.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)
     const lateAt = intermediates.findIndex((each) => timeProblem(each, now) !== undefined)
     if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)

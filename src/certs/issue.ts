@@ -1,8 +1,8 @@
 /**
- * Issues certificate authorities and serving certificates (ECDSA P-256).
+ * Issues CA certificates and serving certificates (ECDSA P-256).
  *
- * node-forge encodes the signed part from ASN.1 primitives, because its own certificates support RSA keys only. node:crypto creates keys
- * and signatures.
+ * node:crypto creates keys and signatures. The certificate is encoded with the ASN.1 functions of node-forge, because node-forge's
+ * certificate API supports RSA keys only.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, randomBytes, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
@@ -16,7 +16,7 @@ const { asn1 } = forge
 
 const generate = promisify(generateKeyPair)
 
-/** Certificate and private key as PEM. */
+/** A certificate and its private key, as PEM. */
 export interface KeyPair {
   readonly cert: string
   readonly key: string
@@ -24,7 +24,7 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** Certificates are valid from this time before they are issued, for machines whose clock is behind. */
+/** A certificate is valid from this time before its issue, because the clocks of some machines are behind. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day
@@ -33,11 +33,11 @@ const ecdsaWithSha256 = '1.2.840.10045.4.3.2'
 const commonName = '2.5.4.3'
 const latestUtcTime = Date.parse('2050-01-01T00:00:00Z')
 
-/** Issues a new certificate authority, valid for a year. */
+/** Issues a new self-signed CA certificate, which is valid for a year. */
 export async function issueAuthority(now: number): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const serial = serialNumber()
-  // The name is unique: two authorities with the same name in a bundle confuse people and some verifiers.
+  // The name is unique, because two CAs with the same name in a bundle would confuse users and some verifiers.
   const name = distinguishedName(`proreus-ca-${serial.subarray(0, 4).toString('hex')}`)
   const spki = publicKeyDer(keys.publicKey)
   const cert = signCertificate(
@@ -59,11 +59,11 @@ export interface LeafOptions {
   readonly names: readonly string[]
   readonly ips: readonly string[]
   readonly now: number
-  /** Default: a week. */
+  /** The validity of the certificate in milliseconds; a week when absent. */
   readonly lifeMs?: number
 }
 
-/** Issues a serving certificate signed by `authority`, which never outlives the authority. */
+/** Issues a serving certificate that the CA `authority` signs. It expires with the CA at the latest. */
 export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = leafLifeMs }: LeafOptions): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const signer = createPrivateKey(authority.key)
@@ -95,11 +95,11 @@ interface Unsigned {
   readonly extensions: forge.asn1.Asn1
 }
 
-/** Returns a signed certificate as PEM (RFC 5280 §4.1). */
+/** Signs a certificate, and returns it as PEM (RFC 5280 §4.1). */
 function signCertificate({ serial, issuer, subject, notBefore, notAfter, spki, extensions }: Unsigned, signer: KeyObject): string {
-  const algorithm = (): forge.asn1.Asn1 => sequence(oid(ecdsaWithSha256)) // no parameters: RFC 5758 §3.2
+  const algorithm = (): forge.asn1.Asn1 => sequence(oid(ecdsaWithSha256)) // without parameters, as RFC 5758 §3.2 requires
   const unsigned = sequence(
-    context(0, integer(Buffer.from([2]))), // version 3
+    context(0, integer(Buffer.from([2]))), // the value 2 means version 3
     integer(serial),
     algorithm(),
     issuer,
@@ -113,7 +113,7 @@ function signCertificate({ serial, issuer, subject, notBefore, notAfter, spki, e
   return pem('CERTIFICATE', toBuffer(sequence(unsigned, algorithm(), bits)))
 }
 
-/** UTCTime has two digits for the year: RFC 5280 §4.1.2.5 requires GeneralizedTime from 2050 on. */
+/** Encodes a time. UTCTime has only two digits for the year, so RFC 5280 §4.1.2.5 requires GeneralizedTime from 2050 on. */
 function time(ms: number): forge.asn1.Asn1 {
   const date = new Date(Math.floor(ms / 1000) * 1000)
   const utc = ms < latestUtcTime
@@ -121,7 +121,7 @@ function time(ms: number): forge.asn1.Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, utc ? asn1.Type.UTCTIME : asn1.Type.GENERALIZEDTIME, false, String(text))
 }
 
-/** 16 random octets; the first bits 01 keep it positive and of full length in DER. */
+/** Returns 16 random octets. The first two bits are 01, so DER encodes the number as positive and in 16 octets. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0]! & 0x3f) | 0x40
@@ -133,13 +133,14 @@ function distinguishedName(name: string): forge.asn1.Asn1 {
 }
 
 /**
- * Returns the subject of a certificate exactly as it is encoded there: verifiers compare it byte by byte with the issuer's name of a leaf.
+ * Returns the subject of a CA certificate exactly as the certificate encodes it, because verifiers compare it byte by byte with the issuer
+ * of a leaf.
  */
 function subjectOf(cert: string): forge.asn1.Asn1 {
   const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')
   const certificate = asn1.fromDer(der.toString('binary')).value as forge.asn1.Asn1[]
   const fields = certificate[0]!.value as forge.asn1.Asn1[]
-  // version, serial number, algorithm, issuer, validity, subject
+  // The fields are version, serial number, algorithm, issuer, validity and subject.
   return fields[5]!
 }
 
@@ -151,9 +152,12 @@ function privateKeyPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** RFC 7093 §2 method 1: the first 160 bits of the SHA-256 of the public key, without the algorithm identifier. */
+/**
+ * Returns a key identifier (RFC 7093 §2, method 1): the first 160 bits of the SHA-256 hash of the public key, without the algorithm
+ * identifier.
+ */
 function keyIdentifier(spki: Buffer): Buffer {
-  // The key is a point: 0x04 and two coordinates of 32 octets.
+  // The key is a point on the curve, and takes the last 65 octets: 0x04 and two coordinates of 32 octets.
   return createHash('sha256').update(spki.subarray(-65)).digest().subarray(0, 20)
 }
 

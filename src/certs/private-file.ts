@@ -1,12 +1,12 @@
-/** Files with secrets: readable only by their owner, written atomically, and ignored by git. */
+/** Reads and writes files with secrets. They are readable only by their owner, written atomically, and ignored by git. */
 import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Creates a folder (0700) with a `.gitignore` for everything in it: `git add .` must never add keys to a repository. An existing folder is
- * not changed.
+ * Creates a folder with mode 0700. Its `.gitignore` excludes everything in it, because `git add .` must never add keys to a repository. An
+ * existing folder is not changed.
  */
 export async function makePrivateFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 })
@@ -27,9 +27,11 @@ export async function writePrivateFile(path: string, content: string): Promise<v
 }
 
 /**
- * Reads a file that `writePrivateFile` has written. Like ssh with its keys, it rejects a file that other users could have read or replaced.
+ * Reads a file that `writePrivateFile` has written. Like ssh with private keys, it rejects a file that other users could have read or
+ * replaced.
  *
- * @throws An error with one sentence when the file belongs to another user, or its mode gives permissions to others.
+ * @throws an error whose message is a clause with the reason, when the file belongs to another user, or its mode gives permissions to
+ * others.
  */
 export async function readPrivateFile(path: string): Promise<string> {
   const file = await open(path)
@@ -46,9 +48,9 @@ export async function readPrivateFile(path: string): Promise<string> {
 }
 
 /**
- * Rejects a folder in which other users could replace files. A missing folder is accepted; it is created later, with mode 0700.
+ * Rejects a folder in which other users could replace files. A missing folder is accepted, because it is created later with mode 0700.
  *
- * @throws An error with one sentence when the folder belongs to another user, or everybody may write to it.
+ * @throws an error whose message is a clause with the reason, when the folder belongs to another user, or everybody may write to it.
  */
 export async function checkPrivateFolder(path: string): Promise<void> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -57,15 +59,15 @@ export async function checkPrivateFolder(path: string): Promise<void> {
   })
   if (stats === undefined) return
   if (isForeign(stats)) throw new Error(`its folder belongs to user ${stats.uid}, and this process runs as user ${process.getuid?.()}`)
-  // With the sticky bit, as in /tmp, only a file's owner may replace it.
+  // In a folder with the sticky bit, such as /tmp, only the owner of a file may replace it.
   if (knowsUsers && (stats.mode & 0o1002) === 0o002)
     throw new Error(`everybody may write to its folder (mode ${octal(stats.mode)}), expected 0700`)
 }
 
-/** On Windows, files have no user id and no meaningful mode. */
+/** False on Windows, where files have no user id and no meaningful mode. */
 const knowsUsers = process.getuid !== undefined
 
-/** Returns whether a file belongs to another user. Files of root are as safe as those of the user. */
+/** Returns whether a file belongs to another user. Files of root are accepted, because root can read and replace any file. */
 function isForeign({ uid }: Stats): boolean {
   return knowsUsers && uid !== 0 && uid !== process.getuid?.()
 }

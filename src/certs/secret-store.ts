@@ -1,6 +1,6 @@
 /**
- * The certificate authority in a Secret, which all replicas share as the only source of truth. Each replica signs its own serving
- * certificate, whose key stays in memory.
+ * Stores the CA in a Secret, which all replicas share as the only source of truth. Each replica signs a serving certificate for itself with
+ * the CA, and keeps its key in memory.
  */
 import { secret as secretType } from '../api/builtin.ts'
 import type { Secret } from '../api/builtin.ts'
@@ -30,12 +30,12 @@ export interface SecretCertificatesOptions {
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts `openSecretCertificates`. After that, the signal passed to `start` of the source applies. */
+  /** Aborts `openSecretCertificates`. Later requests are aborted by the signal that is passed to `start` of the source. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Opens the authority in the Secret. If the Secret is missing or empty, a new authority is stored there.
+ * Reads the CA from the Secret, and issues a serving certificate with it. If the Secret is missing or empty, a new CA is stored in it.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the Secret may not be read or written.
  */
@@ -59,7 +59,7 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
     } catch (error) {
       failure = error
     }
-    // While the API server is unreachable, the known authority keeps signing.
+    // While the API server is unreachable, the CA that was read last keeps signing.
     const next = await serve(current)
     if (failure === undefined) return next
     if (next === current) throw failure as Error
@@ -70,10 +70,15 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
   return refreshingSource(await serve(undefined), check, options)
 }
 
-/** Maximum number of attempts. Each conflict means that another replica has written the Secret; after so many, something else is wrong. */
+/**
+ * Maximum number of attempts to write the Secret. A conflict means that another replica has written it; after so many conflicts, the cause
+ * must be something else.
+ */
 const maxAttempts = 10
 
-/** Reads the authority, and creates or replaces it when necessary. `known` is the last state that this process has read or written. */
+/**
+ * Reads the CA from the Secret, and creates or replaces it when necessary. `known` is the last state that this process has read or written.
+ */
 async function synchronize(
   options: SecretCertificatesOptions,
   known: AuthorityState | undefined,
@@ -99,7 +104,7 @@ async function synchronize(
           { cause: error },
         )
       }
-      // Another replica was faster: its state is read and used.
+      // Another replica has written the Secret first: the next attempt reads and uses its state.
       if ((!isConflict(error) && !isAlreadyExists(error)) || attempt === maxAttempts) throw error
     }
   }
@@ -107,11 +112,11 @@ async function synchronize(
 
 interface Successor {
   readonly state: AuthorityState
-  /** Called once the state is stored. */
+  /** Called when `state` has been written to the Secret. */
   readonly log: () => void
 }
 
-/** Returns the replacement of an authority that is missing, damaged or old. */
+/** Returns the CA that replaces a missing, damaged or old one. */
 async function successor(
   { namespace, secretName, logger }: SecretCertificatesOptions,
   stored: StoredAuthority | undefined,
@@ -121,7 +126,7 @@ async function successor(
 ): Promise<Successor> {
   const where = `the Secret ${namespace}/${secretName}`
   const reason = decision.action === 'create' ? 'it was gone' : decision.reason
-  // Clients still trust the known authority, so it is restored; they would not trust a new one yet.
+  // Clients trust the CA that this process knows, and would not trust a new CA yet, so the known CA is restored.
   if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
     const kept = decideAuthority(known, now)
     if (kept.action === 'keep')
@@ -153,13 +158,13 @@ async function write(
   texts: NamedTexts,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const data: Record<string, string> = { ...found?.data } // entries of others are preserved
+  const data: Record<string, string> = { ...found?.data } // entries that other clients have added are preserved
   for (const [name, text] of Object.entries(texts)) {
     if (text === undefined) delete data[name]
     else data[name] = Buffer.from(text).toString('base64')
   }
   if (found !== undefined) {
-    // The update contains the resourceVersion that was read: the API server rejects it when the Secret was changed since.
+    // The update contains the resourceVersion that was read, so the API server rejects it if the Secret has changed since.
     await client.update(secretType, { ...found, data }, { signal })
     return
   }

@@ -1,31 +1,31 @@
-/** `CertificateSource`: the current certificate of a TLS server, and a notification of each renewal. */
+/** `CertificateSource`: provides the current certificate of a TLS server, and notifies listeners of each renewal. */
 import type { Clock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
 import { messageOf } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { readCertificate } from './certificate.ts'
 
-/** A serving certificate with its key and trust bundle. */
+/** A serving certificate with its private key, and the trust bundle with which clients verify it. */
 export interface ServingCertificate {
-  /** The leaf, followed by intermediates, as PEM. */
+  /** The leaf certificate, followed by intermediates, as PEM. */
   readonly cert: string
   /** The private key of the leaf, as PEM. */
   readonly key: string
-  /** All authorities to trust, as PEM: the one that signed the leaf, and unexpired earlier ones. */
+  /** All CA certificates that clients must trust, as PEM: the CA that signed the leaf, and replaced CAs that have not expired. */
   readonly caBundle: string
   readonly notAfter: Date
 }
 
 export interface CertificateSource {
-  /** Returns a usable certificate and key: always the same object until they change. */
+  /** Returns the certificate and key to serve. It returns the same object until one of them, or the trust bundle, changes. */
   current(): ServingCertificate
-  /** Calls `listener` after each change; returns the function that removes it. */
+  /** Calls `listener` after each change of the certificate. The returned function removes the listener. */
   onChange(listener: (certificate: ServingCertificate) => void): () => void
-  /** Renews the certificate when necessary until the signal aborts, then resolves. */
+  /** Checks the certificate every minute, and renews it when necessary, until the signal aborts; then resolves. */
   start(signal: AbortSignal): Promise<void>
 }
 
-/** Returns the serving certificate for `pair`; `current` itself when nothing has changed. */
+/** Returns the serving certificate for `pair`, or `current` itself when `pair` does not differ from it. */
 export function servingCertificate(
   pair: Omit<ServingCertificate, 'notAfter'>,
   current: ServingCertificate | undefined,
@@ -35,9 +35,11 @@ export function servingCertificate(
   return { cert, key, caBundle, notAfter: new Date(readCertificate(cert).notAfter) }
 }
 
-/** A source whose check can also be called at once. */
+/** A certificate source whose check can also be requested at any time. */
 export interface RefreshingCertificateSource extends CertificateSource {
-  /** Reads the store again and renews certificates if necessary. Rejects when that fails; the current certificate is then kept. */
+  /**
+   * Reads the store again, and renews certificates if necessary. When that fails, it rejects, and the current certificate stays in service.
+   */
   refresh(signal?: AbortSignal): Promise<void>
 }
 
@@ -47,14 +49,14 @@ export interface RefreshOptions {
 }
 
 /**
- * The interval at which expiry times are compared with the clock: a timer set to the time of renewal would be late by the time for which
- * the machine was suspended.
+ * The interval at which expiry times are compared with the clock. A single timer that is set to the time of renewal would be late by the
+ * time for which the machine was suspended.
  */
 const checkEveryMs = 60_000
 
 /**
- * Creates a source that calls `check` every minute; `check` returns its argument when nothing has to change. When a check fails, the
- * current certificate stays in service, and the error is logged once until it changes.
+ * Creates a source whose `start` calls `check` every minute. `check` returns its argument when nothing has to change. When it fails, the
+ * current certificate stays in service. The error is logged, but not again while it stays the same.
  */
 export function refreshingSource(
   initial: ServingCertificate,
@@ -79,10 +81,10 @@ export function refreshingSource(
     }
   }
 
-  /** One check at a time: two concurrent ones could both issue a leaf. */
+  /** Checks run one after the other, because two concurrent checks could both issue a leaf. */
   function refresh(signal?: AbortSignal): Promise<void> {
     const result = checking.then(() => checkOnce(signal))
-    checking = result.catch(() => undefined) // the caller gets the error
+    checking = result.catch(() => undefined) // the caller of `refresh` gets the error
     return result
   }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The executable: checks the Node.js version, enables the compile cache, and calls `main`. */
+/** The executable `proreus`. It checks the Node.js version, enables the compile cache, and calls `main`. */
 import * as nodeModule from 'node:module'
 import { nodeProblem } from '../api/supported-node.ts'
 
@@ -13,5 +13,5 @@ nodeModule.enableCompileCache()
 const { main } = await import('./main.ts')
 const exitCode = await main(process.argv.slice(2))
 process.exitCode ??= exitCode
-// A timer or socket that an operator left open must not keep the process alive; pending output is written within this time.
+// The process exits after a second even if an operator has left a timer or socket open. Pending output is written within this second.
 setTimeout(() => process.exit(), 1000).unref()

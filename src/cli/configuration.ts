@@ -1,4 +1,7 @@
-/** Reads options: a flag takes precedence over the environment, the environment over the configuration file, the file over the default. */
+/**
+ * Reads the options of a command. A flag takes precedence over an environment variable, the variable over the configuration file, and the
+ * file over the default.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command, type Option } from 'commander'
 import { parse } from 'yaml'
@@ -7,14 +10,14 @@ import { isObject } from '../api/json.ts'
 
 export const defaultConfigFile = 'config/proreus.yaml'
 
-/** Flags of other frameworks, and the flags that they are aliases of. */
+/** Flags of other frameworks, each with the flag of this command line that replaces it. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['--metrics-addr', '--metrics-bind-address'],
   ['--zap-log-level', '--log-level'],
   ['--webhook-cert-path', '--cert-dir'],
 ])
 
-/** Replaces alias flags, in both forms `--f v` and `--f=v`. */
+/** Replaces the flags of other frameworks in a command line, in both forms `--f v` and `--f=v`. */
 export function withoutAliases(argv: readonly string[]): string[] {
   return argv.map((argument) => {
     const [flag = '', ...value] = argument.split('=')
@@ -23,8 +26,8 @@ export function withoutAliases(argv: readonly string[]): string[] {
 }
 
 /**
- * Sets options that neither a flag nor the environment has set from the configuration file. Keys of the file are the names of the flags
- * without leading dashes. A file that is named by a flag or the environment must exist.
+ * Reads the configuration file, and sets the options that neither a flag nor the environment has set. Keys of the file are the names of the
+ * flags without leading dashes. A file that is named by `--config` must exist; the default file may be missing.
  */
 export function applyConfigFile(command: Command): void {
   const path = command.getOptionValue('config') as string
@@ -52,7 +55,7 @@ function readConfig(path: string): Record<string, unknown> {
     if (isObject(content)) return content
     throw new Error('it is no mapping of option names to values')
   } catch (cause) {
-    // The first line of the parser's message has the position; further lines show it.
+    // The first line of the parser's message contains the position. The lines after it quote the file.
     const problem = messageOf(cause).split('\n', 1)[0]!.replace(/:$/, '')
     throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} cannot be read: ${problem}.`, { cause })
   }
@@ -71,20 +74,20 @@ function parsed(option: Option, path: string, key: string, value: unknown): unkn
   }
 }
 
-/** Parses a port number. */
+/** Parses a port number, from 0 to 65535. */
 export function parsePort(text: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65535) throw new InvalidArgumentError('a port is a number from 0 (any free one) to 65535.')
   return port
 }
 
-/** Parses the URL of webhooks, which must be HTTPS for the API server. */
+/** Checks that the URL of the webhooks uses HTTPS, which the API server requires. */
 export function parseWebhookUrl(text: string): string {
   if (!URL.canParse(text) || !text.startsWith('https://')) throw new InvalidArgumentError('write it as https://host:port.')
   return text
 }
 
-/** Parses `10s`, `500ms`, `2m` into milliseconds. */
+/** Parses a duration such as `10s`, `500ms` or `2m`, and returns milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text)
   if (match === null) throw new InvalidArgumentError('a duration is a number with ms, s, m or h, e.g. 10s.')
@@ -92,7 +95,7 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * unit
 }
 
-/** Parses a share, from 0 to 1. */
+/** Parses a share: a number from 0 to 1. */
 export function parseShare(text: string): number {
   const share = Number(text)
   if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || share > 1) throw new InvalidArgumentError('a share is a number from 0 to 1, e.g. 0.01.')
@@ -101,20 +104,20 @@ export function parseShare(text: string): number {
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, k: 1e3, M: 1e6, G: 1e9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 }
 
-/** Parses an amount of memory in Kubernetes' format (`512Mi`, `1G`) to bytes. */
+/** Parses an amount of memory in the notation of Kubernetes (`512Mi`, `1G`), and returns bytes. */
 export function parseBytes(text: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMG]|[KMG]i)?$/.exec(text) ?? []
   if (number === undefined || Number(number) === 0) throw new InvalidArgumentError('an amount of memory is written as 512Mi or 1Gi.')
   return Math.floor(Number(number) * byteUnits[unit]!)
 }
 
-/** Parses `true` and `false`. */
+/** Parses a boolean, which must be `true` or `false`. */
 export function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('true or false.')
   return text === 'true'
 }
 
-/** Parses `a,b` to a list; an empty string is an empty list. */
+/** Parses a list such as `a,b`. The list of an empty string is empty. */
 export function parseList(text: string): string[] {
   return text
     .split(',')

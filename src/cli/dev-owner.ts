@@ -1,11 +1,12 @@
-/** Only one `proreus dev` may use a state folder: a second one would overwrite the kubeconfig of the first. */
+/** Prevents two `proreus dev` from using the same state folder: the second one would overwrite the kubeconfig of the first. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
- * Makes this process the owner of the folder, and returns the function that releases it. The file of a process that has died is replaced.
+ * Makes this process the owner of the folder with a file that contains its process id. If the owner in an existing file has died, the file
+ * is replaced. The returned function deletes the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */
@@ -17,7 +18,7 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
       const owner = await ownerOf(path)
       if (owner !== undefined && isRunning(owner)) throw ownedBy(owner, folder, path)
       await rm(path, { force: true })
-      // When two processes find a dead owner at the same time, only one becomes the owner.
+      // When two processes find the file of a dead owner at the same time, only one of them becomes the owner.
       if (!(await claim(path))) throw ownedBy(await ownerOf(path), folder, path)
     }
   } catch (cause) {
@@ -28,7 +29,7 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
   return () => rm(path, { force: true })
 }
 
-/** Returns false when the file exists already. */
+/** Writes the id of this process to a new file. Returns false when the file exists already. */
 async function claim(path: string): Promise<boolean> {
   try {
     await writeFile(path, `${process.pid}\n`, { flag: 'wx' })
@@ -39,13 +40,16 @@ async function claim(path: string): Promise<boolean> {
   }
 }
 
-/** Returns the process id in the file; undefined for a file without one, e.g. an empty file. */
+/** Returns the process id in the file; undefined when the file is missing or contains none. */
 async function ownerOf(path: string): Promise<number | undefined> {
   const pid = Number((await readFile(path, 'utf8').catch(() => '')).trim())
   return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
 }
 
-/** Returns whether a process exists. Signal 0 only checks this (kill(2)); for a process of another user it fails with EPERM. */
+/**
+ * Returns whether another process with this id exists. Signal 0 only checks for it (kill(2)); EPERM means that the process belongs to
+ * another user.
+ */
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false
   try {

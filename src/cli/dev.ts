@@ -1,4 +1,4 @@
-/** `proreus dev`: an embedded Kubernetes API with a simulated node, and operators that run against it. */
+/** `proreus dev`: starts an embedded Kubernetes API server with a simulated node, and runs operators against it. */
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import { ownStateFolder } from './dev-owner.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
 
-/** The sample of this repository. */
+/** The sample custom resource in this repository. */
 const mypodSample = 'config/samples/mypod.yaml'
 
 interface Options extends LogOptions {
@@ -50,16 +50,16 @@ export function devCommand(): Command {
 async function dev(options: Options): Promise<void> {
   const started = performance.now()
   const progress = terminalProgress(process.stderr)
-  // On a terminal, progress is displayed instead of log lines until everything is ready.
+  // On a terminal, the progress is printed instead of log lines until everything is ready.
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
   const { operators, name: given } = await selectOperators(options)
-  // The embedded cluster has no other installations, so several operators need no name that distinguishes theirs.
+  // An embedded cluster contains only one installation, so its name may default to `dev` if there are several operators.
   const name = installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined))
   const termination = onTermination(logger)
   progress.say(`proreus ${version}\n`)
   const disown = await ownStateFolder(options.stateDir)
-  // The kubeconfig is removed first, because other programs may wait for it: its appearance means that everything is ready.
+  // An old kubeconfig is removed first. Other processes may wait for the file, which must exist only when everything is ready.
   const kubeconfig = join(options.stateDir, 'kubeconfig')
   let cluster: DevCluster
   try {
@@ -113,7 +113,7 @@ async function removeOld(kubeconfig: string): Promise<void> {
 interface Environment {
   readonly cluster: DevCluster
   readonly client: Client
-  /** The name of the installation. */
+  /** The name of the installation, from which the names of its objects are derived. */
   readonly name: string
   readonly options: Options
   readonly progress: Progress
@@ -122,7 +122,7 @@ interface Environment {
   ready(): Promise<void>
 }
 
-/** Runs the operators as `proreus run` would; the API server calls their webhooks over TLS on loopback. */
+/** Runs the operators like `proreus run`. The embedded API server calls their webhooks over TLS on the loopback interface. */
 function runOperators(
   operators: readonly Operator[],
   { cluster, client, name, options, progress, ready, logger, signal }: Environment,
@@ -151,7 +151,7 @@ function runOperators(
   })
 }
 
-/** Prints the next commands to type. */
+/** Prints that everything is ready, and the commands that the user may type next. */
 function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
   const hasSample = operators.some(({ name }) => name === 'mypod') && existsSync(mypodSample)

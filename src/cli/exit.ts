@@ -1,4 +1,4 @@
-/** Ends a command with an exit code, when its messages are already printed. */
+/** Thrown to end a command with an exit code after it has printed its messages. `main` prints nothing for this error. */
 export class Exit extends Error {
   readonly exitCode: number
 

@@ -1,4 +1,4 @@
-/** `proreus generate`: writes CRDs, webhook configurations and RBAC as files. */
+/** `proreus generate`: writes the CRDs, webhook configurations and RBAC rules of operators as YAML files. */
 import { Command } from 'commander'
 import { generatedFiles, staleFiles, writeFiles } from '../manifests/tree.ts'
 import { Exit } from './exit.ts'

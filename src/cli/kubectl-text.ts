@@ -1,8 +1,11 @@
-/** Formats the result of validating an object like kubectl. */
+/** Formats the result of `proreus validate` like the messages of kubectl. */
 import { formatFieldError, sortFieldErrors } from '../api/field-error.ts'
 import type { OfflineReview } from '../webhook/validate-offline.ts'
 
-/** `The MyPod "x" is invalid: …`, with one line for each of several causes, as kubectl prints a 422. */
+/**
+ * Formats the result for one object, e.g. `The MyPod "x" is invalid: …`. Several causes are listed on one line each, as kubectl prints a
+ * response with status 422.
+ */
 export function kubectlText(source: string, review: OfflineReview): string {
   const warnings = review.warnings.map((warning) => `Warning: ${warning}\n`).join('')
   const { kind, name } = review

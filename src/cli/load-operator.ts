@@ -6,10 +6,10 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
 import { isOperator } from '../manager/operator.ts'
 
-/** The folder of Proreus' own files, which are left out of stacks. */
+/** The folder of Proreus' own source files, whose lines are removed from stack traces. */
 const ownFiles = new URL('../', import.meta.url).href
 
-/** The error of a file that threw when it was loaded; `frames` are the lines of the stack in the user's files. */
+/** The error of a file that throws when it is imported. `frames` are the lines of the stack trace that are in the user's files. */
 export class LoadError extends ProreusError {
   readonly frames: readonly string[]
 
@@ -22,7 +22,8 @@ export class LoadError extends ProreusError {
 /**
  * Imports `file` and returns its export `operator`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist, exports no operator, or (a `LoadError`) cannot be loaded.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist or exports no operator. When its import fails, the error is a
+ * `LoadError`.
  */
 export async function loadOperator(file: string): Promise<Operator> {
   const path = resolve(file)
@@ -50,14 +51,16 @@ function loadError(file: string, path: string, cause: unknown): LoadError {
   return new LoadError(`The operator ${file} cannot be loaded: ${problem}${where}${commonJsAdvice(path, cause)}.`, frames, cause)
 }
 
-/** Returns the lines of a stack in the user's files, with relative paths. */
+/** Returns the lines of a stack trace that are in the user's files, with paths relative to the current folder. */
 function framesOf(stack: string): readonly string[] {
   const lines = stack.split('\n').filter((line) => /^ +at .*(file:\/\/|[( ]\/).*:\d+:\d+\)?$/.test(line))
   const own = lines.filter((line) => !line.includes(ownFiles) && !line.includes('/node_modules/') && !/[( ]node:/.test(line))
   return own.map((line) => line.trim().replace(/(file:\/\/)?\/[^\s)]+/, shortened))
 }
 
-/** The stack of a syntax error has the position in its first line, then lines of code and a mark below the column. */
+/**
+ * Returns the position of a syntax error. Its stack begins with a line `file:line`, then the code, then a line with `^` below the column.
+ */
 function syntaxErrorAt(stack: string): string | undefined {
   const match = /^(file:\/\/\S+|\/\S+):(\d+)\n(?:.+\n)*?(?:( *)\^+\n|\n)/.exec(stack)
   if (match === null) return undefined
@@ -65,14 +68,17 @@ function syntaxErrorAt(stack: string): string | undefined {
   return `${shortened(file!)}:${line}${indent === undefined ? '' : `:${indent.length + 1}`}`
 }
 
-/** Returns a file URL, with its line and column if any, as a path relative to the current folder. */
+/** Converts a path or file URL, which may end with a line and column, to a path relative to the current folder. */
 function shortened(text: string): string {
   const [, file = text, position = ''] = /^(.*?)((?::\d+)*)$/.exec(text) ?? []
   const path = relative(process.cwd(), file.startsWith('file:') ? fileURLToPath(file) : file)
   return `${path.startsWith('..') ? path : `./${path}`}${position}`
 }
 
-/** `npm init` writes `"type": "commonjs"`, with which Node.js does not load an ECMAScript module. */
+/**
+ * Returns the advice for an ECMAScript module that Node.js loads as CommonJS, because package.json contains `"type": "commonjs"`. `npm
+ * init` writes this line.
+ */
 function commonJsAdvice(path: string, cause: unknown): string {
   if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''
   const packageJson = packageJsonOf(dirname(path))
@@ -81,7 +87,7 @@ function commonJsAdvice(path: string, cause: unknown): string {
   return `: ${shortened(packageJson)} has "type": "commonjs". Write "type": "module" there (npm pkg set type=module), or end the name of the file with .m${extension.slice(1)}`
 }
 
-/** Returns the nearest package.json, if its type is commonjs. */
+/** Returns the path of the nearest package.json if its `type` is `commonjs`; otherwise undefined. */
 function packageJsonOf(folder: string): string | undefined {
   const path = join(folder, 'package.json')
   if (existsSync(path)) return /"type"\s*:\s*"commonjs"/.test(readFileSync(path, 'utf8')) ? path : undefined

@@ -1,4 +1,4 @@
-/** Creates the logger of a command from its flags: text on a terminal, JSON otherwise. */
+/** Creates the logger of a command from its flags. By default it logs text on a terminal, and JSON otherwise. */
 import { Option, type Command } from 'commander'
 import { createLogger, type Logger } from '../telemetry/logger.ts'
 

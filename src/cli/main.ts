@@ -1,4 +1,4 @@
-/** The command line: its commands, and the conversion of errors to messages and exit codes. */
+/** The command line: creates its commands, and converts errors to messages and exit codes. */
 import { Command, CommanderError } from 'commander'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
@@ -11,7 +11,7 @@ import { LoadError } from './load-operator.ts'
 import { runCommand } from './run.ts'
 import { validateCommand } from './validate.ts'
 
-/** Creates the command line with all its commands. */
+/** Creates the command `proreus` with all its subcommands. */
 export function createProgram(): Command {
   const program = new Command('proreus')
     .description('A Kubernetes operator server: admission webhooks, controllers and their certificates in one process.')
@@ -31,7 +31,7 @@ export function createProgram(): Command {
   return program
 }
 
-/** Runs one command line and returns the exit code: 0 success, 1 failure, 2 invalid command line. */
+/** Runs one command line, and returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command line or unreadable input. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync(withoutAliases(argv), { from: 'user' })
@@ -48,7 +48,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Copies settings of the program to its commands. Commander does that only for commands that are created after the program. */
+/**
+ * Copies the settings of `parent` to a command and its subcommands. Commander itself copies them only in `command()`, not in
+ * `addCommand()`.
+ */
 function inheritSettings(command: Command, parent: Command, names: readonly string[] = []): void {
   const path = [...names, command.name()]
   command.copyInheritedSettings(parent).showHelpAfterError(helpHint(...path))
@@ -59,12 +62,12 @@ function helpHint(...command: readonly string[]): string {
   return `(${['proreus', ...command].join(' ')} --help shows what there is)`
 }
 
-/** Returns the positions in the user's files at which an operator failed to load. */
+/** Returns the lines of the stack trace in the user's files, if the operator could not be imported; otherwise an empty string. */
 function framesBelow(error: ProreusError): string {
   return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }
 
-/** Joins the lines of a message: it may quote a message of another program with several lines. */
+/** Joins the lines of a message, because it may quote an error of another component that has several lines. */
 function oneLine(message: string): string {
   return message.trim().replace(/\s*\n\s*/g, ' ')
 }

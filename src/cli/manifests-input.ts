@@ -1,4 +1,4 @@
-/** Reads objects from files, folders and standard input: YAML with several documents, or JSON. */
+/** Reads Kubernetes objects from files, folders and standard input, as JSON or as YAML with any number of documents. */
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,12 +8,12 @@ import { isObject, type JsonObject } from '../api/json.ts'
 import { readNumber } from '../api/json-reader.ts'
 
 export interface ManifestInput {
-  /** The file and, if it has several documents, the position of the document in it. */
+  /** The file that contains the object, followed by the position of the document and of the list item, if there are several. */
   readonly source: string
   readonly object: JsonObject
 }
 
-/** A file or document that is not a Kubernetes object. */
+/** A file that cannot be read, or a document that is not a Kubernetes object. */
 export class UnreadableInput {
   readonly source: string
   readonly problem: string
@@ -25,8 +25,8 @@ export class UnreadableInput {
 }
 
 /**
- * Yields every object in the given files and folders, in order. Instead of an unreadable object an `UnreadableInput` is yielded, and
- * reading continues.
+ * Yields every object in the given files and folders, in order. For a file or document that cannot be read, it yields an `UnreadableInput`
+ * and continues.
  */
 export async function* readManifests(places: readonly string[]): AsyncGenerator<ManifestInput | UnreadableInput> {
   for (const place of places) {
@@ -55,7 +55,7 @@ async function filesAt(place: string): Promise<string[]> {
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
-  // Only content with an integer beyond 2^53 needs the slower exact parsing.
+  // Exact parsing is slower, so it is used only if the content may have an integer beyond 2^53, which has at least 16 digits.
   const exact = /\d{16}/.test(content)
   const documents = parseAllDocuments(content, { merge: true, intAsBigInt: exact })
   if (!Array.isArray(documents)) return
@@ -84,7 +84,7 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
   }
 }
 
-/** Converts an integer up to 2^53 to a number; a larger one remains a bigint. */
+/** Converts a bigint up to 2^53 to a number. A larger one remains a bigint. */
 function narrow(_key: unknown, value: unknown): unknown {
   return typeof value === 'bigint' ? readNumber(String(value)) : value
 }

@@ -1,4 +1,4 @@
-/** Selects the operators of a command: operators of this package by name, others by file. */
+/** Selects the operators of a command: operators of this package by their names, others by their files. */
 import { Option } from 'commander'
 import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -8,7 +8,7 @@ import { readProject } from './project.ts'
 
 const shippedNames = shippedOperators.map(({ name }) => name).join(', ')
 
-/** The name of an installation of all operators of this package. */
+/** The default name of an installation that `--operators all` selects. */
 const shippedInstallation = 'proreus'
 
 export function operatorsOption(): Option {
@@ -22,10 +22,10 @@ export function nameOption(): Option {
   return new Option('--name <name>', description).env('PROREUS_NAME')
 }
 
-/** The selected operators, according to the command's options and the defaults in package.json. */
+/** The operators and the name of the installation that the command's options, or the defaults in package.json, select. */
 export interface Selected {
   readonly operators: readonly Operator[]
-  /** The name of the installation, if it is set or follows from the selection. */
+  /** The name of the installation; undefined if neither an option nor package.json sets it, and the selection has no default name. */
   readonly name: string | undefined
 }
 
@@ -47,7 +47,7 @@ export async function selectOperators(options: {
   const operators: Operator[] = []
   for (const item of items) operators.push(...(await operatorsNamed(item)))
   const onlyShipped = items.every((item) => item === 'all')
-  // The name in package.json applies only to the operators in package.json.
+  // `proreus.name` in package.json applies only to the operators that package.json selects.
   const given = options.name ?? (options.operators === undefined ? project.name : undefined)
   return { operators: [...new Set(operators)], name: given ?? (onlyShipped ? shippedInstallation : undefined) }
 }

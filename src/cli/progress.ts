@@ -1,8 +1,8 @@
-/** Prints the progress of a start on a terminal: one line for each step, with its duration. */
+/** Prints the progress of `proreus dev` on a terminal while it starts: one line for each step, with its duration. */
 import { styleText } from 'node:util'
 
 export interface Progress {
-  /** Prints a finished step and its result. */
+  /** Prints a finished step with its result and duration. */
   done(step: string, detail: string): void
   /** Prints `text` unchanged. */
   say(text: string): void
@@ -10,12 +10,12 @@ export interface Progress {
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Uses colours only when the stream is a terminal and `NO_COLOR` is not set. */
+/** Adds terminal styles to `text`, but only when the stream is a terminal and `NO_COLOR` is not set. */
 export function paint(stream: NodeJS.WriteStream, style: Style, text: string): string {
   return styleText(style, text, { stream, validateStream: true })
 }
 
-/** Prints progress if the stream is a terminal. Otherwise it prints nothing, because the logs contain the same information. */
+/** Returns a `Progress` that prints only if the stream is a terminal. Otherwise, log lines contain the same information. */
 export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return { done: () => undefined, say: () => undefined }
   let last = performance.now()

@@ -1,19 +1,22 @@
-/** Settings of a project for all commands: `"proreus": { "operators": "./my-operator.ts" }` in the package.json of the current folder. */
+/**
+ * Reads the settings of a project that apply to all commands: `"proreus": { "operators": "./my-operator.ts" }` in the package.json of the
+ * current folder.
+ */
 import { readFileSync } from 'node:fs'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 
 export interface Project {
-  /** The value of `--operators`. */
+  /** The default of `--operators`. A list in package.json is joined with commas. */
   readonly operators?: string
-  /** The value of `--name`. */
+  /** The default of `--name`. */
   readonly name?: string
 }
 
 /**
- * Reads the project's settings; returns an empty object when there is no package.json, or no field `proreus` in it.
+ * Reads the project's settings. The result is empty when package.json or its field `proreus` is missing.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when they are malformed.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when package.json is not valid JSON, or the settings are malformed.
  */
 export function readProject(path = 'package.json'): Project {
   const settings = fieldOf(path)
@@ -35,7 +38,7 @@ function fieldOf(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // Most folders have no package.json; npm reports an invalid one.
+    // Most folders have no package.json.
     return undefined
   }
   try {

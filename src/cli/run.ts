@@ -1,4 +1,4 @@
-/** `proreus run`: runs operators against an existing API. */
+/** `proreus run`: runs operators against an existing cluster. */
 import { Command, Option } from 'commander'
 import { serviceAccountDirectory } from '../client/in-cluster.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
@@ -53,7 +53,7 @@ interface Options extends LogOptions {
   forceConflicts?: boolean
 }
 
-/** @param start the function that runs the operators, which tests replace. */
+/** @param start the function that runs the operators. Tests replace it. */
 export function runCommand(start: typeof run = run): Command {
   const command = new Command('run')
     .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
@@ -209,7 +209,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
   }
 }
 
-/** Returns the store of the certificates; undefined selects the default of `run`. */
+/** Returns where the certificates are stored. Undefined means the default of `run`: a Secret in a cluster, files outside. */
 function certificatesOf({ inCluster, namespace: own }: Connection, name: string, options: Options): CertificateOptions | undefined {
   if (options.certDir !== undefined) return { kind: 'files', directory: options.certDir }
   if (options.certSecret === undefined || inCluster !== true) return undefined

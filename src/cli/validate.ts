@@ -1,4 +1,4 @@
-/** `proreus validate`: validates files as the webhooks would, without a cluster. */
+/** `proreus validate`: validates custom resources in files like the webhooks, without a cluster. */
 import { Command, Option } from 'commander'
 import { readManifests, UnreadableInput } from './manifests-input.ts'
 import { Exit } from './exit.ts'
@@ -41,7 +41,7 @@ export function validateCommand(): Command {
       }
       if (output === 'json') process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
       if (inputs === 0) {
-        // An empty folder or pipe must not count as valid.
+        // A folder or input without any object must not count as valid.
         process.stderr.write(`There is no object in ${files.join(', ')}, so nothing was validated.\n`)
         code = 1
       }

@@ -1,26 +1,26 @@
-/** `ApiError`: a failure response of the API server, and predicates for the reasons that callers act upon. */
+/** `ApiError`: a failure response of the API server, and functions that check its reason. */
 import { ProreusError } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 import type { Status, StatusCause } from '../api/status.ts'
 import { failure } from '../api/status.ts'
 
-/** The failed request, for the error message. */
+/** The request that failed, which the error message names. */
 export interface ApiErrorContext {
   readonly method: string
   readonly path: string
-  /** Advice for the user, appended to the message. */
+  /** Advice for the user, which is appended to the message. */
   readonly note?: string
 }
 
-/** A failure `Status` of a response, or of the last event of a watch. */
+/** The failure `Status` that the API server has sent as the response to a request, or as the last event of a watch. */
 export class ApiError extends ProreusError {
   override readonly name: string = 'ApiError'
   readonly status: Status
   readonly statusCode: number
-  /** `NotFound`, `Conflict`, `Invalid`, …: the reason of the `Status`, on which programs should act. */
+  /** The reason of the `Status`: `NotFound`, `Conflict`, `Invalid`, …. Code should check it rather than the message. */
   readonly reason: string
   readonly causes: readonly StatusCause[]
-  /** Value of the header Retry-After. */
+  /** The value of the `Retry-After` header in seconds. */
   readonly retryAfterSeconds?: number
   readonly request?: { readonly method: string; readonly path: string }
 
@@ -42,7 +42,7 @@ function messageFor(status: Status, context: ApiErrorContext | undefined): strin
   return context?.note === undefined ? text : `${text} (${context.note})`
 }
 
-/** Returns the reason for an HTTP status without a `Status` object, as client-go derives it. */
+/** Returns the reason for a response without a `Status`. Like client-go, it derives the reason from the HTTP status code. */
 function reasonOf(code: number, method = 'GET'): string {
   if (code === 409) return method === 'POST' ? 'AlreadyExists' : 'Conflict'
   const reasons: Readonly<Record<number, string>> = {
@@ -64,12 +64,12 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Maximum length of a response body in a message, because a proxy may answer with a whole web page. */
+/** Maximum length of a response body in an error message, because a proxy may respond with a whole web page. */
 const longestText = 1000
 
 /**
- * Returns the `Status` of a failure response: its body or, when that is no `Status`, one with the HTTP status code and the body as its
- * message, such as `404 page not found`.
+ * Returns the `Status` of a failure response. If the body is no `Status`, the result is made from the HTTP status code, with the body as
+ * its message, e.g. `404 page not found`.
  */
 export function statusOf(code: number, text: string, request: { method: string; path: string }, retryAfterSeconds?: number): Status {
   const body = parse(text)
@@ -91,7 +91,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // not JSON: the text itself is the message
+    return undefined // the body is not JSON, so it is used as the message
   }
 }
 
@@ -104,7 +104,7 @@ function hasReason(error: unknown, ...reasons: readonly string[]): error is ApiE
   return error instanceof ApiError && reasons.includes(error.reason)
 }
 
-/** True when the object or its type does not exist. */
+/** True when the error means that the object or its type does not exist. */
 export function isNotFound(error: unknown): error is ApiError {
   return hasReason(error, 'NotFound')
 }
@@ -113,7 +113,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return hasReason(error, 'AlreadyExists')
 }
 
-/** True when the object was changed since it was read, or another field manager owns a field. */
+/** True when the error means that the object has changed since it was read, or that another field manager owns a field. */
 export function isConflict(error: unknown): error is ApiError {
   return hasReason(error, 'Conflict')
 }
@@ -134,7 +134,7 @@ export function isUnauthorized(error: unknown): error is ApiError {
   return hasReason(error, 'Unauthorized')
 }
 
-/** True for 410: the server no longer has the history since the resourceVersion or continue token. */
+/** True for status 410: the server no longer has the events after the resourceVersion, or the continue token has expired. */
 export function isExpired(error: unknown): error is ApiError {
   return hasReason(error, 'Expired', 'Gone')
 }
@@ -147,7 +147,7 @@ export function isUnsupportedMediaType(error: unknown): error is ApiError {
   return hasReason(error, 'UnsupportedMediaType')
 }
 
-/** True when the requested resourceVersion is newer than the server's state. */
+/** True when the error means that the requested resourceVersion is newer than the newest one of the server. */
 export function isTooLargeResourceVersion(error: unknown): error is ApiError {
   return hasReason(error, 'Timeout') && (error as ApiError).causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')
 }

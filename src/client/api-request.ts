@@ -6,13 +6,13 @@ export interface ApiRequest {
   readonly path: string
   readonly query?: Query
   readonly body?: string
-  /** Default `application/json`. */
+  /** The `Content-Type` header. Default `application/json`. */
   readonly contentType?: string
-  /** Default `application/json`. */
+  /** The `Accept` header. Default `application/json`. */
   readonly accept?: string
-  /** The Kubernetes verb, for metrics; default: the method in lower case. */
+  /** The Kubernetes verb, for metrics. Default: the method in lower case. */
   readonly verb?: string
-  /** Default: the user agent of the transport. */
+  /** The `User-Agent` header. Default: the user agent of the transport. */
   readonly userAgent?: string
   readonly signal?: AbortSignal | undefined
 }

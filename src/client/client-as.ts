@@ -1,18 +1,19 @@
-/** Creates clients with names of their own over one transport: all clients of a process share its pool of connections. */
+/** `clientAs`: creates clients with different names over one transport, so all clients of a process share its pool of connections. */
 import { clientOver } from './client.ts'
 import type { Client } from './client.ts'
 import type { Transport } from './transport.ts'
 import { userAgentOf } from './user-agent.ts'
 
-/** The name of a client: its field manager and, with the version, its user agent. */
+/** The name of a client. It is the client's field manager and, together with the version, its user agent. */
 export interface ClientIdentity {
   readonly name: string
-  /** Default `unknown`. */
+  /** The version in the user agent; `unknown` when absent. */
   readonly version?: string | undefined
 }
 
 /**
- * Returns a client with the name as user agent and field manager. Its `close` has no effect, because the transport belongs to the process.
+ * Returns a client with the user agent and field manager of `identity`. Its `close` has no effect, because all clients of the process share
+ * the transport.
  */
 export function clientAs(transport: Transport, identity: ClientIdentity): Client {
   const userAgent = userAgentOf(identity)

@@ -1,11 +1,17 @@
-/** A client whose requests are aborted with a signal: a reconcile or a webhook's handler that must end makes no further requests. */
+/**
+ * `clientWithSignal`: a client whose requests abort with a signal. After the signal has aborted, a reconcile or a webhook's handler makes
+ * no further requests.
+ */
 import type { Client } from './client.ts'
 
 interface Abortable {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Adds `signal` to every request of `client`. `close` has no effect, because the connection belongs to the process. */
+/**
+ * Returns a client that adds `signal` to every request of `client`. Its `close` has no effect, because all clients of the process share the
+ * connection.
+ */
 export function clientWithSignal(client: Client, signal: AbortSignal): Client {
   const bind = <Options extends Abortable>(options: Options | undefined): Options => {
     const own = options?.signal

@@ -1,4 +1,4 @@
-/** `Client`: the verbs of the Kubernetes API, typed by resource type, on plain JSON. */
+/** `Client`: sends the verbs of the Kubernetes API. Objects are plain JSON, and their static types follow from the resource type. */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -26,7 +26,7 @@ export interface WriteOptions {
 }
 
 export interface ListOptions {
-  /** Absent or empty: all namespaces. */
+  /** The namespace of the objects; all namespaces when absent or empty. */
   readonly namespace?: string | undefined
   readonly labelSelector?: LabelSelector
   readonly fieldSelector?: string
@@ -45,13 +45,13 @@ export interface WatchOptions extends ListOptions {
 }
 
 export interface PatchOptions extends WriteOptions {
-  /** Default `merge`. Custom resources do not support `strategic`. */
+  /** The type of the patch. Default `merge`. Custom resources do not support `strategic`. */
   readonly type?: 'merge' | 'json' | 'strategic'
   readonly subresource?: string
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Default true: takes ownership of fields from other managers. */
+  /** With `true`, the default, the request takes over fields that other field managers own. With `false`, it then fails with a conflict. */
   readonly force?: boolean
   readonly subresource?: string
 }
@@ -73,22 +73,25 @@ export interface RawOptions {
 }
 
 /**
- * A client of the Kubernetes API. Objects are plain JSON, in which an integer beyond 2^53 is a `bigint`; it is sent with the same digits.
+ * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, which is sent with the same digits.
  *
- * All methods reject with `ApiError` when the server answers with a failure, `PRO_API_UNREACHABLE` when it does not answer, and the
- * signal's reason when aborted.
+ * All methods reject with `ApiError` when the server sends a failure response, with `PRO_API_UNREACHABLE` when it sends no response, with
+ * `PRO_INPUT` when a name, namespace or label selector is invalid, and with the signal's reason when the signal aborts.
  */
 export interface Client {
   get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
-  /** Watches until the server ends the watch. An ERROR event is thrown as `ApiError`; leaving the loop closes the watch. */
+  /**
+   * Yields events until the server ends the watch. An ERROR event is thrown as `ApiError`. When the caller stops iterating, the watch is
+   * closed.
+   */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
   create<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Replaces the object; fails with a conflict when the stored object has another resourceVersion. */
+  /** Replaces the object. It fails with a conflict when the stored object has another resourceVersion. */
   update<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
   /**
-   * Changes some fields: with a merge patch, unless `options.type` is another type. `null` removes a field. With a `subresource` it patches
-   * the subresource, e.g. `{ spec: { replicas: 3 } }` for `scale`.
+   * Patches the object with a merge patch, unless `options.type` selects another type. `null` removes a field. With `options.subresource`,
+   * it patches the subresource, e.g. with `{ spec: { replicas: 3 } }` for `scale`.
    */
   patch<R extends ResourceType, const Options extends PatchOptions = PatchOptions>(
     type: R,
@@ -96,28 +99,28 @@ export interface Client {
     patch: PatchOf<R, Options>,
     options?: Options,
   ): Promise<ObjectOf<R>>
-  /** Applies fields with server-side apply. */
+  /** Sends a server-side apply request. It creates the object if it does not exist. */
   apply<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>, options?: ApplyOptions): Promise<ObjectOf<R>>
-  /** Replaces the status. */
+  /** Replaces the status of the object; other fields are ignored. */
   updateStatus<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Merges into the status: absent fields are unchanged, `null` removes a field. */
+  /** Patches the status of the object with a merge patch: absent fields are unchanged, and `null` removes a field. */
   patchStatus<R extends ResourceType>(
     type: R,
     key: ObjectKey,
     patch: { readonly status: StatusPatch<R>; readonly metadata?: { readonly resourceVersion?: string } },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
-  /**
-   * Deletes an object. Resolves to the object if it still exists, because of finalizers or a grace period, otherwise usually to a `Status`.
-   */
+  /** Deletes an object. It resolves to the object if finalizers or a grace period delay its removal, otherwise usually to a `Status`. */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
-  /** Requests any path, e.g. `/version` or `/readyz`; resolves to parsed JSON or, for another content type, to a string. */
+  /**
+   * Sends a request to any path, e.g. `/version` or `/readyz`. It resolves to the parsed JSON or, for another content type, to a string.
+   */
   raw(path: string, options?: RawOptions): Promise<unknown>
   close(): Promise<void>
 }
 
 export interface ClientOptions extends TransportOptions {
-  /** The field manager of this client's writes in `managedFields`. Default `proreus`. */
+  /** The field manager in `managedFields` for the writes of this client. Default `proreus`. */
   readonly fieldManager?: string
 }
 
@@ -128,12 +131,12 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const
 
-/** Creates a client with a connection of its own; `close` it when it is no longer needed. */
+/** Creates a client that opens its own connections. The caller must `close` it. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   return clientOver(createTransport(connection, options), options)
 }
 
-/** Creates a client over any transport. */
+/** Creates a client that sends its requests through a transport. */
 export function clientOver(transport: Transport, options: { readonly fieldManager?: string } = {}): Client {
   const defaultManager = options.fieldManager ?? 'proreus'
 
@@ -197,7 +200,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     async list<R extends ResourceType>(type: R, { namespace, signal, ...options }: ListOptions = {}) {
       const path = resourcePath(type, { namespace })
       const list = await send<ObjectList<ObjectOf<R>>>('GET', 'list', path, { query: selectionQuery(options), signal })
-      // Lists of built-in types omit apiVersion and kind of the items; `items` may be null.
+      // Lists of built-in types omit apiVersion and kind of the items, and `items` may be null.
       return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
@@ -244,7 +247,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     },
 
     async delete(type, key, { signal, dryRun, ...options } = {}) {
-      // The API server reads DeleteOptions from the body or from the query, never from both.
+      // The API server reads DeleteOptions either from the body or from the query, so all options are in the body.
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
       return send('DELETE', 'delete', objectPath(type, key), { body, signal })
     },
@@ -258,13 +261,13 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   }
 }
 
-/** Returns the options of a list or watch as query parameters, with a formatted label selector. */
+/** Returns the options of a list or watch as query parameters. The label selector is formatted as a string. */
 function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen'>): Query {
   const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
   return { ...options, ...(text === '' ? {} : { labelSelector: text }) }
 }
 
-/** Adds apiVersion and kind of the type to the object, unless it has them. */
+/** Adds apiVersion and kind of the type to the object, unless it already has them. */
 function typed<T extends object>(type: ResourceType, object: T): T {
   const { apiVersion, kind } = object as { apiVersion?: string; kind?: string }
   return { ...object, apiVersion: apiVersion ?? apiVersionOf(type), kind: kind ?? type.kind }

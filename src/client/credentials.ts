@@ -1,18 +1,21 @@
-/** `CachedCredentials`: credentials that change over time, loaded by one caller at a time and cached for a short time. */
+/** `CachedCredentials`: caches credentials that change over time. Concurrent callers share one load. */
 import type { Clock } from '../runtime/clock.ts'
 
 export interface Credentials {
-  /** The `Authorization` header. */
+  /** The value of the `Authorization` header. */
   readonly authorization?: string
-  /** Client certificate and key, PEM. */
+  /** The client certificate as PEM; `key` is its private key. */
   readonly cert?: string
   readonly key?: string
 }
 
-/** Minimum time between two refreshes, which limits how often an exec plugin runs when the server rejects every request. */
+/** Minimum time between two loads that bypass the cache. It limits how often an exec plugin runs when the server rejects every request. */
 const refreshIntervalMs = 10_000
 
-/** Calls `load` when the cached credentials are older than `maxAgeMs`; concurrent callers share one call. */
+/**
+ * Caches credentials. They are loaded when the cached ones are older than `maxAgeMs`, or the server has rejected them. Concurrent callers
+ * share one call of `load`.
+ */
 export class CachedCredentials {
   readonly #load: (refresh: boolean) => Promise<Credentials>
   readonly #clock: Clock
@@ -22,8 +25,8 @@ export class CachedCredentials {
   #refreshedAt = -Infinity
 
   /**
-   * @param load loads the credentials. When `refresh` is true, it must bypass its own cache, because the server has rejected the last
-   * credentials.
+   * @param load loads the credentials. When `refresh` is true, it must not return them from a cache of its own, because the server has
+   * rejected the previous credentials.
    */
   constructor(load: (refresh: boolean) => Promise<Credentials>, options: { clock: Clock; maxAgeMs: number }) {
     this.#load = load
@@ -31,7 +34,9 @@ export class CachedCredentials {
     this.#maxAgeMs = options.maxAgeMs
   }
 
-  /** Returns the current credentials; `refused` is the `Authorization` header that the server has rejected, if any. */
+  /**
+   * Returns the current credentials. `refused` is the `Authorization` header that the server has just rejected; undefined if there is none.
+   */
   get(refused?: string): Promise<Credentials> {
     if (this.#pending !== undefined) return this.#pending
     const now = this.#clock.now()

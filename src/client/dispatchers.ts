@@ -1,4 +1,4 @@
-/** The undici agents of one connection, with their pools of TLS sockets. */
+/** `Dispatchers`: the undici agents of one connection. Each has a pool of TLS sockets. */
 import { Socket } from 'node:net'
 import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
@@ -7,28 +7,28 @@ import type { Connection } from './connection.ts'
 import { trust } from './trust.ts'
 
 /**
- * Maximum number of connections for requests: enough for all workers and webhooks at once. The API server's own limit is 400 requests in
- * flight.
+ * Maximum number of connections for requests. It is enough for all workers and webhooks at the same time. By default, the API server itself
+ * processes at most 400 requests at the same time.
  */
 const maxConnections = 100
 
 /**
- * Time for which idle connections are kept: less than the 90 s after which the API server closes them, and less than the limits of usual
- * load balancers.
+ * Time for which idle connections are kept open. It is shorter than the 90 s after which the API server closes them, and than the limits of
+ * usual load balancers.
  */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000
 
 /**
- * There are two pools, because with HTTP/1.1 a watch occupies its connection for minutes, and watches must not use up the connections of
- * requests. undici 8 would negotiate HTTP/2 by default, with a single connection on which a lost packet or a stuck peer blocks all
- * requests.
+ * The connections of requests and of watches. They are in separate pools, because with HTTP/1.1 a watch occupies a connection for minutes,
+ * and must not use up the connections of requests. HTTP/2, undici 8's default, is disabled: it would use a single connection, on which a
+ * lost packet or an unresponsive peer blocks all requests.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
   readonly #tls: { readonly cert?: string; readonly key?: string }
-  /** Sockets that are still connecting, which undici does not close before they are connected or time out. */
+  /** Sockets that are still connecting. undici closes them only after they are connected or time out. */
   readonly #connecting = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
 
@@ -38,28 +38,28 @@ export class Dispatchers {
     this.watches = dispatcher(connection, tls, null, this.#connecting)
   }
 
-  /** Returns whether these connections use this client certificate. */
+  /** Returns whether these connections use the client certificate `tls`. */
   carry(tls: { readonly cert?: string; readonly key?: string }): boolean {
     return this.#tls.cert === tls.cert && this.#tls.key === tls.key
   }
 
-  /** Accepts no more requests, and resolves when running ones have ended, watches included. */
+  /** Accepts no new requests. Resolves when the running requests and watches have ended. */
   async retire(): Promise<void> {
     await Promise.all([this.#endRequests(), this.watches.close()])
   }
 
-  /** Closes all connections at once. */
+  /** Closes all connections immediately. */
   destroy(): void {
     for (const socket of this.#connecting) socket.destroy()
     void Promise.all([this.requests.destroy(), this.watches.destroy()])
   }
 
-  /** Lets requests end, and aborts watches. */
+  /** Accepts no new requests, and aborts watches. Resolves when the running requests have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#endRequests(), this.watches.destroy()])
   }
 
-  /** Closes the pool of requests once: `close` may follow `retire`, and undici rejects a second close. */
+  /** Closes the pool of requests once, because `close` may be called after `retire`, and undici rejects a second close. */
   #endRequests(): Promise<void> {
     this.#requestsEnded ??= this.requests.close()
     return this.#requestsEnded
@@ -79,7 +79,7 @@ function dispatcher(
     ...(tls.key === undefined ? {} : { key: tls.key }),
     ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
     ...(connection.insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
-    // TCP keep-alive detects a dead peer of a quiet watch within a minute.
+    // TCP keep-alive detects within a minute that the peer of a watch without events is dead.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     timeout: connectTimeoutMs,
@@ -96,7 +96,7 @@ function dispatcher(
   )
 }
 
-/** Wraps a connector: `connecting` contains its sockets until they are connected. */
+/** Wraps a connector. `connecting` contains each of its sockets until the socket is connected. */
 function tracked(connector: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
   return (options, callback) => {
     const socket: unknown = connector(options, (...result) => {

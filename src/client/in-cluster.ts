@@ -1,4 +1,4 @@
-/** The connection of a Pod to the API server of its own cluster, with its service account. */
+/** Connects a Pod to the API server of its own cluster, with its service account. */
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
@@ -7,16 +7,16 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 import { CachedCredentials } from './credentials.ts'
 
-/** The kubelet mounts the service account's token, CA and namespace here. */
+/** The folder in which the kubelet mounts the token, CA and namespace of the service account. */
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * Time for which a token is used before its file is read again. The kubelet replaces the token well before it expires; client-go also reads
- * it every minute.
+ * Time for which a token is used before its file is read again. client-go also reads it every minute. The kubelet replaces the token well
+ * before it expires.
  */
 const tokenMaxAgeMs = 60_000
 
-/** Returns the connection of the Pod that this process runs in; undefined outside a Pod, or without a service account. */
+/** Returns the connection of the Pod in which this process runs; undefined outside a Pod, or when no service account is mounted. */
 export async function inClusterConnection(options: {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly directory?: string
@@ -29,7 +29,7 @@ export async function inClusterConnection(options: {
   try {
     await readToken()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined // automountServiceAccountToken: false
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined // with `automountServiceAccountToken: false`
     throw new ProreusError('PRO_KUBECONFIG', `The token of this Pod's service account cannot be read: ${messageOf(error)}.`, {
       cause: error,
     })

@@ -6,7 +6,7 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 
-/** A named entry of `clusters`, `users` or `contexts`. */
+/** A named entry of the lists `clusters`, `users` and `contexts`. */
 interface Entry extends JsonObject {
   name: string
 }
@@ -19,7 +19,7 @@ export interface KubeconfigContent {
   readonly currentContext?: string
 }
 
-/** Reads the files as one kubeconfig. Of several entries with the same name, the first one is used. */
+/** Reads the files, and merges them into one kubeconfig. If several entries have the same name, the first one is used. */
 export async function readKubeconfig(files: readonly string[]): Promise<KubeconfigContent> {
   const contents = await Promise.all(files.map(readFileContent))
   const currentContext = contents.map((content) => content['current-context']).find((name) => typeof name === 'string' && name !== '')
@@ -32,7 +32,7 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
   }
 }
 
-/** Returns the headers for impersonation: `as`, `as-uid`, `as-groups` and `as-user-extra`. */
+/** Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when `as` is missing. */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
   if (!isObject(user) || typeof user.as !== 'string' || user.as === '') return undefined
@@ -94,16 +94,16 @@ function absoluteUser(entry: Entry, file: string): Entry {
   if (!isObject(entry.user)) return entry
   const user = absolutePaths(entry.user, ['client-certificate', 'client-key', 'tokenFile'], file)
   const exec = isObject(user.exec) ? user.exec : undefined
-  // A bare command is looked up on the PATH; one with a slash is relative to the file that names it.
+  // A command without a slash is looked up on the PATH. A command with a slash is relative to the kubeconfig that contains it.
   if (exec !== undefined && typeof exec.command === 'string' && /[/\\]/.test(exec.command))
     user.exec = absolutePaths(exec, ['command'], file)
-  // client-node supports token files only through an auth provider, which re-reads the file every minute. kubectl, too, prefers the file to
-  // a token.
+  // client-node supports token files only through an auth provider, which reads the file again every minute. As in kubectl, the file takes
+  // precedence over `token`.
   if (typeof user.tokenFile === 'string') {
     user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
     delete user.token
   }
-  // When there are data and a file, kubectl uses the data, and client-node the file.
+  // When an entry has both the data and a file, kubectl uses the data, whereas client-node would use the file.
   if (user['client-certificate-data']) delete user['client-certificate']
   if (user['client-key-data']) delete user['client-key']
   return { ...entry, user }

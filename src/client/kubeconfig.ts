@@ -1,4 +1,4 @@
-/** `loadConnection`: finds the API server and the credentials to use. */
+/** `loadConnection`: finds the API server to connect to, and the credentials for it. */
 import { X509Certificate } from 'node:crypto'
 import { access, readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -15,25 +15,27 @@ import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
 
 export interface KubeconfigOptions {
-  /** The file that the user has named; it takes precedence over `KUBECONFIG`. */
+  /** The kubeconfig that the user has named. It takes precedence over `KUBECONFIG`. */
   readonly kubeconfig?: string
-  /** The context to use instead of the current one. */
+  /** The context to use instead of the kubeconfig's `current-context`. */
   readonly context?: string
-  /** The environment, with `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods. */
+  /** The environment variables, including `KUBECONFIG`, `HOME` and those that Kubernetes sets in Pods. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Mount path of the service account, for tests. */
+  /** The folder in which the kubelet mounts the service account; `serviceAccountDirectory` when absent. */
   readonly inClusterRoot?: string
   readonly clock?: Clock
 }
 
-/** Time for which credentials are cached, because client-node reads certificate files and runs exec plugins for every call. */
+/**
+ * Time for which credentials are cached. Without a cache, client-node would read certificate files and run exec plugins for every request.
+ */
 const credentialsMaxAgeMs = 10_000
 
 /**
- * Returns the connection of the named kubeconfig, else of `$KUBECONFIG` (a list of files, merged like kubectl), else of the Pod's service
- * account, else of `~/.kube/config`.
+ * Returns the connection of the first of these that exists: the named kubeconfig, `$KUBECONFIG` (a list of files, which are merged as in
+ * kubectl), the Pod's service account (unless `context` is set), and `~/.kube/config`.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when none of them exists or is usable.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when none of them exists, or the first that exists is unusable.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
   const { env, clock = systemClock } = options
@@ -69,7 +71,7 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
       await access(file)
       existing.push(file)
     } catch (error) {
-      // A file that exists but cannot be opened is kept: reading it reports the error.
+      // A file that exists but cannot be opened is kept in the list, because reading it reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') existing.push(file)
     }
   }
@@ -93,7 +95,7 @@ async function fromFiles(files: readonly string[], contextName: string | undefin
   const user = context.user ? config.getUser(context.user) : undefined
   if (user === null) throw problem(`The context "${name}" of ${source} names the user "${context.user}", who is not there.`)
   const ca = await caOf(cluster, describe)
-  // Credentials are never sent over plain HTTP; kubectl does the same.
+  // Like kubectl, this client never sends credentials over plain HTTP.
   const secure = cluster.server.startsWith('https:')
   const impersonation = user === undefined ? undefined : impersonationOf(content, user.name)
   return {
@@ -127,7 +129,7 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   return ca
 }
 
-/** Returns the functions `authorization` and `tls`, which share the cached credentials that client-node has loaded. */
+/** Returns the functions `authorization` and `tls` of a connection. They share one cache of the credentials that client-node loads. */
 function credentialsOf(
   initial: KubeConfig,
   content: KubeconfigContent,
@@ -139,7 +141,8 @@ function credentialsOf(
   const load = async (refresh: boolean): Promise<Credentials> => {
     try {
       if (refresh) {
-        // client-node's authenticators cache tokens until they expire, even if the server has rejected them.
+        // A new `KubeConfig` is created, because client-node's authenticators cache a token until it expires, even if the server has
+        // rejected it.
         const context = config.getCurrentContext()
         config = await kubeConfigOf(content)
         config.setCurrentContext(context)

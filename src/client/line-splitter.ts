@@ -2,7 +2,8 @@
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * Maximum length of a line. An object in a request has at most 3 MiB, so every event fits; the limit bounds the memory for a broken stream.
+ * Maximum length of a line in bytes. An object in a request has at most 3 MiB, so every watch event fits. The limit bounds the memory that
+ * a malformed stream can use.
  */
 const longestLine = 32 * 1024 * 1024
 const newline = 10
@@ -16,7 +17,7 @@ export class LineSplitter {
     this.#longest = longest
   }
 
-  /** Returns the lines that `chunk` completes, without their newline; empty lines are dropped. */
+  /** Returns the lines that end in `chunk`, without their newlines. Empty lines are omitted. */
   push(chunk: Buffer): Buffer[] {
     const lines: Buffer[] = []
     let start = 0
@@ -32,7 +33,7 @@ export class LineSplitter {
     return lines
   }
 
-  /** Returns the bytes after the last newline. */
+  /** Returns the bytes after the last newline; empty when there are none. */
   end(): Buffer {
     return this.#take(Buffer.alloc(0))
   }

@@ -1,16 +1,16 @@
-/** `missingRule`: the RBAC rule that is missing when a request is forbidden. */
+/** `missingRule`: derives the missing RBAC rule from the error of a forbidden request. */
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { isForbidden } from './api-error.ts'
 
 /**
  * The message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission plugins
- * and webhooks also deny with 403, but with other messages; an RBAC rule would not help there.
+ * and webhooks also deny requests with 403, but with other messages, and an RBAC rule would not help.
  */
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
 /**
- * Returns the RBAC rule that is missing for the first forbidden request among an error, its causes and the errors of an `AggregateError`;
- * undefined when no request was forbidden.
+ * Returns the RBAC rule that the first forbidden request lacks. The request is searched in the error, its causes and the errors of an
+ * `AggregateError`. Returns undefined when none of them is about a forbidden request.
  */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined
@@ -30,13 +30,13 @@ function ruleIn(message: string): PolicyRule | undefined {
   return path === undefined ? undefined : { apiGroups: [], resources: [], nonResourceURLs: [path], verbs: [verb] }
 }
 
-/** Returns advice to append to the message of an error; empty when the error is not about a missing rule. */
+/** Returns advice to append to the message of an error; an empty string when no RBAC rule is missing. */
 export function permissionAdvice(error: unknown, part: 'controller' | 'webhook'): string {
   const rule = missingRule(error)
   return rule === undefined ? '' : `: it lacks a permission; add ${ruleText(rule)} to the \`rbac\` of the ${part}, and apply its RBAC anew`
 }
 
-/** Formats the rule as source code. */
+/** Formats the rule as TypeScript code. */
 function ruleText(rule: PolicyRule): string {
   const fields = Object.entries(rule).map(([name, values]: [string, readonly string[]]) => {
     return `${name}: [${values.map((value) => `'${value}'`).join(', ')}]`

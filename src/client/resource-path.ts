@@ -1,10 +1,13 @@
-/** Paths of the Kubernetes API, built from types, namespaces and names that may be hostile. */
+/** Builds request paths of the Kubernetes API from types, and from namespaces and names that are not trusted. */
 import { ProreusError } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** `/apis/<group>/<version>[/namespaces/<namespace>]/<plural>[/<name>[/<subresource>]]`. */
+/**
+ * Returns `/apis/<group>/<version>[/namespaces/<namespace>]/<plural>[/<name>[/<subresource>]]`; for the core group, it begins with
+ * `/api/<version>`.
+ */
 export function resourcePath(
   type: ResourceType,
   target: { readonly namespace?: string | undefined; readonly name?: string | undefined; readonly subresource?: string | undefined } = {},
@@ -13,7 +16,7 @@ export function resourcePath(
     type.group === ''
       ? ['/api', encodeURIComponent(type.version)]
       : ['/apis', encodeURIComponent(type.group), encodeURIComponent(type.version)]
-  // An empty namespace means all namespaces in a list; for a cluster-scoped type it is ignored.
+  // In a list, an empty namespace means all namespaces. For a cluster-scoped type, the namespace is ignored.
   if (type.namespaced && target.namespace !== undefined && target.namespace !== '') {
     parts.push('namespaces', segment(target.namespace, `the namespace of a ${type.kind}`))
   }
@@ -33,13 +36,13 @@ export function objectPath(
   return resourcePath(type, { ...key, subresource })
 }
 
-/** Returns the path for creating objects. */
+/** Returns the path to which a new object is posted. */
 export function collectionPath(type: ResourceType, namespace: string | undefined): string {
   requireNamespace(type, namespace)
   return resourcePath(type, { namespace })
 }
 
-/** `?a=b&c=d`, or an empty string. */
+/** Returns the query string `?a=b&c=d`; an empty string when there are no parameters. */
 export function formatQuery(query: Query = {}): string {
   const params = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) if (value !== undefined) params.append(key, String(value))
@@ -54,8 +57,8 @@ function requireNamespace(type: ResourceType, namespace: string | undefined): vo
 }
 
 /**
- * Validates and escapes one path segment, by the rules of apimachinery. Above all it rejects an empty name, with which the path of an
- * object would be the path of the whole collection.
+ * Validates and escapes one path segment according to the rules of apimachinery. An empty name is rejected, because the path of an object
+ * with an empty name would be the path of the whole collection.
  */
 function segment(value: string, what: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {

@@ -1,4 +1,4 @@
-/** `retryOnConflict`: reads, changes and writes again after a conflict. */
+/** `retryOnConflict`: reads, changes and writes an object again when the write fails with a conflict. */
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
@@ -7,7 +7,7 @@ import { isConflict } from './api-error.ts'
 export interface RetryOptions {
   /** Maximum number of attempts. Default 5, as in client-go. */
   readonly attempts?: number
-  /** Pause between attempts, with jitter of up to the same time. Default 10 ms. */
+  /** Minimum pause between two attempts in milliseconds; random jitter of up to the same time is added. Default 10. */
   readonly delayMs?: number
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock
@@ -15,7 +15,8 @@ export interface RetryOptions {
 }
 
 /**
- * Calls `attempt` until it does not fail with a conflict, or `attempts` are used up; `attempt` must read the object again each time.
+ * Calls `attempt` until it succeeds, fails with an error that is not a conflict, or has been called `attempts` times. `attempt` must read
+ * the object again each time. Rejects with the error of the last attempt, or with the signal's reason.
  *
  * @example
  * await retryOnConflict(async () => {

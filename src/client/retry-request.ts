@@ -1,23 +1,23 @@
-/** Decides which failed requests are retried, and when. */
+/** Decides which failed requests are retried, and after which pause. */
 import type { ApiRequest } from './api-request.ts'
 
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * After a response with a longer Retry-After, the request is not retried, because the caller should not be blocked for so long; the error
- * has `retryAfterSeconds`.
+ * Maximum Retry-After of a request that is retried. If it is longer, the caller should not be blocked for so long, and gets the error,
+ * which has `retryAfterSeconds`.
  */
 const maxRetryAfterSeconds = 30
 
-/** Returns the Retry-After header in seconds; undefined when it is missing or a date, which the API server does not send. */
+/** Returns the Retry-After header in seconds; undefined when the header is missing, or is a date, which the API server does not send. */
 export function retryAfterOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
   const value = headers['retry-after']
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined
 }
 
 /**
- * Returns whether a failed request may be retried: with a Retry-After of at most 30 s, any request after 429, which means that the request
- * was not processed, and an idempotent one after 503.
+ * Returns whether a failed request may be retried. The response must have a Retry-After of at most 30 s. After 429, any request may be
+ * retried, because the server has not processed it. After 503, only an idempotent request may be retried.
  */
 export function isRepeatable(request: ApiRequest, statusCode: number, retryAfter: number | undefined): boolean {
   if (retryAfter === undefined || retryAfter > maxRetryAfterSeconds) return false

@@ -1,4 +1,4 @@
-/** `Transport`: HTTP requests to one API server over kept-alive connections, with failures as `ApiError`. */
+/** `Transport`: sends HTTP requests to one API server over kept-alive connections, and throws an `ApiError` for a failure response. */
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -18,7 +18,7 @@ import type { ApiRequest } from './api-request.ts'
 export interface ApiResponse {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Parsed JSON, with an integer beyond 2^53 as a `bigint`; a string when the response has another content type. */
+  /** The parsed JSON, in which an integer beyond 2^53 is a `bigint`. When the response has another content type, the body is a string. */
   readonly body: unknown
 }
 
@@ -27,13 +27,13 @@ export interface RequestReport {
   readonly method: string
   readonly verb: string
   readonly host: string
-  /** `error` when there was no response. */
+  /** The HTTP status code; `error` when there was no response. */
   readonly code: number | 'error'
-  /** Time until the response was complete; for a stream, until it began. */
+  /** Seconds until the response was complete. For a stream: until the response headers arrived. */
   readonly seconds: number
 }
 
-/** The request whose response had a `Warning` header. */
+/** The request whose response has a `Warning` header. */
 export interface WarnedRequest {
   readonly method: string
   readonly path: string
@@ -43,21 +43,25 @@ export interface TransportOptions {
   readonly userAgent?: string
   /** Called after each attempt, for metrics. */
   readonly onRequest?: (report: RequestReport) => void
-  /** Called with the text of each `Warning` header, and its request. */
+  /** Called with the message of each `Warning` header, and the request whose response has it. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
-  /** Time limit of one attempt; for a stream, until it begins. Default 65 s: the API server answers with a timeout after 60 s. */
+  /**
+   * Time limit of one attempt in milliseconds. For a stream, it applies until the response headers arrive. Default 65 s, because the API
+   * server responds with a timeout after 60 s.
+   */
   readonly timeoutMs?: number
   readonly clock?: Clock
 }
 
 export interface Transport {
-  /** Throws `ApiError` when the response is not 2xx. */
+  /** Resolves to a 2xx response; rejects with `ApiError` for any other response. */
   request(request: ApiRequest): Promise<ApiResponse>
   /**
-   * Returns the body of a 2xx response as a stream; throws `ApiError` for any other response. The request's signal aborts the stream, too.
+   * Resolves to the body of a 2xx response as a stream; rejects with `ApiError` for any other response. The request's signal also aborts
+   * the stream.
    */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
-  /** Aborts streams, lets running requests end within a second, and closes the connections. */
+  /** Aborts streams and requests that wait for a retry, aborts running requests after a second, and closes the connections. */
   close(): Promise<void>
 }
 
@@ -67,7 +71,7 @@ export function createTransport(connection: Connection, options: TransportOption
 
 const closeGraceMs = 1000
 
-/** A response whose body is complete, or a stream. */
+/** A response. Either `text` is its complete body, or `stream` is the body that is still being received. */
 interface Answer {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -85,13 +89,16 @@ class HttpTransport implements Transport {
   readonly #host: string
   readonly #userAgent: string
   #dispatchers: Dispatchers | undefined
-  /** Dispatchers of earlier client certificates, as long as requests still use them. */
+  /**
+   * Dispatchers that new requests no longer use, because the client certificate has changed or a request has timed out. Requests still run
+   * on them.
+   */
   readonly #retired = new Set<Dispatchers>()
-  /** The abort controllers of running attempts. */
+  /** The abort controllers of attempts that have no response yet. */
   readonly #running = new Set<AbortController>()
   /** The abort controllers of open streams. */
   readonly #streams = new Set<AbortController>()
-  /** Aborts the pauses between retries. */
+  /** Aborts all pauses between retries. */
   readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
@@ -124,8 +131,8 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Closes all connections. Requests that still run after `closeGraceMs` are aborted, because an API server that does not answer must not
-   * delay `close`.
+   * Closes all connections. Requests that still run after `closeGraceMs` are aborted, because an unresponsive API server must not delay
+   * `close`.
    */
   async #closeAll(open: readonly Dispatchers[]): Promise<void> {
     const patience = Promise.withResolvers<void>()
@@ -135,7 +142,7 @@ class HttpTransport implements Transport {
       patience.resolve()
     }
     const timer = this.#clock.after(closeGraceMs, giveUp, true)
-    // Streams must be aborted here, because undici does not abort those on retired connections.
+    // undici does not abort the streams on retired connections, so all streams are aborted explicitly.
     this.#streams.forEach((abort) => abort.abort())
     try {
       await Promise.race([patience.promise, Promise.all(open.map((dispatchers) => dispatchers.close()))])
@@ -144,7 +151,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Returns the 2xx response to a request; a failed request is retried when this is safe. */
+  /** Sends a request, and returns its 2xx response. A failed request is retried when a retry is safe. */
   async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
     let authorization = await this.#connection.authorization?.()
     let refreshed = false
@@ -154,7 +161,7 @@ class HttpTransport implements Transport {
       try {
         answer = await this.#attempt(request, authorization, streaming)
       } catch (error) {
-        // A kept-alive connection may be closed by the server just when it is used again; a GET is then retried once.
+        // The server may close an idle kept-alive connection just when it is used again. A GET is then retried once.
         if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
@@ -175,13 +182,16 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Waits for `ms`. Rejects with the signal's reason when it aborts, and when the transport is closed. */
+  /** Waits for `ms` milliseconds. Rejects when the signal aborts (with its reason), or when the transport is closed. */
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const closing = this.#closing.signal
     await sleep(this.#clock, ms, signal === undefined ? closing : AbortSignal.any([signal, closing]))
   }
 
-  /** Sends the request once. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
+  /**
+   * Sends the request once. Rejects with the signal's reason, with `PRO_ABORTED` when the transport is closed, or with
+   * `PRO_API_UNREACHABLE`.
+   */
   async #attempt(request: ApiRequest, authorization: string | undefined, streaming: boolean): Promise<Answer> {
     const { signal, method } = request
     signal?.throwIfAborted()
@@ -202,7 +212,7 @@ class HttpTransport implements Transport {
         headers: this.#headers(request, authorization),
         body: request.body ?? null,
         signal: abort.signal,
-        // undici's time limits are disabled, because they would also end quiet watches; `timeoutMs` applies instead.
+        // undici's time limits are disabled, because they would also end a watch without events. `timeoutMs` applies instead.
         headersTimeout: 0,
         bodyTimeout: 0,
       })
@@ -212,7 +222,8 @@ class HttpTransport implements Transport {
       this.#warn(headers.warning, request)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
-        // Without a listener, an error before the first read would end the process. The reader of the stream also receives the error.
+        // An error before the first read would end the process if the stream had no listener. The reader of the stream also receives the
+        // error.
         body.on('error', () => undefined)
         this.#streams.add(abort)
         body.once('close', () => {
@@ -226,7 +237,8 @@ class HttpTransport implements Transport {
       code = statusCode
       return { statusCode, headers, text }
     } catch (error) {
-      // After a timeout, other kept-alive connections may be dead, too, and later requests on them would also time out.
+      // After a timeout, the other kept-alive connections may be dead, too. Later requests on them would also time out, so new connections
+      // are opened.
       if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
       throw this.#networkError(error, signal)
     } finally {
@@ -255,14 +267,14 @@ class HttpTransport implements Transport {
     return this.#dispatchers
   }
 
-  /** Makes later requests open new connections. Running requests and watches keep their connections. */
+  /** Opens new connections for later requests. Running requests and watches keep their connections. */
   #renew(): void {
     const dispatchers = this.#dispatchers
     this.#dispatchers = undefined
     if (dispatchers === undefined) return
     this.#retired.add(dispatchers)
     const forget = (): void => void this.#retired.delete(dispatchers)
-    dispatchers.retire().then(forget, forget) // fails only when it is closed meanwhile
+    dispatchers.retire().then(forget, forget) // `retire` rejects only when the dispatchers are closed meanwhile
   }
 
   #headers(request: ApiRequest, authorization: string | undefined): Record<string, string | string[]> {
@@ -303,12 +315,12 @@ class HttpTransport implements Transport {
   }
 }
 
-/** The abort reason of an attempt that exceeds its time limit; never thrown to callers. */
+/** The abort reason of an attempt that exceeds its time limit. Callers get a `PRO_API_UNREACHABLE` error instead. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
 }
 
-/** Returns the cause of an error; a thrown value need not be an Error, because an abort reason may be any value. */
+/** Returns the cause of a thrown value. It need not be an `Error`, because an abort reason may be any value. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }

@@ -1,10 +1,10 @@
-/** `trust`: the TLS options for verifying a server. */
+/** `trust`: the TLS options with which a client verifies a server. */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { PeerCertificate } from 'node:tls'
 import { checkServerIdentity as checkAsNode } from 'node:tls'
 
-/** The options of `node:tls` for verifying a server's certificate. */
+/** The options of `node:tls` with which a client verifies a server's certificate. */
 export interface TrustOptions {
   readonly ca?: string
   readonly allowPartialTrustChain: true
@@ -12,11 +12,11 @@ export interface TrustOptions {
 }
 
 /**
- * Returns options that verify a server like Go's x509 package, and thus like kubectl and kube-apiserver, for which most CA bundles are
- * made. Each certificate of `ca` is an anchor, even an intermediate or the serving certificate itself, whereas OpenSSL by default accepts
- * only a self-signed root. The host must be among the certificate's subject alternative names.
+ * Returns options with which the certificate of a server is verified as in Go's crypto/x509. kubectl and kube-apiserver use that package,
+ * so most CA bundles are made for it. Each certificate of `ca` is a trust anchor, even an intermediate or the serving certificate itself,
+ * whereas OpenSSL by default accepts only a self-signed root. The host must be among the certificate's subject alternative names.
  *
- * @param ca certificates as PEM; without any, those of the system are trusted.
+ * @param ca certificates as PEM. When undefined, the certificates of the system are trusted.
  */
 export function trust(ca: string | undefined): TrustOptions {
   return { ...(ca === undefined ? {} : { ca }), allowPartialTrustChain: true, checkServerIdentity }
@@ -24,7 +24,7 @@ export function trust(ca: string | undefined): TrustOptions {
 
 /**
  * Returns an error unless the certificate is valid for this host. Like Go's `VerifyHostname`, it checks the subject alternative names, not
- * the common name, and accepts `*` only for a whole label.
+ * the common name. A `*` matches only a whole DNS label.
  */
 export function checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   const error = checkAsNode(host, certificate)

@@ -1,8 +1,8 @@
-/** Turns network errors into `PRO_API_UNREACHABLE`, with a message that names the cause and what to do. */
+/** Converts network errors to `PRO_API_UNREACHABLE`, with a message that names the cause and what the user can do. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 
-/** Error codes for a certificate that is not trusted. */
+/** OpenSSL's error codes for a certificate that is not trusted. */
 const untrusted = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -14,7 +14,7 @@ const untrusted = new Set([
   'INVALID_CA',
 ])
 
-/** Returns the first `code` in an error, its causes and the errors of an `AggregateError`. */
+/** Returns the first `code` of an error, its causes and the errors of an `AggregateError`; an empty string when they have none. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { code } = error as NodeJS.ErrnoException
@@ -23,12 +23,12 @@ function codeOf(error: unknown): string {
   return codeOf(error.cause)
 }
 
-/** True when the connection was closed before the response, as when the server has just closed an idle connection. */
+/** True when the connection was closed before the response arrived, for example because the server has just closed an idle connection. */
 export function isConnectionReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
 }
 
-/** Returns the error to throw for `cause`, with which a request to `connection` has failed. */
+/** Returns the `PRO_API_UNREACHABLE` error for a request to `connection` that has failed with `cause`. */
 export function unreachable(connection: Connection, cause: unknown): ProreusError {
   const { server, describe } = connection
   return new ProreusError('PRO_API_UNREACHABLE', sentence(server, describe, codeOf(cause), cause), { cause })

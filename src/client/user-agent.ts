@@ -3,14 +3,14 @@ import { version as ownVersion } from '../api/version.ts'
 
 const platform = `${process.platform}/${process.arch}`
 
-/** `proreus/0.1.0 (linux/x64)`, for a client that belongs to no operator. */
+/** Returns the user agent of a client that belongs to no operator: `proreus/0.1.0 (linux/x64)`. */
 export function defaultUserAgent(): string {
   return `proreus/${ownVersion} (${platform})`
 }
 
 /**
- * `NAME/VERSION (linux/x64) proreus/0.1.0`, in the format of client-go (`rest.DefaultKubernetesUserAgent`), which also writes `unknown` for
- * an unknown version.
+ * Returns the user agent of an operator's client: `NAME/VERSION (linux/x64) proreus/0.1.0`. The format is that of client-go
+ * (`rest.DefaultKubernetesUserAgent`), which also writes `unknown` for an unknown version.
  */
 export function userAgentOf({ name, version = 'unknown' }: { readonly name: string; readonly version?: string | undefined }): string {
   return `${name}/${version} (${platform}) proreus/${ownVersion}`

@@ -1,9 +1,9 @@
-/** `Warning` headers: messages of the API server about requests that succeeded. */
+/** Parses `Warning` headers, in which the API server sends messages about requests that succeeded. */
 
-/** `299 - "text"`, the text with backslash escapes. */
+/** Matches `299 - "text"`. Backslashes escape characters of the text. */
 const warning = /\b299\s+\S+\s+"((?:[^"\\]|\\.)*)"/g
 
-/** Returns the messages of all warnings with the code 299, the only code that the API server uses. */
+/** Returns the messages of all warnings with code 299, the only code that the API server uses. */
 export function parseWarnings(header: string | readonly string[] | undefined): string[] {
   if (header === undefined) return []
   const text = typeof header === 'string' ? header : header.join(', ')

@@ -1,4 +1,4 @@
-/** Parses the body of a watch: one event a line. */
+/** Parses the body of a watch response, which has one JSON event on each line. */
 import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
 import { parseJsonBytes } from '../api/json-reader.ts'
@@ -8,7 +8,7 @@ import { failure } from '../api/status.ts'
 import { ApiError } from './api-error.ts'
 import { LineSplitter } from './line-splitter.ts'
 
-/** The object of a BOOKMARK has only a kind and `metadata.resourceVersion`. */
+/** An event of a watch. The object of a BOOKMARK event has no data except `metadata.resourceVersion`. */
 export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
   readonly object: T
@@ -16,7 +16,7 @@ export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
 
 const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
 
-/** Yields the events of `stream`, which is read only as fast as the events are consumed. Throws `ApiError` for an ERROR event. */
+/** Yields the events of `stream`, which is read only as fast as the caller consumes events. Throws `ApiError` for an ERROR event. */
 export async function* readEvents<T extends KubernetesObject>(
   stream: AsyncIterable<Buffer>,
   request: { readonly method: string; readonly path: string },

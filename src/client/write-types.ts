@@ -1,22 +1,25 @@
-/** The static types of writes: patches and applied fields, derived from the type of the object. */
+/** The static types of patches and of objects for server-side apply, derived from the type of the object. */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import type { models } from '../api/kubernetes/models.ts'
 
-/** Also accepts frozen objects of the cache. */
+/** An object to write. It may also be a frozen object from the cache. */
 export type Writable<T> = T | DeepReadonly<T>
 
 type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { [Key in keyof T]?: DeepPartial<T[Key]> } : T
 
-/** An object for server-side apply: the fields that the field manager will own, and the name. */
+/** An object for server-side apply: its name, and the fields that the field manager will own. */
 export type ApplyInput<R extends ResourceType = ResourceType> = DeepPartial<Omit<InputOf<R>, 'metadata' | 'apiVersion' | 'kind'>> & {
   apiVersion?: string
   kind?: string
   metadata: Partial<ObjectMeta> & { name: string }
 }
 
-/** A JSON merge patch (RFC 7386): the fields to change, with whole lists. `null` removes a field; an `undefined` field is unchanged. */
+/**
+ * A JSON merge patch (RFC 7386). It contains the fields to change; a list is replaced as a whole. `null` removes a field, and an
+ * `undefined` field is unchanged.
+ */
 export type MergePatch<T> = T extends readonly unknown[]
   ? DeepReadonly<T>
   : T extends object
@@ -29,10 +32,10 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
 
-/** True for a type whose objects have no static type of their own. */
+/** True for a resource type whose objects have no more specific static type than `KubernetesObject`. */
 type IsUntyped<R extends ResourceType> = KubernetesObject extends ObjectOf<R> ? true : false
 
-/** The patch that `client.patch` accepts, by the type of the patch and the subresource. */
+/** The static type of the patch that `client.patch` accepts. It depends on `type` and `subresource` of the options. */
 export type PatchOf<R extends ResourceType, Options> = Options extends { readonly type: 'json' }
   ? readonly JsonPatchOperation[]
   : Options extends { readonly type: 'strategic' }
@@ -47,6 +50,6 @@ export type PatchOf<R extends ResourceType, Options> = Options extends { readonl
 
 type ObjectPatch<R extends ResourceType> = IsUntyped<R> extends true ? object : MergePatch<InputOf<R>>
 
-/** The status that `client.patchStatus` accepts: `never` for a type without one. */
+/** The static type of the status that `client.patchStatus` accepts; `never` for a type without a status. */
 export type StatusPatch<R extends ResourceType> =
   IsUntyped<R> extends true ? object : InputOf<R> extends { status?: unknown } ? MergePatch<NonNullable<InputOf<R>['status']>> : never

@@ -1,4 +1,4 @@
-/** `defineController(type, { reconcile, … })`: builds a controller from its sources and its reconciler. */
+/** `defineController(type, { reconcile, … })`: defines a controller from the types that it watches and its reconciler. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -29,15 +29,15 @@ import { whenAllSynced } from './wait-for-sync.ts'
 import { traced } from './traced-reconciler.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
 
-/** The parts of the cache that a controller uses. */
+/** The part of the `Cache` interface that a controller uses. */
 export interface ControllerCache extends CacheReader {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
   addIndex(index: CacheIndex): void
-  /** The namespaces that the cache is limited to; empty for all namespaces. */
+  /** The namespaces to which the cache is limited; empty for all namespaces. */
   readonly namespaces: readonly string[]
 }
 
-/** The dependencies of a controller at its start. */
+/** The dependencies that a controller gets when it starts. */
 export interface ControllerEnvironment {
   readonly client: Client
   readonly cache: ControllerCache
@@ -45,19 +45,19 @@ export interface ControllerEnvironment {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly events: EventRecorder
-  /** Time from the stop of the controller until the signals of running reconciles abort. Default 30 s. */
+  /** Time after the stop of the controller at which the signals of running reconciles abort, in milliseconds. Default 30 s. */
   readonly graceMs?: number
 }
 
 export interface ControllerDefinition {
   readonly name: string
-  /** The primary type. */
+  /** The primary type, whose objects the controller reconciles. */
   readonly type: ResourceType
-  /** All types that the controller watches, the primary type first. */
+  /** All types that the controller watches; the first one is the primary type. */
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
   /**
-   * Watches and reconciles until the signal aborts; resolves when the last worker has stopped.
+   * Watches and reconciles until the signal aborts, and resolves when the last worker has stopped.
    * @internal
    */
   start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void>
@@ -93,7 +93,7 @@ function refuseController(name: string, problems: readonly string[]): void {
     throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is not well defined: ${problems.join('; ')}.`)
 }
 
-/** One watched type. */
+/** A watched type, and the function that maps its events to keys. */
 interface Source {
   readonly type: ResourceType
   readonly map: KeysOf
@@ -102,7 +102,8 @@ interface Source {
 }
 
 /**
- * Defines a controller, which watches objects of `type`, their dependents and other types, and reconciles one object at a time.
+ * Defines a controller. It watches objects of `type`, their dependents and the objects of `watches`. Each call of `reconcile` reconciles
+ * one object.
  *
  * @example
  * defineController(memcached, {
@@ -143,7 +144,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       ...owned.map((entry) => ({ type: entry.type, map: toController(type), predicates: entry.predicates ?? [] })),
       ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
     ]
-    // All informers and indexes exist before the first event, because a map function may read any of them.
+    // A map function may read any informer and index, so all of them are created before the first event.
     for (const each of types) cache.informer(each)
     for (const index of indexes) cache.addIndex(index)
     const stops = sources.flatMap((source) => {
@@ -181,7 +182,9 @@ export function defineController<R extends ResourceType, const Watched extends r
   return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
 }
 
-/** Wraps the reconciler: log lines of its requests, such as API warnings, get the owner and logger of the reconcile (`logContext`). */
+/**
+ * Wraps the reconciler, so log lines about its requests, such as API warnings, are written with the reconcile's logger (`withLogContext`).
+ */
 function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
   return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
 }

@@ -1,4 +1,4 @@
-/** The worker loop: takes keys from the queue, reconciles them, and requeues them by the result. */
+/** `Controller`: its workers take keys from the work queue, reconcile the objects, and requeue the keys according to the results. */
 import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
@@ -15,12 +15,12 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { requeueOf, TerminalError } from './reconciler.ts'
 
 /**
- * Time for which fast reconciles may run before they yield to timers and sockets. A webhook's response takes some turns of the event loop
- * and should be sent within milliseconds; each turn takes some ten microseconds from the reconciles.
+ * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. The response of a webhook takes several
+ * iterations of the event loop and should be sent within milliseconds. Each iteration delays the reconciles by some ten microseconds.
  */
 const sliceMs = 2
 
-/** Shared by all workers of all controllers, because they share the event loop. */
+/** The time slices are shared by all workers of all controllers, because these share the event loop. */
 const slices = new TimeSlices(sliceMs)
 
 export interface ControllerOptions {
@@ -28,20 +28,20 @@ export interface ControllerOptions {
   readonly reconcile: Reconciler
   /** Maximum number of objects that are reconciled at the same time. */
   readonly workers: number
-  /** Time after which the signal of a reconcile aborts. Default: no limit. */
+  /** Time after which the signal of a reconcile aborts, in milliseconds. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
-  /** Time from the stop until the signals of running reconciles abort. */
+  /** Time after the stop of the controller at which the signals of running reconciles abort, in milliseconds. */
   readonly graceMs: number
   readonly client: Client
   readonly cache: CacheReader
   readonly events: EventRecorder
   readonly clock: Clock
-  /** A logger with the controller's name. */
+  /** A logger that adds the controller's name to each log line. */
   readonly logger: Logger
   readonly metrics: ControllerMetrics
 }
 
-/** The outcome of a reconcile. */
+/** The outcome of a reconcile, which decides whether its key is requeued. */
 type Outcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'requeue_after'; readonly ms: number }
@@ -50,14 +50,14 @@ type Outcome =
   | { readonly kind: 'terminal'; readonly error: TerminalError }
   | { readonly kind: 'aborted'; readonly error: unknown }
 
-/** A running controller. */
+/** Runs the workers of a controller. */
 export class Controller {
   readonly #options: ControllerOptions
   /** The abort controllers of running reconciles. */
   readonly #running = new Set<AbortController>()
-  /** True when no reconcile may start any more. */
+  /** True when no further reconcile may start. */
   #stopping = false
-  /** The reason with which running reconciles were aborted. */
+  /** The error with which running reconciles were aborted when the controller stopped; undefined before that. */
   #ended: ProreusError | undefined
 
   constructor(options: ControllerOptions) {
@@ -65,8 +65,9 @@ export class Controller {
   }
 
   /**
-   * Reconciles until `signal` aborts; resolves when the last running reconcile has ended. When a worker fails, the other workers stop as
-   * they do with the signal, and `run` rejects with the worker's error. Queued keys are dropped: the next start lists everything again.
+   * Reconciles until `signal` aborts, and resolves when the last running reconcile has ended. When a worker fails, the other workers stop
+   * as if the signal had aborted, and `run` rejects with the worker's error. Queued keys are dropped, because the next start lists all
+   * objects again.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { queue, workers, clock, graceMs, metrics } = this.#options
@@ -86,11 +87,11 @@ export class Controller {
     if (failed !== undefined) throw failed.reason
   }
 
-  /** Takes keys and reconciles them, one after the other, until the queue is shut down. */
+  /** Takes keys from the queue and reconciles them, one after the other, until the queue is shut down. */
   async #work(): Promise<void> {
     const { queue, clock } = this.#options
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      // Yields after taking a key: all workers take a key before the first one reconciles.
+      // The worker yields only after it has taken a key, so all workers take a key before the first reconcile starts.
       const turn = slices.next(() => clock.monotonicNow())
       if (turn !== undefined) await turn
       try {
@@ -104,8 +105,8 @@ export class Controller {
   }
 
   /**
-   * Logs that an outcome could not be reported, e.g. because the error has a getter that throws; the key is requeued already. If the logger
-   * fails here, too, the controller ends, which fails the liveness probe.
+   * Logs that the outcome of a reconcile could not be reported, e.g. because the error has a getter that throws. The key is already
+   * requeued. If this log call also throws, the worker and the controller end, and the liveness probe fails.
    */
   #logPlainly(key: string, error: unknown): void {
     this.#options.metrics.panicked()
@@ -121,14 +122,14 @@ export class Controller {
     this.#running.add(abort)
     metrics.activeWorkers(this.#running.size)
     const startedAt = clock.now()
-    // The catch is needed although `#attempt` catches errors: inspecting a thrown value can throw, too.
+    // `#attempt` catches errors, but inspecting a thrown value can throw, too.
     const outcome = await this.#attempt(request, reconcileID, logger, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
     this.#running.delete(abort)
     metrics.activeWorkers(this.#running.size)
     this.#settle(key, outcome, logger, Math.max(0, clock.now() - startedAt) / 1000)
   }
 
-  /** Runs the reconciler once. Whatever it throws or rejects with becomes an outcome. */
+  /** Calls the reconciler once. Any value that it throws, or with which it rejects, is converted to an outcome. */
   async #attempt(request: ReconcileRequest, reconcileID: string, logger: Logger, abort: AbortController): Promise<Outcome> {
     const { reconcile, client, cache, clock, events, reconciliationTimeoutMs, metrics } = this.#options
     const { signal } = abort
@@ -215,8 +216,8 @@ function plainTextOf(error: unknown): string {
 }
 
 /**
- * Returns whether an error indicates a bug (in Go, a panic) rather than a failure of the environment. An error with a cause does not:
- * `fetch` reports each network error as a TypeError with a cause.
+ * Returns whether an error indicates a bug (which would be a panic in Go) rather than a failure of the environment. An error with a cause
+ * is not considered a bug, because `fetch` reports each network error as a TypeError with a cause.
  */
 function isProgrammingError(error: unknown): boolean {
   return (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError) && error.cause === undefined

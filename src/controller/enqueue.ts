@@ -1,4 +1,4 @@
-/** Maps events to the keys to reconcile, and adds these to the queue. */
+/** Maps events to the keys to reconcile, and adds the keys to the work queue. */
 import type { Clock } from '../runtime/clock.ts'
 import type { GroupVersionKind, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -15,40 +15,40 @@ import { formatKey } from '../api/object.ts'
 import { controllerOf, refersTo } from '../api/owner-reference.ts'
 import { Remapping } from './map-function-retries.ts'
 
-/** The context of a map function. */
+/** The second argument of a map function. */
 export interface MapContext {
   /**
-   * Reads from the informers of the controller's types. The cache may be incomplete until their first lists have finished; objects that
-   * arrive later are enqueued by their own events.
+   * The cache of the types that the controller watches. It may be incomplete until their first lists are complete. Objects that arrive
+   * later cause events, which enqueue their keys.
    */
   readonly cache: CacheReader
 }
 
 /**
- * Returns the keys of the objects to reconcile because of this object; keys in namespaces that the process does not watch are ignored.
- * Called for each event, so pass a `CacheIndex` to `cache.list`.
+ * Returns the keys of the objects to reconcile when `object` changes. Keys in namespaces that the process does not watch are ignored. The
+ * function is called for each event, so it should pass a `CacheIndex` to `cache.list` rather than iterate over all objects.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,
   context: MapContext,
 ) => readonly ObjectKey[]
 
-/** A map function with its context bound. */
+/** A map function whose context is already bound. */
 export type KeysOf = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
 /**
- * Priority of objects that existed before the watch began, below that of current changes. The same value as controller-runtime's
- * `LowPriority`.
+ * The priority of objects that existed before the watch began, which is lower than that of later changes. controller-runtime's
+ * `LowPriority` has the same value.
  */
 const initialPriority = -100
 
-/** Maps an object to itself. */
+/** Maps an object to its own key. */
 export const toItself: KeysOf = ({ metadata: { namespace, name } }) => [{ namespace, name }]
 
 /**
- * Maps an object to the object of type `owner` that controls it, by group, kind and name, like controller-runtime's
- * `EnqueueRequestForOwner`. The uid is ignored: the current owner may be waiting for the deletion of a dependent of a former owner with the
- * same name.
+ * Maps an object to the object of type `owner` that its controller reference names. Like controller-runtime's `EnqueueRequestForOwner`, it
+ * compares group, kind and name. It ignores the uid: a dependent may belong to a deleted owner, and a new owner with the same name may be
+ * waiting for the dependent's deletion.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
   return (object) => {
@@ -62,14 +62,14 @@ export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & {
 }
 
 export interface MapOptions {
-  /** The cache that the map function reads. */
+  /** The cache that is passed to the map function. */
   readonly cache: CacheReader
-  /** The namespaces that the process is limited to; empty for all namespaces. */
+  /** The namespaces to which the process is limited; empty for all namespaces. */
   readonly namespaces: readonly string[]
   readonly logger: Logger
 }
 
-/** Wraps a map function: keys in namespaces that this process does not watch are ignored, and invalid keys are logged and dropped. */
+/** Wraps a map function. Keys in namespaces that this process does not watch are ignored. Invalid keys are logged and dropped. */
 export function toMapped(type: ResourceType, map: MapFunction, { cache, namespaces, logger }: MapOptions): KeysOf {
   const context: MapContext = { cache }
   return (object) =>
@@ -86,7 +86,7 @@ export function toMapped(type: ResourceType, map: MapFunction, { cache, namespac
     })
 }
 
-/** Returns the error message for an invalid key; an untyped map function may return anything. */
+/** Returns the error message for an invalid key. A map function that is not type-checked may return any value. */
 function keyProblem(type: ResourceType, key: ObjectKey): string | undefined {
   const { namespace, name } = (key ?? {}) as Partial<ObjectKey>
   if (typeof name !== 'string' || name === '') return `A key of ${groupResourceOf(type)} has no name: the map function must name an object.`
@@ -101,11 +101,11 @@ export interface EnqueueOptions {
   readonly queue: WorkQueue<string>
   readonly clock: Clock
   readonly logger: Logger
-  /** Collects the keys of objects of `type` whose deletion event was seen. */
+  /** The set to which the keys of objects of `type` are added when their deletion events arrive. */
   readonly seenGone?: Set<string>
 }
 
-/** The informer's event handler, which enqueues keys. For an update, both the old and the new object are mapped. */
+/** An event handler of an informer, which enqueues keys. For an update, both the old and the new object are mapped. */
 export class EnqueueHandler implements EventHandler {
   readonly #options: EnqueueOptions
   readonly #remapping: Remapping
@@ -128,7 +128,7 @@ export class EnqueueHandler implements EventHandler {
     this.#handle({ type: 'deleted', object })
   }
 
-  /** Cancels scheduled retries. */
+  /** Cancels pending retries of the map function. */
   stop(): void {
     this.#remapping.stop()
   }
@@ -138,7 +138,8 @@ export class EnqueueHandler implements EventHandler {
     const { map, queue, seenGone } = this.#options
     if (event.type === 'deleted') seenGone?.add(formatKey(event.object.metadata))
     const priority = event.type === 'added' && event.initial ? initialPriority : 0
-    // Keys are added without duplicates: a waiting worker takes a key at once, so adding the key again would cause a second reconcile.
+    // Duplicate keys are removed first. A waiting worker takes a key immediately, so adding the same key again would cause a second
+    // reconcile.
     const keys = new Set<string>()
     const failed: DeepReadonly<KubernetesObject>[] = []
     let problem: unknown
@@ -156,8 +157,8 @@ export class EnqueueHandler implements EventHandler {
   }
 
   /**
-   * Returns whether all predicates accept the event. A predicate that throws accepts it: an unnecessary reconcile does less harm than a
-   * missing one.
+   * Returns whether all predicates accept the event. A predicate that throws counts as accepting, because an unnecessary reconcile does
+   * less harm than a missing one.
    */
   #counts(event: ObjectEvent): boolean {
     const { type, predicates, logger } = this.#options

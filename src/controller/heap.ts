@@ -1,6 +1,6 @@
-/** A binary heap whose items store their position, which allows removing any item. */
+/** `Heap`: a binary heap. Its items store their positions, so any item can be removed efficiently. */
 
-/** The position of an item in its heap, -1 while it is in none. An item is in at most one heap. */
+/** An item of a heap. It is in at most one heap, and stores its position in it; -1 while it is in no heap. */
 export interface HeapItem {
   position: number
 }
@@ -9,12 +9,12 @@ export class Heap<Item extends HeapItem> {
   readonly #items: Item[] = []
   readonly #before: (a: Item, b: Item) => boolean
 
-  /** @param before returns whether `a` comes out before `b`; a strict order. */
+  /** @param before returns whether `a` comes before `b`. It must be a strict order. */
   constructor(before: (a: Item, b: Item) => boolean) {
     this.#before = before
   }
 
-  /** The first item, which stays in the heap. */
+  /** Returns the first item without removing it; undefined when the heap is empty. */
   get first(): Item | undefined {
     return this.#items[0]
   }
@@ -24,7 +24,7 @@ export class Heap<Item extends HeapItem> {
     this.#rise(item, this.#items.length - 1)
   }
 
-  /** Removes and returns the first item. */
+  /** Removes the first item, and returns it; undefined when the heap is empty. */
   pop(): Item | undefined {
     const first = this.#items[0]
     if (first !== undefined) this.remove(first)

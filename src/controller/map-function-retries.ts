@@ -1,4 +1,4 @@
-/** `Remapping`: calls a map function again that has failed for an object, which enqueues its keys late instead of never. */
+/** `Remapping`: retries a map function that has thrown for an object. Its keys are enqueued late instead of never. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -8,8 +8,8 @@ import { formatKey } from '../api/object.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * The pauses are 1 s, 2 s, 4 s, …; the last retry is 17 minutes after the event. The number of retries is limited, because a deleted object
- * has no later event that would end them.
+ * The pauses between retries are 1 s, 2 s, 4 s, …. The last retry is 17 minutes after the event. The number of retries is limited, because
+ * the retries for a deleted object would otherwise never end.
  */
 const firstPauseMs = 1_000
 const maxTries = 10
@@ -18,8 +18,8 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object that could not be mapped. States in between need not be mapped, because no reconcile has
-   * used them.
+   * The oldest and the newest state of the object that the map function has not mapped. The states between them need not be mapped, because
+   * no reconcile has used them.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject
@@ -28,9 +28,9 @@ interface Pending {
 }
 
 export interface RemappingOptions {
-  /** The type of the mapped objects. */
+  /** The type of the objects that the map function maps. */
   readonly type: ResourceType
-  /** Maps the object and enqueues the keys; throws what the map function throws. */
+  /** Maps the object, and enqueues the keys. It throws when the map function throws. */
   readonly map: (object: ReadonlyObject) => void
   readonly clock: Clock
   readonly logger: Logger
@@ -38,14 +38,14 @@ export interface RemappingOptions {
 
 export class Remapping {
   readonly #options: RemappingOptions
-  /** The pending retries by the key of the object. */
+  /** The pending retries, by the keys of the mapped objects. */
   readonly #pending = new Map<string, Pending>()
 
   constructor(options: RemappingOptions) {
     this.#options = options
   }
 
-  /** Adds states of one object that could not be mapped, the older one first. */
+  /** Schedules a retry for two states of one object that the map function has not mapped. The states may be the same. */
   add(oldest: ReadonlyObject, newest: ReadonlyObject, error: unknown): void {
     const key = formatKey(newest.metadata)
     const known = this.#pending.get(key)
@@ -57,7 +57,7 @@ export class Remapping {
     this.#pending.set(key, { oldest, newest, tries: 0, timer: this.#arm(key, 0) })
   }
 
-  /** Cancels all retries. */
+  /** Cancels all pending retries. */
   stop(): void {
     for (const { timer } of this.#pending.values()) timer.cancel()
     this.#pending.clear()

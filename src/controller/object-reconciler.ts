@@ -1,4 +1,7 @@
-/** Turns an operator's reconciler, which receives an object, into one that receives a key. */
+/**
+ * Converts an operator's functions `reconcile` and `deleted`, which take an object or its key, to a `Reconciler`, which takes the key of a
+ * request.
+ */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KeyOf, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
@@ -7,11 +10,11 @@ import type { ControllerSettings } from './settings.ts'
 import type { ReconcileContext, Reconciler } from './reconciler.ts'
 
 /**
- * Calls `deleted` only when the object is gone. An object that is missing in the cache may merely not have arrived there, for example when
- * the event of a dependent arrives before the event of its owner. Unless its deletion event was seen, the object is therefore requested
- * from the API server.
+ * Returns a reconciler that calls `reconcile` with the object in the cache, or `deleted` when the object is gone. An object may be missing
+ * in the cache because it has not arrived yet, for example when the event of a dependent arrives before the event of its owner. Unless the
+ * deletion event of the object was received, the object is therefore requested from the API server before `deleted` is called.
  *
- * @param seenGone the keys of objects whose deletion event was seen; handled keys are removed.
+ * @param seenGone the keys of objects whose deletion events were received. Keys that have been handled are removed.
  */
 export function objectReconciler<R extends ResourceType>(
   type: R,

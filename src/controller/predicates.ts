@@ -1,11 +1,11 @@
-/** Predicates: filters for events. */
+/** Predicates filter the events that enqueue keys. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { jsonEqual } from '../api/json.ts'
 import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 
-/** A change of an object. */
+/** A change of an object, as an informer reports it. */
 export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
   | {
       readonly type: 'added'
@@ -16,32 +16,35 @@ export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
   | { readonly type: 'deleted'; readonly object: DeepReadonly<T> }
 
 /**
- * Returns false for an event that must not enqueue anything. The type is that of a method, because a predicate for Pods must be assignable
- * where the type of the objects is unknown.
+ * Returns false for an event that must not enqueue any key. The type is derived from a method signature, because TypeScript compares the
+ * parameters of methods bivariantly: a predicate for Pods must be assignable to a `Predicate` of any object.
  */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = { test(event: ObjectEvent<T>): boolean }['test']
 
-/** Accepts an update when `changed` returns true; accepts all other events. */
+/** Returns a predicate that accepts an update when `changed` returns true, and accepts all other events. */
 function onUpdate(changed: (object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>) => boolean): Predicate {
   return (event) => event.type !== 'updated' || changed(event.object, event.old)
 }
 
-/** Accepts updates that change the spec, rather than only status or metadata. Accepts all updates of objects without a generation. */
+/**
+ * Rejects updates that leave `metadata.generation` unchanged, which usually change only the status or metadata. Updates of objects without
+ * a generation are accepted, and so are all events that are not updates.
+ */
 export const generationChanged: Predicate = onUpdate(
   ({ metadata }, old) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,
 )
 
-/** Accepts updates that change labels. */
+/** Rejects updates that leave the labels unchanged. All other events are accepted. */
 export const labelsChanged: Predicate = onUpdate((object, old) => !jsonEqual(object.metadata.labels ?? {}, old.metadata.labels ?? {}))
 
-/** Accepts updates that change annotations. */
+/** Rejects updates that leave the annotations unchanged. All other events are accepted. */
 export const annotationsChanged: Predicate = onUpdate(
   (object, old) => !jsonEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
 )
 
 /**
- * Accepts events of objects that match a selector, e.g. `{ matchLabels: { app: 'web' } }`. An update is also accepted when only the old
- * object matches, because the controller must be notified of objects that no longer match.
+ * Accepts events of objects whose labels match a selector, e.g. `{ matchLabels: { app: 'web' } }`. An update is also accepted when only the
+ * old object matches, because the controller must be notified when an object no longer matches.
  *
  * @throws {ProreusError} `PRO_INPUT` when the selector is invalid.
  */
@@ -51,12 +54,12 @@ export function labelSelector(selector: LabelSelector): Predicate {
   return (event) => selected(event.object) || (event.type === 'updated' && selected(event.old))
 }
 
-/** Accepts events that all predicates accept. */
+/** Accepts the events that all of the predicates accept. */
 export function and<T extends KubernetesObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (event) => predicates.every((predicate) => predicate(event))
 }
 
-/** Accepts events that at least one predicate accepts. */
+/** Accepts the events that at least one of the predicates accepts. */
 export function or<T extends KubernetesObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (event) => predicates.some((predicate) => predicate(event))
 }

@@ -1,4 +1,4 @@
-/** The work queue of a controller: the keys to reconcile, with priorities and delays. */
+/** `WorkQueue`: the work queue of a controller. It contains the keys to reconcile, with priorities and delays. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 import type { HeapItem } from './heap.ts'
@@ -7,15 +7,15 @@ import { Heap } from './heap.ts'
 import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
-  /** Delay until the key is ready, in milliseconds; default 0. */
+  /** Delay in milliseconds until the key is ready. Default 0. */
   readonly after?: number
-  /** Higher comes first. Default 0. */
+  /** The priority of the key. A key with a higher priority is processed first. Default 0. */
   readonly priority?: number
 }
 
 export interface WorkQueueOptions<Key extends string> {
   readonly clock: Clock
-  /** Default: 5 ms × 2^failures, at most 1000 s. */
+  /** Computes the delays of `addRateLimited`. Default: 5 ms × 2^failures, at most 1000 s. */
   readonly rateLimiter?: RateLimiter<Key> | undefined
   readonly metrics?: QueueMetrics
 }
@@ -23,11 +23,13 @@ export interface WorkQueueOptions<Key extends string> {
 interface Item<Key extends string> extends HeapItem {
   readonly key: Key
   priority: number
-  /** The time when the key becomes ready, in milliseconds of the clock. */
+  /** The time at which the key becomes ready, in milliseconds of `clock.now()`. */
   readyAt: number
-  /** Position within its priority; set when it becomes ready. */
+  /** The position among the items with the same priority. It is set when the key becomes ready. */
   order: number
-  /** `held`: ready, but a worker is processing the key. */
+  /**
+   * The item is `delayed` until `readyAt`, and `ready` afterwards. It is `held` instead of `ready` while a worker processes the same key.
+   */
   state: 'delayed' | 'ready' | 'held'
 }
 
@@ -39,8 +41,8 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * One entry per key, highest priority first, FIFO within a priority. A key that is being processed is not handed out again until `done`:
- * two workers never process the same key.
+ * A queue with one entry for each key. Keys with a higher priority come first, and keys with the same priority in FIFO order. Two workers
+ * never process the same key: `get` does not return a key that is being processed until `done` is called for it.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -50,7 +52,7 @@ export class WorkQueue<Key extends string> {
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.priority === b.priority ? a.order < b.order : a.priority > b.priority))
   readonly #delayed = new Heap<Item<Key>>((a, b) => (a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt))
   readonly #working = new Map<Key, Work>()
-  /** Number of ready and held items by priority, for `workqueue_depth`. */
+  /** The number of ready and held items for each priority, which `workqueue_depth` reports. */
   readonly #depths = new Map<number, number>()
   readonly #waiters = new Set<Waiter<Key>>()
   #order = 0
@@ -64,7 +66,7 @@ export class WorkQueue<Key extends string> {
     this.#metrics?.observeRunning(() => [...this.#working.values()].map(({ startedAt }) => this.#secondsSince(startedAt)))
   }
 
-  /** Adds `key`. If it is queued already, its entry gets the higher of both priorities and the earlier of both times. */
+  /** Adds `key`. If the key is already in the queue, its entry gets the higher of the two priorities and the earlier of the two times. */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
     const { after = 0, priority = 0 } = options
@@ -76,24 +78,27 @@ export class WorkQueue<Key extends string> {
     else this.#raise(item, priority, readyAt, delayed)
   }
 
-  /** Counts a failure of `key` and adds it with the resulting delay, by default with the priority with which it is being processed. */
+  /**
+   * Counts a failure of `key`, and adds it with the delay of the rate limiter. The default priority is that with which the key is being
+   * processed.
+   */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
   }
 
-  /** The priority with which a worker processes `key`; 0 when no worker does. */
+  /** Returns the priority with which a worker is processing `key`; 0 when no worker is processing it. */
   priorityOf(key: Key): number {
     return this.#working.get(key)?.priority ?? 0
   }
 
-  /** Forgets the failures of `key`: its next delay is the shortest one. */
+  /** Forgets the failures of `key`, so its next delay is the shortest one. */
   forget(key: Key): void {
     this.#rateLimiter.forget(key)
   }
 
   /**
-   * Resolves to the next key, which is handed to no other caller until `done`; to undefined when the queue is shut down or the signal
-   * aborts first.
+   * Resolves to the next key. No other caller gets this key until `done` is called for it. Resolves to undefined when the queue is shut
+   * down, or the signal aborts first.
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
@@ -111,7 +116,7 @@ export class WorkQueue<Key extends string> {
     })
   }
 
-  /** Called when the caller of `get` has processed `key`; if it was added meanwhile, it becomes ready again. */
+  /** Must be called when a key from `get` has been processed. If the key was added meanwhile, it becomes ready again. */
   done(key: Key): void {
     const work = this.#working.get(key)
     if (work === undefined) return
@@ -121,7 +126,10 @@ export class WorkQueue<Key extends string> {
     if (item?.state === 'held') this.#offer(item)
   }
 
-  /** Resolves every current and later `get` to undefined, and drops the queued keys. `done` may still be called. */
+  /**
+   * Shuts the queue down: all current and later calls of `get` resolve to undefined, and queued keys are dropped. `done` may still be
+   * called.
+   */
   shutDown(): void {
     this.#shutDown = true
     this.#timer?.timer.cancel()
@@ -146,7 +154,7 @@ export class WorkQueue<Key extends string> {
       if (delayed) this.#delay(item)
       else this.#becomeReady(item)
     } else if (priority > item.priority) {
-      // The item is moved behind the items that already have the new priority.
+      // The item is moved behind the other items with the new priority.
       this.#count(item.priority, -1)
       this.#count(priority, 1)
       if (item.state === 'ready') this.#ready.remove(item)
@@ -170,7 +178,7 @@ export class WorkQueue<Key extends string> {
     else this.#offer(item)
   }
 
-  /** Hands a ready item to the worker that has waited longest, or keeps it. */
+  /** Gives a ready item to the worker that has waited longest. If no worker waits, the item stays in the queue. */
   #offer(item: Item<Key>): void {
     item.state = 'ready'
     const [waiter] = this.#waiters
@@ -186,7 +194,7 @@ export class WorkQueue<Key extends string> {
     return item.key
   }
 
-  /** Sets the timer that all delayed items share to the earliest of them. */
+  /** Sets the timer, which all delayed items share, to the earliest `readyAt`. */
   #armTimer(): void {
     const due = this.#delayed.first?.readyAt
     if (due === this.#timer?.due) return
@@ -196,7 +204,7 @@ export class WorkQueue<Key extends string> {
 
   #wake(due: number): void {
     this.#timer = undefined
-    // A timer may fire a little early, and the wall clock may be set back; the item that the timer was set for is ready nevertheless.
+    // A timer may fire slightly early, and the wall clock may be set back. The item for which the timer was set is ready nevertheless.
     const now = Math.max(this.#clock.now(), due)
     for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
       this.#delayed.remove(item)

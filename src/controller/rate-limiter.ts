@@ -1,22 +1,23 @@
-/** The back-off of failed keys. */
+/** Computes the delays after which failed keys are reconciled again. */
 
-/** Computes the delays of failed keys. Keys are `namespace/name`, or the name for cluster-scoped types. */
+/** Computes the delays of failed keys. A key is `namespace/name`, or the name for an object of a cluster-scoped type. */
 export interface RateLimiter<Key extends string = string> {
-  /** Counts a failure of `key` and returns its delay in milliseconds. */
+  /** Counts a failure of `key`, and returns the delay until its next reconcile in milliseconds. */
   delayMs(key: Key): number
-  /** Forgets the failures of `key`. */
+  /** Forgets the failures of `key`, after a success. */
   forget(key: Key): void
 }
 
 export interface BackoffOptions {
   /** Delay after the first failure, in milliseconds. Default 5. */
   readonly baseMs?: number
-  /** Maximum delay. Default 1,000,000 ms: 16 minutes and 40 seconds. */
+  /** Maximum delay, in milliseconds. Default 1,000,000, which is 16 minutes and 40 seconds. */
   readonly maxMs?: number
 }
 
 /**
- * `baseMs` × 2^failures for each key, at most `maxMs`. There is no limit over all keys: one failing object does not delay others.
+ * Returns a rate limiter that delays each key by `baseMs` × 2^failures, at most `maxMs`. It has no rate limit for all keys together, so one
+ * failing object does not delay others.
  *
  * @example
  * defineController(site, { rateLimiter: () => exponentialBackoff({ maxMs: 60_000 }), reconcile })

@@ -1,4 +1,4 @@
-/** The reconciler: its request, its context and its result. */
+/** The types of a reconciler: its request, its context and its result. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
@@ -15,18 +15,19 @@ export type { CacheReader }
 export type ReconcileRequest = ObjectKey
 
 /**
- * The result of a reconcile. With nothing or `{}` the object is not requeued. With `requeueAfterMs` it is requeued after that time. With
- * `requeue` it is requeued with back-off, after 5 ms, 10 ms, 20 ms, … until a reconcile returns another result.
+ * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
+ * With `requeue`, it is requeued with back-off: after 5 ms, 10 ms, 20 ms, …, until a reconcile returns another result.
  *
- * A `requeueAfterMs` of 0 or less, such as `expiry - now` after the expiry, is the same as `requeue`: a reconciler that always returns it
- * is called no more often than one that always fails. (In controller-runtime 0 means no requeue.)
+ * A `requeueAfterMs` of 0 or less, such as `expiry - now` after the expiry, has the same effect as `requeue`, so a reconciler that always
+ * returns it is not called in a tight loop. (In controller-runtime, 0 means no requeue.)
  */
 export type Result = void | { readonly requeueAfterMs: number } | { readonly requeue: true }
 
 /**
- * Returns how the result requeues its key; a number is the delay in milliseconds.
+ * Returns how a result requeues its key. A number is the delay in milliseconds.
  *
- * @throws {TypeError} for an invalid result of an untyped program, such as a misspelled option, which must not count as no requeue.
+ * @throws {TypeError} for an invalid result, such as an object with a misspelled option, which a reconciler that is not type-checked may
+ * return. Such a result must not count as "no requeue".
  */
 export function requeueOf(result: Result): 'success' | 'requeue' | number {
   if (result === undefined) return 'success'
@@ -44,19 +45,19 @@ function wrongResult(found: string): TypeError {
   return new TypeError(`The reconciler returned ${found}; expected is nothing, { requeueAfterMs: milliseconds } or { requeue: true }.`)
 }
 
-/** The context of a reconcile. */
+/** The second argument of a reconciler. */
 export interface ReconcileContext {
-  /** A client for the API server, whose requests are aborted with `signal`. */
+  /** A client for the API server. Its requests are aborted when `signal` aborts. */
   readonly client: Client
   /**
-   * Reads from the informers, without a request; objects are frozen, and may be older than those of the API server. A list without a
-   * namespace returns the objects of all namespaces that the process watches. A read throws (`PRO_INPUT`) when the cache cannot know
-   * whether an object exists: for a type or namespace that is not watched, and for a key of a namespaced type without a namespace.
+   * Reads objects from the informers, without a request. The objects are frozen, and may be older than those of the API server. A `list`
+   * without a namespace returns objects of all watched namespaces. A read throws `PRO_INPUT` when the cache cannot know whether an object
+   * exists: its type or namespace is not watched, or the key of a namespaced type has no namespace.
    */
   readonly cache: CacheReader
-  /** A logger with the fields of the controller, the object and the reconcile. */
+  /** A logger that adds the controller, the object and the `reconcileID` to each log line. */
   readonly logger: Logger
-  /** Aborts when the reconcile exceeds its time limit, or is still running some time after the shutdown of the process has begun. */
+  /** Aborts when the reconcile exceeds its time limit, or is still running after the grace period of the process's shutdown. */
   readonly signal: AbortSignal
   /** A unique id of this call of the reconciler. */
   readonly reconcileID: string
@@ -66,7 +67,7 @@ export interface ReconcileContext {
 
 export type Reconciler = (request: ReconcileRequest, context: ReconcileContext) => Promise<Result>
 
-/** An error that a retry cannot fix: it is reported once, and the object is not requeued until it changes. */
+/** An error that a retry cannot fix. It is reported once, and the object is not requeued until the next event enqueues it. */
 export class TerminalError extends ProreusError {
   override readonly name: string = 'TerminalError'
 

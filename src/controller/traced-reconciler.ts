@@ -1,4 +1,4 @@
-/** Adds a span to each reconcile when tracing is enabled. */
+/** Records an OpenTelemetry span for each reconcile when tracing is enabled. */
 import { SpanKind } from '@opentelemetry/api'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { Attributes } from '../telemetry/tracing.ts'
@@ -6,7 +6,10 @@ import type { Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { requeueOf } from './reconciler.ts'
 import { markFailed, registeredTracer } from '../telemetry/tracing.ts'
 
-/** Wraps `reconcile` in a span that starts a new trace for each call; without an OpenTelemetry SDK, returns `reconcile` itself. */
+/**
+ * Returns a reconciler that records a span for each call of `reconcile`, in a new trace. Without an OpenTelemetry SDK, it returns
+ * `reconcile` itself.
+ */
 export function traced(controller: string, { group, version, kind }: ResourceType, reconcile: Reconciler): Reconciler {
   const tracer = registeredTracer()
   if (tracer === undefined) return reconcile
@@ -18,7 +21,7 @@ export function traced(controller: string, { group, version, kind }: ResourceTyp
       'reconcile.controller': controller,
       'reconcile.id': reconcileContext.reconcileID,
     }
-    // The span is a root span, because the event that started the worker may be unrelated to this object.
+    // The span is a root span, because the event that woke the worker may be unrelated to this object.
     return tracer.startActiveSpan(`reconcile ${controller}`, { kind: SpanKind.INTERNAL, root: true, attributes }, async (span) => {
       try {
         const result = await reconcile(request, reconcileContext)
@@ -39,7 +42,7 @@ function attributesOf({ namespace, name }: ReconcileRequest): Attributes {
   return { ...(namespace === undefined ? {} : { 'k8s.namespace.name': namespace }), 'k8s.resource.name': name }
 }
 
-/** The value of the label `result` of `controller_runtime_reconcile_total`. */
+/** Returns the value of the label `result` in the metric `controller_runtime_reconcile_total`. */
 function nameOf(result: Result): string {
   const requeue = requeueOf(result)
   return typeof requeue === 'number' ? 'requeue_after' : requeue

@@ -1,4 +1,4 @@
-/** Waits for caches to sync, and logs which ones are missing. */
+/** Waits until informers have synced, and logs which types are missing. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -6,23 +6,23 @@ import type { EventHandler } from '../cache/informer.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 
-/** The parts of an informer that a controller uses. */
+/** The part of the `Informer` interface that a controller uses. */
 export interface WatchedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType
-  /** True when the first list is complete and handlers were notified of its objects. */
+  /** True when the first list is complete, and handlers have been notified of its objects. */
   readonly synced: boolean
   whenSynced(signal?: AbortSignal): Promise<void>
-  /** Returns the function that removes the handler. */
+  /** Adds a handler, and returns a function that removes it. */
   addHandler(handler: EventHandler<T>): () => void
 }
 
-/** The first warning is logged after this time, in which caches of a healthy cluster have synced. */
+/** Time before the first warning. In a healthy cluster, informers sync within this time. */
 const firstWordMs = 5_000
 const nextWordMs = 60_000
 
 /**
- * Resolves with true once all informers have synced, and with false when the signal aborts first. There is no time limit: while a CRD or
- * permission is missing, it keeps waiting, and logs that every minute.
+ * Resolves to true when all informers have synced, and to false when the signal aborts first. There is no time limit: while a CRD or
+ * permission is missing, the function keeps waiting. It logs the missing types after 5 s, and then every minute.
  */
 export async function whenAllSynced(
   informers: readonly WatchedInformer[],

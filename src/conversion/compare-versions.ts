@@ -1,10 +1,13 @@
-/** Compares the fields of two versions: when they are the same, a conversion changes only the apiVersion of an object. */
+/** Compares the fields of two versions. If they are the same, a conversion changes only the apiVersion of an object. */
 import { jsonEqual } from '../api/json.ts'
 import type { JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath } from '../api/field-path.ts'
 
-/** Keywords that determine the shape of a value. Bounds, patterns, rules and defaults restrict values without changing their meaning. */
+/**
+ * The schema keywords that determine which type a value has. Other keywords, such as bounds, patterns, rules and defaults, restrict values
+ * without changing their meaning.
+ */
 const decisive = [
   'type',
   'nullable',
@@ -13,7 +16,7 @@ const decisive = [
   'x-kubernetes-embedded-resource',
 ] as const
 
-/** Returns the paths at which values have different shapes, in the order of the fields. */
+/** Returns the paths at which the types of values differ between the schemas, in the order of the fields. */
 export function differences(a: StructuralSchema, b: StructuralSchema): string[] {
   const found: string[] = []
   compare(a, b, '', found)
@@ -43,8 +46,8 @@ function propertyOf({ properties = {} }: StructuralSchema, key: string): Structu
 }
 
 /**
- * Returns whether one of the enums contains all values of the other: a version may allow fewer values. Different values presumably rename
- * the same things, which needs a converter.
+ * Returns whether one enum contains all values of the other. A version may allow fewer values than another; but if each enum has values of
+ * its own, these are presumably new names for the same things, which need a converter.
  */
 function enumsFit(a: readonly JsonValue[] | undefined, b: readonly JsonValue[] | undefined): boolean {
   if (a === undefined || b === undefined) return true

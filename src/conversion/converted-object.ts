@@ -1,17 +1,21 @@
-/** Builds the whole object from a converter's result: validates its metadata, and applies the schema of the target version. */
+/**
+ * Builds the complete object from a converter's result. It validates the metadata of the result, and applies the schema of the target
+ * version.
+ */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 
-/** The metadata that a converter may change; the API server would reject or revert other changes. */
+/** The fields of the metadata that a converter may change. The API server rejects or reverts changes of other fields. */
 const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 
 /**
- * Returns the converted object: the given apiVersion, kind and metadata of the source, and the result's spec, status, labels and
- * annotations, pruned and defaulted by the schema, as the API server would return it. `dropped` is called with the paths of unknown fields.
+ * Returns the converted object. It has the given apiVersion, the kind and metadata of the source, and the spec, status, labels and
+ * annotations of the converter's result. Like the API server, it prunes unknown fields, whose paths are passed to `dropped`, and applies
+ * the defaults of the schema.
  *
- * @throws {ProreusError} `PRO_INPUT` when the result is not an object, or changes other metadata.
+ * @throws {ProreusError} `PRO_INPUT` when the result is not an object, or changes metadata other than labels and annotations.
  */
 export function completeResult(
   source: JsonObject,

@@ -1,4 +1,4 @@
-/** Converts one object between versions, through the hub, without losing fields. */
+/** `createConverter`: converts objects between the versions of a kind, through the hub version, without losing fields. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { apiVersionOf, groupKindOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
@@ -15,61 +15,64 @@ import { sharedFields } from './shared-fields.ts'
 import { ReportedFields } from './reported-fields.ts'
 import type { TimeSlices } from '../runtime/time-slices.ts'
 
-/** The data of one conversion besides the object. */
+/** The parameters of a conversion other than the object and its target version. */
 export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Called when fields that a version cannot express could not be stored, or were stored and are not restored. */
+  /**
+   * Called when fields that a version cannot express are lost, because they could not be stored in the annotation or are not restored from
+   * it.
+   */
   unkept?(unkept: Unkept): void
-  /** Called with unknown fields in a converter's result, once for each field and `ObjectConverter`. */
+  /** Called when a converter's result contains unknown fields. Each field is reported only once for each `ObjectConverter`. */
   dropped?(dropped: Dropped): void
-  /** The time slices that all objects of the ConversionReview share; a large object takes several. */
+  /** The time slices, which all objects of the ConversionReview share. The conversion of a large object takes several slices. */
   readonly slices?: TimeSlices
-  /** Called when a converter throws and thereby fails the conversion. */
+  /** Called when the conversion fails because a converter throws. */
   readonly threw?: () => void
 }
 
 type UnkeptReason = 'too large' | 'not accepted' | 'not convertible'
 
-/** Fields that a round trip loses. */
+/** Fields that are lost when the object is converted to another version and back. */
 export interface Unkept {
   readonly reason: UnkeptReason
-  /** The fields that identify the object in a log line. */
+  /** The log fields that identify the object. */
   readonly object: object
   readonly text: string
   readonly error?: unknown
 }
 
-/** Unknown fields in a converter's result: misspelled, or copied from the other version. */
+/** Unknown fields in a converter's result. They are misspelled, or copied from the source version. */
 export interface Dropped {
-  /** The fields that identify in a log line the first object with these unknown fields. */
+  /** The log fields that identify the first object with these unknown fields. */
   readonly object: object
   readonly paths: readonly string[]
-  /** The log message, which names the converter. */
+  /** The log message, which names the versions of the converter. */
   readonly text: string
 }
 
 export interface ObjectConverter {
   readonly kind: Kind
-  /** All versions of the kind. The converter converts between any two of them. */
+  /** The names of all versions of the kind. `convert` converts between any two of them. */
   readonly versions: ReadonlySet<string>
   /**
-   * Converts an object to another version. It freezes the object; the result shares parts with the object.
+   * Converts an object to another version. It freezes the object, because the result shares nested objects with it.
    *
-   * @throws {Error} the error that a converter throws; `PRO_INPUT` when the result of a converter is not an object or changes other
-   * metadata than labels and annotations.
+   * @throws {Error} the error that a converter throws; `PRO_INPUT` when the object's kind or a version is unknown, or the result of a
+   * converter is not an object or changes metadata other than labels and annotations.
    */
   convert(object: JsonObject, version: string, call: ConversionCall): Promise<JsonObject>
 }
 
-/** The conversion from the hub to a spoke, or from a spoke to the hub. */
+/** One step of a conversion: from the hub to a spoke, or from a spoke to the hub. */
 interface Step {
   readonly from: string
   readonly to: string
   readonly source: CompiledSchema
   readonly target: CompiledSchema
   readonly apiVersion: string
-  /** Undefined when both versions have the same fields. */
+  /** The converter of this direction; undefined when both versions have the same fields. */
   readonly converter: Convert | undefined
   readonly inverse: Convert | undefined
   readonly reported: ReportedFields
@@ -123,7 +126,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // Fields stored for the object's own version have no meaning.
+  // An annotation with stored fields of the version that the object already has is meaningless.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
@@ -147,8 +150,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Restores stored fields in the result, unless the source would then look different when converted back. Also returns the result converted
- * back.
+ * Restores the fields stored in `text`, unless the object would then look different in the version of the source. Returns the result in the
+ * target version, and `back`, the same object converted back to the version of the source.
  */
 async function restoreInto(
   step: Step,
@@ -175,11 +178,11 @@ async function restoreInto(
   }
 }
 
-/** Converts the result back to the version of the source; undefined when that fails. */
+/** Converts the result of a step back to the version of the source. Returns undefined when that fails. */
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
   const { inverse, from, to, source: target, target: schema, reported } = step
   const apiVersion = source.apiVersion as string
-  // `threw` is not passed on: an exception here does not fail the conversion, and is reported to `unkept` as fields that are lost.
+  // `threw` is omitted: an exception of this converter does not fail the conversion, and is reported to `unkept` instead.
   const { threw: _, ...backCall } = call
   try {
     return await run(
@@ -193,16 +196,16 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
   }
 }
 
-/** One call of a converter: the versions, schemas and converter of one direction. */
+/** The parameters of one call of a converter: the versions, the schemas and the function of one direction. */
 interface Way extends Omit<Step, 'converter' | 'inverse'> {
   readonly converter: Convert
   readonly call: ConversionCall
 }
 
 /**
- * Calls a converter. Whatever the converter's type promises, the object may be incomplete: server-side apply converts objects with only the
- * fields of some managers, to find these fields in the managers' versions. An exception for such an object must not fail the apply; the
- * result then has the fields that both versions have in common.
+ * Calls a converter. Contrary to the static types, the object may be incomplete: to compute `managedFields`, server-side apply converts
+ * objects that contain only the fields of one manager. An exception for an incomplete object must not fail the request, so the result then
+ * contains the fields that both versions have in common.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   const { converter, from, to, call, reported } = way
@@ -243,7 +246,7 @@ function showsSame(a: JsonObject, b: JsonObject): boolean {
   return jsonEqual(a.spec, b.spec) && jsonEqual(a.status, b.status)
 }
 
-/** Returns the fields that identify an object in a log line. */
+/** Returns the log fields that identify an object. */
 export function facts(object: JsonObject): object {
   const { name, namespace } = (object.metadata ?? {}) as { name?: string; namespace?: string }
   return { apiVersion: object.apiVersion, kind: object.kind, namespace, name }

@@ -1,4 +1,4 @@
-/** `defineConversion(kind, { converters })`: declares how objects of a kind are converted between its versions. */
+/** `defineConversion(kind, { converters })`: defines how objects of a kind are converted between its versions. */
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
@@ -8,29 +8,29 @@ import { hasOptions, isAnObject, isBoolean } from '../api/option-checks.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { differences } from './compare-versions.ts'
 
-/** The context of the conversion of one object. */
+/** The second argument of a converter. */
 export interface ConversionContext {
-  /** The version of the object. */
+  /** The version of the object that is converted. */
   readonly from: string
-  /** The requested version. */
+  /** The version of the converter's result. */
   readonly to: string
-  /** Aborts when the API server no longer waits for the response. */
+  /** Aborts when the API server no longer waits for the response to the ConversionReview. */
   readonly signal: AbortSignal
   readonly logger: Logger
 }
 
 type Awaitable<T> = T | Literal | Promise<T | Literal>
 
-/** Labels and annotations that a converter changes. */
+/** The labels and annotations of a converter's result. */
 export interface ConvertedMetadata {
-  /** Default: the labels of the object. */
+  /** All labels of the result. Default: the labels of the object. */
   readonly labels?: Readonly<Record<string, string>> | undefined
-  /** Default: the annotations of the object. */
+  /** All annotations of the result. Default: the annotations of the object. */
   readonly annotations?: Readonly<Record<string, string>> | undefined
 }
 
 type StatusIn<T> = T extends { status?: infer Status } ? NonNullable<Status> : never
-/** The status is optional when it has the same fields in both versions; it is then copied. */
+/** The type of a result's status. A converter may omit the status if its type is the same in both versions; the status is then copied. */
 type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
   ? unknown
   : [StatusIn<From>] extends [StatusIn<To>]
@@ -38,8 +38,8 @@ type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
     : { readonly status: DeepReadonly<StatusIn<To>> | undefined }
 
 /**
- * A converter's result: the spec, in which fields with a default are optional; the status, which is copied if left out and equal in both
- * versions; and labels and annotations to change. All other metadata is copied.
+ * A converter's result. In `spec`, fields with a default are optional. If `status` has the same type in both versions, it may be omitted,
+ * and is then copied. `metadata` contains changed labels and annotations; all other metadata is copied.
  */
 export type Converted<From, To, ToInput extends { spec: unknown }> = {
   readonly spec: DeepReadonly<ToInput['spec']>
@@ -47,15 +47,15 @@ export type Converted<From, To, ToInput extends { spec: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * Never returned, and declared only for the compiler: while it infers the kind, this type makes it infer a literal type for a literal such
- * as 'Running' in a result, instead of string.
+ * Exists only for type inference, and is never returned. While TypeScript infers the kind, this type makes it infer a literal type, instead
+ * of string, for a literal such as 'Running' in a result.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
 
 /**
- * The functions that convert between the stored version (the hub) and one other version (the spoke), in both directions. The objects that
- * they receive are frozen and have the schema's defaults. An integer beyond 2^53, where the schema allows it, is a `bigint`.
+ * The functions that convert objects from a version (the spoke) to the stored version (the hub), and back. The objects that they receive
+ * are frozen, and the defaults of the schema have been applied. An integer beyond 2^53, if the schema allows it, is a `bigint`.
  */
 export interface VersionConverter<K extends Kind, Version extends string> {
   toHub(
@@ -68,15 +68,16 @@ export interface VersionConverter<K extends Kind, Version extends string> {
   ): Awaitable<Converted<Infer<K>, Infer<K, Version>, InferInput<K, Version>>>
 }
 
-/** A converter for each version that is not stored. A version with the same fields as the stored version needs none. */
+/** The converters, by version. A version with the same fields as the stored version needs no converter. */
 export type VersionConverters<K extends Kind> = { readonly [Version in SpokeOf<K>]?: VersionConverter<K, Version> }
 
 export interface ConversionSettings<K extends Kind> {
   readonly converters: VersionConverters<K>
   /**
-   * Default true: fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted object and
-   * restored on the way back, so a client that writes the object in another version loses nothing. See `defineConversion` for the rules.
-   * False: fields that the converters leave out are lost, and each object is converted once instead of there and back.
+   * With true, the default, fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted
+   * object, and restored when the object is converted back. A client that writes the object in another version therefore loses no fields.
+   * See `defineConversion` for the rules. With false, fields that a converter omits are lost, and an object is not converted back after
+   * each conversion.
    */
   readonly lossless?: boolean
 }
@@ -89,38 +90,38 @@ function refuseConversion(kind: Kind, problems: readonly string[]): void {
     throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is not well defined: ${problems.join('; ')}.`)
 }
 
-/** One function of a converter, without its static types. */
+/** A function of a converter, without its static types. */
 export type Convert = (object: JsonObject, context: ConversionContext) => unknown
 
-/** A conversion as the server and the manifests need it. */
+/** A conversion that `defineConversion` returns. The webhook server and the generator of manifests use it. */
 export interface ConversionDefinition {
   readonly kind: Kind
   readonly lossless: boolean
   /**
-   * The converters, keyed by version. Every other version has the same fields as the stored version.
+   * The converters, by version. Versions without a converter have the same fields as the stored version.
    * @internal
    */
   readonly spokes: ReadonlyMap<string, { readonly toHub: Convert; readonly fromHub: Convert }>
 }
 
 /**
- * Defines how a kind's versions are converted. The stored version is the hub: an object is converted from one spoke to another by
- * converting it to the hub first.
+ * Defines how objects are converted between the versions of a kind. The stored version is the hub: an object is converted from one spoke
+ * to another by converting it to the hub first.
  *
- * Converters return spec and status, and optionally changed labels and annotations; all other metadata is copied. They receive whole and
- * incomplete objects (server-side apply converts the fields of one manager), so they must not rely on required fields. An exception fails
- * the whole request; for a list this means that no client can list the kind. Make converters tolerant, and reject invalid objects when they
- * are written, in `validate` of the webhook.
+ * A converter returns spec and status, and optionally changed labels and annotations. All other metadata is copied. It must not rely on
+ * required fields, because it also receives incomplete objects: server-side apply converts the fields of one manager. An exception of a
+ * converter fails the whole request; for a list, this means that no client can list the kind. Converters should therefore be tolerant.
+ * Invalid objects should be rejected when they are written, in `validate` of the webhook.
  *
- * Round trips are lossless (unless `lossless` is false). Each result is converted back, and fields that get lost are stored in the
- * annotation `conversion.GROUP/VERSION`, where VERSION is the version that the object was converted from. On the way back a stored field is
- * restored if
- * - the fields derived from it are unchanged: a change in the other version takes precedence;
- * - the schema of the version accepts it: a forged annotation is no way around the schema;
- * - it changes nothing that the other version shows.
+ * Unless `lossless` is false, round trips are lossless. Each result is converted back. Fields that this round trip loses are stored in the
+ * annotation `conversion.GROUP/VERSION`, where VERSION is the version of the object before its conversion. When the object is converted to
+ * VERSION again, a stored field is restored if
+ * - the fields derived from it are unchanged, because a change in the other version takes precedence;
+ * - the schema of VERSION accepts its value, because users may forge annotations;
+ * - the restored object, converted back, looks the same in the other version.
  *
- * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. Fields beyond that
- * are lost, with a warning in the log and a count in `proreus_conversion_unkept_total`.
+ * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. If there are more,
+ * they are lost, which is logged as a warning and counted in `proreus_conversion_unkept_total`.
  *
  * @example
  * const conversions = defineConversion(cronTab, {
@@ -133,8 +134,8 @@ export interface ConversionDefinition {
  * })
  * export const operator = defineOperator({ name: 'crontab', kinds: [cronTab], conversions: [conversions] })
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when a version has other fields than the stored one and no converter, or when there is a
- * converter for a version that the kind does not have.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when a version has no converter, although its fields differ from those of the stored version,
+ * or when a converter is for a version that the kind does not have.
  */
 export function defineConversion<K extends Kind>(kind: K, settings: ConversionSettings<K>): ConversionDefinition {
   refuseConversion(kind, checkConversion(settings, ''))
@@ -161,7 +162,7 @@ export function defineConversion<K extends Kind>(kind: K, settings: ConversionSe
   return Object.freeze({ kind, lossless, spokes })
 }
 
-/** Returns a sentence of advice for each version that has other fields than the stored one and no converter. */
+/** Returns advice for each version that has no converter, although its fields differ from those of the stored version. */
 export function missingConverters(kind: Kind, spokes: ReadonlyMap<string, unknown> = new Map()): string[] {
   const hub = kind.versions.find(({ storage }) => storage)!
   return kind.versions.flatMap(({ name, schema }) => {

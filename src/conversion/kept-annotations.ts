@@ -1,16 +1,19 @@
-/** The annotations `conversion.GROUP/VERSION`, which store the fields of an object that its version cannot express. */
+/**
+ * The annotations `conversion.GROUP/VERSION`. Each stores the fields of an object in VERSION that the object's current version cannot
+ * express.
+ */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import { maxAnnotationBytes } from '../api/object-meta.ts'
 
 /**
- * Maximum size of the annotation for each version. All annotations of an object have at most 256 KiB, of which others, such as kubectl's
- * last-applied configuration, need their share.
+ * Maximum size in bytes of the annotation for each version. All annotations of an object together have at most 256 KiB, and other
+ * annotations, such as kubectl's last-applied configuration, also need space.
  */
 export const maxKeptBytes = 64 * 1024
 
-/** The metadata without these annotations, and the values of these annotations, keyed by version. */
+/** The metadata without the annotations `conversion.GROUP/VERSION`, and the values of these annotations by version. */
 interface TakenAnnotations {
   readonly metadata: JsonObject | undefined
   readonly texts: Map<string, string>
@@ -20,7 +23,7 @@ export function keptAnnotation({ group }: Pick<Kind, 'group'>, version: string):
   return `conversion.${group}/${version}`
 }
 
-/** Removes these annotations for all versions of the kind. Returns the metadata unchanged when there are none. */
+/** Removes the annotations `conversion.GROUP/VERSION` for all versions of the kind. Returns the same metadata when there are none. */
 export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined): TakenAnnotations {
   const texts = new Map<string, string>()
   if (!isObject(metadata)) return { metadata: undefined, texts }
@@ -40,7 +43,10 @@ export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined)
   return { metadata: Object.keys(rest).length === 0 ? others : { ...others, annotations: rest }, texts }
 }
 
-/** Adds such annotations as far as there is room; returns the versions whose annotation was too large. */
+/**
+ * Adds the annotations `conversion.GROUP/VERSION` with the values `texts`, if their sizes are within the limits. `unkept` contains the
+ * versions whose annotations were too large.
+ */
 export function putKeptAnnotations(
   kind: Kind,
   metadata: JsonObject | undefined,

@@ -1,6 +1,6 @@
 /**
- * Finds the fields of an object that another version cannot express, by comparing the object with the result of converting it there and
- * back; and restores them.
+ * Finds the fields of an object that another version cannot express, and restores them. To find them, the object is compared with the
+ * result of its round trip (its conversion to the other version and back).
  */
 import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -9,17 +9,20 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 
 /**
- * A tree with the structure of the object. A leaf has the value to restore (absent when the field was absent), and a digest of the value
- * that the round trip returned instead (absent when the field was absent there). Unlike a list of paths, a tree visits each part of an
- * object at most once.
+ * The stored fields of an object, as a tree with the structure of the object. A leaf contains `value`, the value to restore, and `shown`, a
+ * digest of the value after the round trip. Each is absent when the field was absent. Unlike a list of paths, a tree is applied by visiting
+ * each value of the object at most once.
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }
-  /** Items of a list with `listType: map`, by their keys. */
+  /** The changed items of a list with `x-kubernetes-list-type: map`, each with the values of its keys. */
   | { readonly items: readonly (readonly [JsonValue[], KeptFields])[] }
   | { readonly value?: JsonValue; readonly shown?: string }
 
-/** Returns the changes that turn `shown`, the result of the round trip, into `original`; undefined when they are equal. */
+/**
+ * Returns the fields to store, with which `shown`, the result of the round trip, can be changed to `original`; undefined when the two are
+ * equal.
+ */
 export function findKeptFields(
   shown: JsonValue | undefined,
   original: JsonValue | undefined,
@@ -62,14 +65,14 @@ function keptInListMap(
   return items.length === 0 ? undefined : { items }
 }
 
-/** Paths that must not be restored, because the schema rejects their values. */
+/** Paths at which stored fields must not be restored, because the schema rejects the values. */
 type Refused = readonly string[]
 
 const absent = Symbol('absent')
 
 /**
- * Returns `value` with the stored fields restored, except where `value` differs from the digest in `kept`: there a client has changed the
- * field since. Returns `value` itself when nothing is restored. `kept` may be anything: malformed parts are ignored.
+ * Returns `value` with the fields that `kept` stores. A field whose value does not match its digest in `kept` is not restored, because a
+ * client has changed it since. Returns `value` itself when nothing is restored. `kept` is not trusted: its malformed nodes are ignored.
  */
 export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
   const restored = restore(value, kept, schema, '', refused)
@@ -134,7 +137,10 @@ function restoreItems(
   return copy ?? list
 }
 
-/** `spec.list[0].a` is within `spec.list`, `spec.list[0]` and `spec`, but not within `spec.li`. */
+/**
+ * Returns whether `path` is `place` or is below it: `spec.list[0].a` is within `spec.list`, `spec.list[0]` and `spec`, but not within
+ * `spec.li`.
+ */
 function isWithin(path: string, place: string): boolean {
   return path.startsWith(place) && (path.length === place.length || path[place.length] === '.' || path[place.length] === '[')
 }
@@ -152,14 +158,14 @@ function identityOf(item: JsonValue | undefined, keys: readonly string[]): JsonV
   return keys.map((key) => (isObject(item) ? (getOwn(item, key) ?? null) : null))
 }
 
-/** Returns whether both lists have the same items by key, in the same order and without duplicates. */
+/** Returns whether both lists have items with the same keys, in the same order and without duplicates. */
 function haveSameItems(a: readonly JsonValue[], b: readonly JsonValue[], keys: readonly string[]): boolean {
   if (a.length !== b.length) return false
   const identities = a.map((item) => canonicalJson(identityOf(item, keys)))
   return new Set(identities).size === a.length && b.every((item, index) => canonicalJson(identityOf(item, keys)) === identities[index])
 }
 
-/** Returns a digest of the value. It has 128 bits, enough to rule out collisions. */
+/** Returns a digest of the value. Its 132 bits (22 characters of base64) are enough to rule out collisions. */
 function digestOf(value: JsonValue): string {
   return hash('sha256', canonicalJson(value), 'base64url').slice(0, 22)
 }

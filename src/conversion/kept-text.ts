@@ -1,6 +1,6 @@
 /**
- * Writes and reads stored fields as the value of an annotation. The value is hostile input: every user who may write the object may write
- * the annotation.
+ * Serializes stored fields to the value of an annotation, and reads them back. The value is not trusted: every user who may write the
+ * object may also write the annotation.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
@@ -12,7 +12,10 @@ import { maxKeptBytes } from './kept-annotations.ts'
 import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
 import type { KeptFields } from './kept-fields.ts'
 
-/** Returns, as JSON, the fields in which `back` differs from `original`; undefined when there are none. */
+/**
+ * Returns the fields in which `back`, the result of a round trip, differs from `original`, serialized as JSON; undefined when they are
+ * equal.
+ */
 export function writeKeptFields(back: JsonObject, original: JsonObject, schema: StructuralSchema): string | undefined {
   const fields: { [key: string]: KeptFields } = {}
   for (const part of ['spec', 'status'] as const) {
@@ -22,7 +25,7 @@ export function writeKeptFields(back: JsonObject, original: JsonObject, schema: 
   return fields.spec === undefined && fields.status === undefined ? undefined : stringifyJson({ fields })
 }
 
-/** Parses the value of an annotation; returns undefined when `writeKeptFields` could not have written it. */
+/** Parses the value of an annotation. Returns undefined when `writeKeptFields` cannot have written it. */
 export function readKeptFields(text: string): JsonObject | undefined {
   if (text.length > maxKeptBytes) return undefined
   try {
@@ -35,8 +38,9 @@ export function readKeptFields(text: string): JsonObject | undefined {
 }
 
 /**
- * Returns the object with those stored fields that still apply and that the schema accepts, and the paths of those that it rejects. The API
- * server validates an object only in the version in which a client sends it, so it would never validate values from an annotation.
+ * Restores the stored fields that the schema accepts, unless a client has changed them since. Returns the object with these fields, and the
+ * paths of the fields that the schema rejects. The schema is checked here, because the API server validates an object only in the version
+ * in which a client sends it, and therefore never validates values from an annotation.
  */
 export function restoreWhatFits(
   object: JsonObject,

@@ -1,14 +1,18 @@
-/** Remembers the fields that were reported, because a converter makes the same mistake for every object. */
+/** `ReportedFields`: stores which fields have been reported, because a converter usually makes the same mistake for every object. */
 
 /**
- * Maximum number of reported fields. Without a limit, a converter that copies users' map keys as field names would cause endless reports.
+ * Maximum number of reported fields. Without a limit, a converter that copies users' map keys as field names would cause new reports again
+ * and again.
  */
 const maxReported = 100
 
 export class ReportedFields {
   readonly #reported = new Set<string>()
 
-  /** Returns the paths that were not reported for the version yet; indexes of items are ignored. After 100 paths it returns none. */
+  /**
+   * Returns those of `paths` that have not been reported for the version yet, and marks them as reported. Indexes of items are ignored.
+   * After `maxReported` paths, it returns none.
+   */
   newPaths(version: string, paths: readonly string[]): readonly string[] {
     return paths.filter((path) => {
       const field = `${version} ${path.replaceAll(/\[\d+\]/g, '[]')}`

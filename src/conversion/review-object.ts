@@ -1,4 +1,6 @@
-/** Parses one object of a ConversionReview: in slices if it is large, and not at all if it exceeds the limits. */
+/**
+ * Parses one object of a ConversionReview. A large object is parsed in time slices, and an object that exceeds the limits is not parsed.
+ */
 import { messageOf } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { JsonReader, parseJsonBytes } from '../api/json-reader.ts'
@@ -8,23 +10,27 @@ import { MalformedConversionReview } from './review-scan.ts'
 import type { TimeSlices } from '../runtime/time-slices.ts'
 
 /**
- * Maximum number of values in one object: an object of 1.5 MiB, the limit of etcd, has this many values when each takes fifteen bytes with
- * its name; objects that people write have fewer. There is a limit because a converter's work on one object cannot be divided into time
- * slices.
+ * Maximum number of fields and items in one object. An object of 1.5 MiB, the limit of etcd, has about this many if each takes fifteen
+ * bytes including its name; hand-written objects have fewer. The number is limited, because the work of a converter on one object cannot be
+ * divided into time slices.
  */
 export const maxObjectValues = 100_000
-/** Above this number of values `JSON.parse` takes longer than a slice. */
+/** An object with more fields and items than this is parsed in slices, because `JSON.parse` would take longer than a time slice. */
 const parsedAtOnce = 10_000
-/** Number of values that are parsed in about a millisecond. */
+/** Number of fields and items that are parsed in about a millisecond. */
 const readAtATime = 1000
 
-/** Returns the limit that an object exceeds, as the predicate of a sentence; undefined when it exceeds none. */
+/** Returns which limit an object exceeds, e.g. `has more than 100000 values (fields and items)`; undefined when it exceeds none. */
 export function excessOf({ values, levels }: Pick<ScannedObject, 'values' | 'levels'>): string | undefined {
   if (levels > maxNesting) return `has more than ${maxNesting} levels of nesting`
   return values > maxObjectValues ? `has more than ${maxObjectValues} values (fields and items)` : undefined
 }
 
-/** @throws {MalformedConversionReview} when the bytes are not JSON. */
+/**
+ * Parses an object of a ConversionReview, in time slices if it is large.
+ *
+ * @throws {MalformedConversionReview} when the bytes are not JSON.
+ */
 export async function readObject({ index, bytes, values }: ScannedObject, slices: TimeSlices): Promise<JsonObject> {
   try {
     return (values <= parsedAtOnce ? parseJsonBytes(bytes) : await readInSlices(bytes.toString(), slices)) as JsonObject

@@ -1,52 +1,54 @@
 /**
- * Finds the objects in the JSON of a ConversionReview without parsing them: `JSON.parse` of a long list would block the event loop for the
- * whole time, whereas each object can be parsed, converted and serialized in a time slice of its own.
+ * Finds the objects in the JSON of a ConversionReview without parsing them. `JSON.parse` of a long list would block the event loop, whereas
+ * each object can be parsed, converted and serialized in its own time slice.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, scanValue } from '../api/json-bytes.ts'
 import type { TimeSlices } from '../runtime/time-slices.ts'
 
-/** The body is not a ConversionReview; the message for the client names the error. */
+/** Thrown when the body of a request is not a ConversionReview. The message, which is sent to the client, names the error. */
 export class MalformedConversionReview extends Error {
   override readonly name = 'MalformedConversionReview'
 }
 
 /**
- * Maximum size of an object, which also limits the scan of one value. Objects of an API server are smaller: it accepts requests up to 3
- * MiB, and etcd 1.5 MiB.
+ * Maximum size of an object in bytes, which also limits the scan of any value. Objects of an API server are smaller: it accepts requests of
+ * at most 3 MiB, and etcd of at most 1.5 MiB.
  */
 const maxObjectBytes = 8 * 1024 * 1024
-/** Maximum size of a review without its objects, which is parsed at once: it has a uid, a version and some names. */
+/**
+ * Maximum size of a review without its objects in bytes. This envelope contains a uid, a version and some names, and is parsed in one step.
+ */
 const maxEnvelopeBytes = 64 * 1024
-/** Maximum number of consecutive white-space characters; an indented review has some hundred. */
+/** Maximum number of consecutive white-space characters. An indented review has at most some hundred. */
 const maxSpaces = 64 * 1024
-/** Maximum number of fields of an object in the envelope; a review has three fields, as has its request. */
+/** Maximum number of fields of a scanned JSON object. A review has three fields, and so has its request. */
 const maxFields = 32
 
-/** The bytes of an object, and its number of values, because parsed values take ten times the memory of their JSON. */
+/** An object that is not parsed yet. `values` is counted, because parsed values take ten times the memory of their JSON. */
 export interface ScannedObject {
-  /** Its index in the list. */
+  /** The index of the object in the list `request.objects`. */
   readonly index: number
   readonly bytes: Buffer
-  /** Number of fields and items at all levels: opening brackets and commas. */
+  /** Number of fields and items at all levels, counted as opening brackets and commas. */
   readonly values: number
-  /** Levels of nesting. */
+  /** Number of levels of nesting. */
   readonly levels: number
 }
 
 export interface ScannedReview {
-  /** The review as JSON, with an empty list in place of the objects. */
+  /** The parsed review, with an empty list instead of its objects. */
   readonly envelope: JsonValue
   readonly objects: ObjectList
 }
 
 /**
- * The objects of a review. Each iteration scans the body again, because storing the positions of millions of objects would take more memory
- * than their JSON.
+ * The objects of a review that are not parsed yet. Each iteration scans the body again, because the positions of millions of objects would
+ * take more memory than the objects' JSON.
  */
 export class ObjectList implements Iterable<ScannedObject> {
   readonly length: number
-  /** The largest number of values and the largest size among all objects, not necessarily of the same object. */
+  /** The largest number of values and the largest size of all objects. The two maxima may belong to different objects. */
   readonly heaviest: { readonly values: number; readonly bytes: number }
   readonly #body: Buffer
   readonly #start: number
@@ -64,7 +66,11 @@ export class ObjectList implements Iterable<ScannedObject> {
   }
 }
 
-/** @throws {MalformedConversionReview} */
+/**
+ * Parses the envelope of a review, and finds its objects.
+ *
+ * @throws {MalformedConversionReview} when the body is not JSON, or a limit is exceeded.
+ */
 export async function scanReview(body: Buffer, slices: TimeSlices): Promise<ScannedReview> {
   const scan = new Scan(body)
   let objects = new ObjectList(body, 0, 0, { values: 0, bytes: 0 })
@@ -89,8 +95,8 @@ export async function scanReview(body: Buffer, slices: TimeSlices): Promise<Scan
 }
 
 /**
- * Returns an object with only `apiVersion`, `kind`, `metadata.namespace` and `metadata.name` of an unparsed object, for a message about an
- * object that exceeds the limits. Missing and malformed fields are left out.
+ * Returns only `apiVersion`, `kind`, `metadata.namespace` and `metadata.name` of an unparsed object, for a message about an object that
+ * exceeds the limits. Missing and malformed fields are omitted.
  */
 export async function identityOf(bytes: Buffer): Promise<JsonObject> {
   const scan = new Scan(bytes)
@@ -113,7 +119,7 @@ export async function identityOf(bytes: Buffer): Promise<JsonObject> {
 }
 
 class Scan {
-  /** Number of values in the last skipped value. */
+  /** Number of fields and items in the value that was skipped last. */
   values = 0
   levels = 0
   readonly #body: Buffer
@@ -128,7 +134,7 @@ class Scan {
     return this.#at
   }
 
-  /** Returns the next byte that is not white space; NaN at the end. */
+  /** Skips white space, and returns the byte after it; NaN at the end of the body. */
   next(): number {
     const body = this.#body
     const limit = this.#at + maxSpaces
@@ -140,7 +146,10 @@ class Scan {
     return byte ?? Number.NaN
   }
 
-  /** Calls `value` at the value of each field of the object that begins here; `value` must skip it. */
+  /**
+   * Scans the JSON object at the current position. `value` is called for each field, at the position of the field's value, which it must
+   * skip.
+   */
   async object(value: (key: string) => void | Promise<void>): Promise<void> {
     this.#expect(openBrace)
     const seen = new Set<string>()
@@ -157,7 +166,7 @@ class Scan {
     this.#expect(closeBrace)
   }
 
-  /** Scans the objects of the list that begins here. */
+  /** Scans the list of objects at the current position. */
   async list(slices: TimeSlices): Promise<ObjectList> {
     this.#expect(openBracket)
     const start = this.#at
@@ -179,7 +188,7 @@ class Scan {
     return new ObjectList(this.#body, start, length, heaviest)
   }
 
-  /** Returns the next object of a list that was scanned before. */
+  /** Returns the next object of a list that `list` has scanned before. */
   item(index: number): ScannedObject {
     this.#takes(comma)
     this.next()
@@ -188,14 +197,14 @@ class Scan {
     return { index, bytes: this.#body.subarray(from, this.#at), values: this.values, levels: this.levels }
   }
 
-  /** Skips a field of the envelope. */
+  /** Skips the value of a field of the envelope. */
   skipField(): void {
     if (!this.skip(maxEnvelopeBytes)) throw largeEnvelope()
   }
 
   /**
-   * Skips one value, and counts its values; returns false when it is longer than `maxBytes`. Syntax errors are not detected here, but by
-   * `JSON.parse`.
+   * Skips one value, and counts its fields and items. Returns false when the value is longer than `maxBytes`. Syntax errors are not
+   * detected by the scan, but later by `JSON.parse`.
    */
   skip(maxBytes: number): boolean {
     const { length } = this.#body
@@ -209,7 +218,7 @@ class Scan {
     return true
   }
 
-  /** Returns the string that begins here. */
+  /** Returns the string at the current position. */
   text(): string {
     const start = this.#at
     if (this.next() !== quote || !this.skip(maxEnvelopeBytes)) throw notJson('the name of a field is malformed')

@@ -1,4 +1,4 @@
-/** The ConversionReview of `apiextensions.k8s.io/v1`: from the bytes of a request to the serialized response. */
+/** Processes a ConversionReview of `apiextensions.k8s.io/v1`, from the bytes of the request to the serialized response. */
 import { messageOf } from '../api/errors.ts'
 import { groupKindOf, parseApiVersion } from '../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -12,7 +12,7 @@ import type { ObjectList } from './review-scan.ts'
 import { MalformedConversionReview, identityOf, scanReview } from './review-scan.ts'
 import type { TimeSlices } from '../runtime/time-slices.ts'
 
-/** A ConversionReview with a parsed envelope and unparsed objects. */
+/** A ConversionReview whose objects are not parsed yet. */
 export interface ConversionRequest {
   readonly uid: string
   readonly desiredAPIVersion: string
@@ -21,34 +21,36 @@ export interface ConversionRequest {
 }
 
 /**
- * A response as JSON in pieces, to be written one after the other. They are buffers, because their memory is outside the JavaScript heap.
+ * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because these are stored outside the
+ * JavaScript heap.
  */
 export interface ConversionAnswer {
   readonly pieces: readonly Buffer[]
   readonly failed: boolean
 }
 
-/** Number of failed objects that are named and logged as errors; the others are counted. */
+/** Maximum number of failed objects that the response names, and that are logged as errors. Further failures are only counted. */
 const maxNamed = 3
 /**
- * After this many failures the other objects are not converted: explaining the failures of millions of objects takes longer than converting
- * them.
+ * After this many failures, the remaining objects are not converted, because formatting the errors of millions of objects would take longer
+ * than converting them.
  */
 const maxFailed = 1000
 /** Number of bytes that are scanned in about a millisecond. */
 const scannedAtOnce = 512 * 1024
-/** Pieces of a response are joined up to this length, because each write has a cost. */
+/** Minimum length of a piece of the response, in UTF-16 units. Shorter pieces are joined, because each write takes time. */
 const pieceLength = 64 * 1024
 
 /**
- * Parses a ConversionReview except for its objects.
+ * Parses the envelope of a ConversionReview. It finds the objects, but does not parse them.
  *
  * @throws {MalformedConversionReview} when the body is not a ConversionReview.
  */
 export async function decodeConversionReview(body: Buffer | undefined, slices: TimeSlices): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
-  // Several reviews may arrive in the same turn of the event loop, and scanning for the end of one object may take a slice.
+  // The scan of a large review begins in a new time slice, because several reviews may arrive in the same iteration of the event loop, and
+  // the scan of one large object may take a whole slice.
   if (body.length > scannedAtOnce) await slices.next()
   const { envelope, objects } = await scanReview(body, slices)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
@@ -66,15 +68,15 @@ export async function decodeConversionReview(body: Buffer | undefined, slices: T
   return { uid, desiredAPIVersion, body, objects }
 }
 
-/** Finds the converter of an object by its group and kind. */
+/** Returns the converter for objects of a group and kind; undefined when there is none. */
 type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConverter | undefined
 
-/** Called once for each object; `failed` is true when it could not be converted. */
+/** Called once for each object. `failed` is true when the object could not be converted. */
 type ObjectConverted = (failed: boolean) => void
 
 /**
- * Converts the objects of a review one after the other, in slices. After a failure the other objects are converted as well, because the
- * response names all failures; according to the API a response with a failure contains no objects.
+ * Converts the objects of a review one after the other, in time slices. After a failure, the remaining objects are converted as well,
+ * because the response names the first failures and counts the others. According to the API, a response with a failure contains no objects.
  *
  * @throws {MalformedConversionReview} when an object is not JSON.
  * @throws the reason of the call's signal when it aborts.
@@ -93,9 +95,9 @@ export async function answerConversion(
   let piece = `${beginningOf(request.uid)}"convertedObjects":[`
   let separator = ''
   for (const scanned of request.objects) {
-    // The previous object may have taken so long that the API server no longer waits.
+    // The conversion of the previous object may have taken so long that the API server no longer waits for the response.
     call.signal.throwIfAborted()
-    // Scanning for the end of a large object takes a time slice.
+    // Scanning the next object, if it is large, takes a time slice.
     await slices.next()
     let object: JsonObject = {}
     try {
@@ -131,7 +133,7 @@ export async function answerConversion(
   return { pieces, failed: false }
 }
 
-/** Returns a response with an error and no objects. */
+/** Returns a response that contains an error and no objects. */
 export function failedConversion(uid: string, message: string, code = 500, reason = 'InternalError'): ConversionAnswer {
   return { pieces: [Buffer.from(`${beginningOf(uid)}"result":${JSON.stringify(failure(code, reason, message))}}}`)], failed: true }
 }
@@ -140,7 +142,7 @@ function beginningOf(uid: string): string {
   return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":${JSON.stringify(uid)},`
 }
 
-/** `CronTab.example.com "namespace/name" (v1beta1)`. */
+/** Formats an object for a message, e.g. `CronTab.example.com "namespace/name" (v1beta1)`. */
 function describe(object: JsonObject): string {
   const { apiVersion, kind, metadata } = object
   const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '')

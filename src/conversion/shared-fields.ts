@@ -1,11 +1,12 @@
-/** Copies the fields that two versions have in common, for an incomplete object that a converter cannot convert. */
+/** Copies the fields that two versions have in common. This is the fallback for an incomplete object that a converter cannot convert. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, setOwn } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { differences } from './compare-versions.ts'
 
 /**
- * Returns the fields that have the same path and shape in both schemas; of an object with different fields, those that both schemas have.
+ * Returns the fields that have the same path and type in both schemas. If both schemas declare an object at a path, its common fields are
+ * returned.
  */
 export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
   const shared: JsonObject = {}
@@ -25,7 +26,7 @@ function sharedValue(value: JsonValue, from: StructuralSchema, to: StructuralSch
   return value.map((item) => (isObject(item) ? sharedFields(item, from.items!, to.items!) : item))
 }
 
-/** Returns whether both schemas identify the items of the list by the same keys; the other fields of items may then differ. */
+/** Returns whether both schemas identify the items of a list by the same keys. Items can then be reduced to their common fields. */
 function haveSameKeys(from: StructuralSchema, to: StructuralSchema): boolean {
   const [keys, others] = [from['x-kubernetes-list-map-keys'], to['x-kubernetes-list-map-keys']]
   return keys !== undefined && others !== undefined && keys.join() === others.join() && from.items !== undefined && to.items !== undefined

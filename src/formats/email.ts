@@ -1,4 +1,7 @@
-/** Email addresses, as Go's `mail.ParseAddress` accepts them (RFC 5322): `a@b.c`, `Name <a@b.c>`, `"quoted"@b.c`, but not groups. */
+/**
+ * Checks of email addresses, which accept the same strings as Go's `mail.ParseAddress` (RFC 5322): `a@b.c`, `Name <a@b.c>`, `"quoted"@b.c`,
+ * but not groups.
+ */
 import { isAddress } from './network.ts'
 
 const atomCharacter = String.raw`[A-Za-z0-9!#$%&'*+/=?^_\x60{|}~\-\u0080-\uffff]`
@@ -11,11 +14,12 @@ const addressSpec = `(?:${dotAtom}|${quotedString})@${space}(?:${dotAtom}|${doma
 const trailer = `(?:[ \\t]|${comment})*`
 
 const plainAddress = new RegExp(`^${space}${addressSpec}${trailer}$`)
-// The pattern matches one character at a time. There is only one way to match a display name, so the pattern cannot backtrack.
+// Each repetition matches one character, quoted string or comment. A display name can be matched in only one way, so the pattern cannot
+// backtrack.
 const displayName = `(?:[ \\t]|${quotedString}|${comment}|${atomCharacter}|\\.)*`
 const namedAddress = new RegExp(`^${displayName}<${space}${addressSpec}${space}>${trailer}$`)
 
-/** Maximum length of an address, which limits the work of the patterns. It is longer than any mail system accepts. */
+/** Maximum length of an address. It limits the time that the patterns take, and exceeds what any mail system accepts. */
 const maxLength = 1024
 
 export function isEmail(text: string): boolean {

@@ -1,18 +1,18 @@
 /**
- * `format`: the formats that kube-apiserver validates, each according to the rules of its parser (Go's net, net/url, net/mail and time,
- * govalidator). Unknown formats are ignored.
+ * `format`: the formats that kube-apiserver validates, each with the rules of the parser that it uses (Go's net, net/url, net/mail and
+ * time, govalidator). Unknown formats are ignored.
  */
 import { isEmail } from './email.ts'
 import { isCidr, isHostname, isIpv4, isIpv6, isMac, isRequestUri } from './network.ts'
 import { isDate, isDateTime, isDuration } from './time.ts'
 
 export interface Format {
-  /** The name as in the schema, for messages. */
+  /** The name of the format as the schema writes it, for messages. */
   readonly name: string
   test(text: string): boolean
 }
 
-/** Returns the format of a string; undefined when there is no format or it is unknown. Hyphens in the name are ignored. */
+/** Returns the format with this name, or undefined when the name is absent or unknown. Hyphens in the name are ignored. */
 export function formatOf(name: string | undefined): Format | undefined {
   const test = name === undefined ? undefined : checks.get(name.replaceAll('-', ''))
   return name === undefined || test === undefined ? undefined : { name, test }
@@ -53,7 +53,7 @@ function matches(pattern: RegExp): (text: string) => boolean {
   return (text) => pattern.test(text)
 }
 
-/** Removes hyphens and white space as RE2 defines it: ISBNs may contain them anywhere. */
+/** Removes hyphens and white space (as RE2 defines it), because an ISBN may contain them anywhere. */
 function bookNumber(text: string): string {
   return text.replace(/[\t\n\f\r -]+/g, '')
 }
@@ -72,7 +72,7 @@ function isIsbn13(text: string): boolean {
   return sum % 10 === 0
 }
 
-/** Checks the number ranges of card issuers and the check digit (Luhn). */
+/** Checks that the number is in a range of a card issuer, and that its check digit (Luhn) is correct. */
 function isCreditCard(text: string): boolean {
   const number = text.replace(/[^0-9]+/g, '')
   const issued =

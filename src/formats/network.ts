@@ -1,14 +1,14 @@
-/** IP addresses, host names and URIs, as Go's `net` and `net/url` accept them. */
+/** Checks of IP addresses, host names and URIs, which accept the same strings as Go's `net` and `net/url`. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
-/** Returns true when Go's `net.ParseIP` accepts the string: unlike Node.js it accepts no zones. */
+/** Returns true when Go's `net.ParseIP` accepts the string. Unlike Node.js, it accepts no zone (`fe80::1%eth0`). */
 export function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
 /**
- * Accepts IPv4 addresses. These include IPv4 addresses in IPv6 notation, which contain dots, and numbers with leading zeros, which
- * Kubernetes still reads as decimal.
+ * Accepts IPv4 addresses, also in IPv6 notation (`::ffff:1.2.3.4`), and with leading zeros, which Kubernetes still reads as decimal
+ * numbers.
  */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(withoutLeadingZeros(text))
@@ -22,7 +22,7 @@ export function isIpv6(text: string): boolean {
   return isAddress(text) && text.includes(':')
 }
 
-/** Accepts a CIDR: `address/bits`. */
+/** Accepts a CIDR in the notation `address/bits`. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf('/')
   const address = withoutLeadingZeros(text.slice(0, Math.max(slash, 0)))
@@ -45,20 +45,21 @@ const letterOrDash = String.raw`[a-zA-Z0-9\-\p{S}\p{L}]`
 const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
-/** Accepts host names with kube-openapi's pattern for RFC 1034, which also accepts letters of any script and symbols. */
+/** Accepts host names with kube-openapi's pattern for RFC 1034, which also accepts symbols and the letters of any script. */
 export function isHostname(text: string): boolean {
-  // The length limits come first: they bound the work of the pattern.
+  // The length limits are checked first, because they limit the time that the pattern takes.
   return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)
 }
 
-// These patterns match invalid characters, because a pattern for valid ones would need memory.
+// These patterns search for an invalid character or escape sequence. A pattern that matches a whole valid string would need memory in
+// proportion to the string's length.
 const invalidEscape = /%(?![0-9a-f]{2})/i
 const invalidInUser = /[^A-Za-z0-9\-._:~!$&'()*+,;=%@]/
 const invalidInHost = /[^A-Za-z0-9\-._~!$&'()*+,;=\]<>":%\u0080-\uffff]|%(?!25|[89a-f][0-9a-f])/i
 
-/** Accepts an absolute URI or an absolute path, as Go's `url.ParseRequestURI`. */
+/** Accepts an absolute URI or an absolute path, like Go's `url.ParseRequestURI`. */
 export function isRequestUri(text: string): boolean {
-  // Go rejects only the control characters of ASCII.
+  // Go rejects ASCII control characters, but no others.
   if (text === '' || hasControlCharacter(text)) return false
   if (text === '*') return true
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0]
@@ -78,7 +79,10 @@ function hasControlCharacter(text: string): boolean {
   return false
 }
 
-/** In http and https URLs, where Go is stricter, the host may contain no colon except that of the port. */
+/**
+ * Checks the authority of a URL (`user@host:port`). In http and https URLs (`isWeb`), where Go is stricter, the host may contain no colon
+ * except the one before the port.
+ */
 function isAuthority(authority: string, isWeb: boolean): boolean {
   const at = authority.lastIndexOf('@')
   if (at >= 0) {

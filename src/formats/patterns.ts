@@ -7,8 +7,8 @@ export interface Pattern {
 }
 
 /**
- * Compiles a pattern. RE2 is implemented by re2js. A pattern that has the same meaning to the native engine, and cannot make it backtrack
- * excessively, runs there, which is ten times as fast.
+ * Compiles a pattern for RE2, as implemented by re2js. If a pattern has the same meaning in the JavaScript engine, and cannot make it
+ * backtrack excessively, it is compiled for that engine, which is ten times as fast.
  *
  * @throws when RE2 rejects the pattern.
  */
@@ -17,7 +17,7 @@ export function compilePattern(source: string): Pattern {
   return { source, test: (text) => expression.test(text) }
 }
 
-/** Returns RE2's error for a pattern; undefined if it is valid. */
+/** Returns RE2's error message for a pattern; undefined if the pattern is valid. */
 export function patternProblem(source: string): string | undefined {
   try {
     RE2JS.compile(source)
@@ -27,19 +27,19 @@ export function patternProblem(source: string): string | undefined {
   }
 }
 
-/** Worst-case effort of a backtracking engine for a part of a pattern. */
+/** The worst-case effort of a backtracking engine for one part of a pattern. */
 interface Effort {
-  /** Number of ways to match the part at one place, without counting unbounded repetition. */
+  /** Number of ways to match the part at one position of the string, without counting unbounded repetition. */
   readonly ways: number
-  /** Maximum number of characters that each way examines. */
+  /** Maximum number of characters that are examined in each of the `ways`. */
   readonly width: number
-  /** Number of unbounded repetitions in the part. */
+  /** Number of unbounded repetitions (`*`, `+`, `{n,}`) in the part. */
   readonly unbounded: number
 }
 
 /**
- * Maximum number of steps of the native engine at each place in the string, and in total for an anchored pattern, which is tried at only
- * one place.
+ * Maximum number of steps of the JavaScript engine at each position of the string. `maxSteps` applies instead to an anchored pattern
+ * without unbounded repetition, because it is tried at only one position.
  */
 const maxStepsPerPlace = 256
 const maxSteps = 16_384
@@ -47,9 +47,9 @@ const maxSteps = 16_384
 const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
 
 /**
- * Reports whether RE2 and the native engine agree on a pattern and the native engine is linear on it. The test is conservative. It accepts
- * only ASCII literals, plain classes, `\d` and `\w`, groups without repetition, and at most one unbounded repetition, for which the pattern
- * must be anchored: otherwise it would be tried again at each place.
+ * Reports whether a pattern has the same meaning in RE2 and the JavaScript engine, and takes linear time in the latter. The check is
+ * conservative. It accepts only ASCII literals, simple character classes, `\d`, `\w`, groups without repetition, and at most one unbounded
+ * repetition. A pattern with an unbounded repetition must be anchored, because the engine would otherwise try it again at each position.
  */
 export function isSimple(source: string): boolean {
   const anchored = source.startsWith('^')
@@ -67,7 +67,7 @@ interface Parser {
   at: number
 }
 
-// Characters that are literals in both engines, inside and outside of classes.
+// Characters that are literals in both engines, inside and outside of character classes.
 const literal = /[A-Za-z0-9_ ,:;/@%=<>!&~"'`#-]/y
 const escape = /\\[.+*?()[\]{}|^$\\/dw]/y
 const characterClass = /\[-?(?:(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])|[A-Za-z0-9_ .,:;/@+*%=<>!~"'`#$?(){}|]|\\[-./dw])+-?\]/y
@@ -81,7 +81,7 @@ function take(parser: Parser, expression: RegExp): RegExpExecArray | undefined {
   return match
 }
 
-/** Parses as much of the pattern as is simple. The caller checks the position to see whether anything remains. */
+/** Parses from the current position up to a `|`, a `)` or the end of the pattern. Returns undefined when the pattern is not simple. */
 function parseSequence(parser: Parser): Effort | undefined {
   let total = nothing
   while (parser.at < parser.text.length && !'|)'.includes(parser.text[parser.at]!)) {

@@ -1,9 +1,9 @@
-/** Dates, times and durations, as Go's `time` and kube-openapi's `strfmt` accept them. */
+/** Checks of dates, times and durations, which accept the same strings as Go's `time` and kube-openapi's `strfmt`. */
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
 const timePattern = /^(\d{2}):(\d{2}):(\d{2})(?:[^\n]\d+)?(?:z|[+-]\d{2}:\d{2})$/
 
-/** Accepts `2006-01-02`, if the day exists. */
+/** Accepts a date like `2006-01-02`, if the day exists in its month. */
 export function isDate(text: string): boolean {
   const match = datePattern.exec(text)
   if (match === null) return false
@@ -14,7 +14,10 @@ export function isDate(text: string): boolean {
   return day <= days[month - 1]!
 }
 
-/** Accepts RFC 3339 in upper or lower case. Characters after a second `t` are ignored, and leap seconds are invalid. */
+/**
+ * Accepts a time of RFC 3339, with `T` and `Z` in upper or lower case. Characters after a second `t` are ignored, and leap seconds are
+ * invalid.
+ */
 export function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t', 2)
   const match = time === undefined ? null : timePattern.exec(time)
@@ -27,10 +30,13 @@ const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3
 const maxInt64 = 2n ** 63n - 1n
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
-/** A unit, or a word that begins with the longest name of one: `d`, `day`, `days`. */
+/** Matches a unit (`d`), or a word that begins with the long name of a unit (`day`, `days`). */
 const scalaUnit = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i
 
-/** Accepts Go's `1h30m`, and Scala's `22 ns` and `1 day 2 hours`. A string is valid if it has a single number with a known unit. */
+/**
+ * Accepts Go's `1h30m`, and Scala's `22 ns` and `1 day 2 hours`. A string in Scala's notation is valid if at least one of its numbers has a
+ * valid unit, and all of its numbers fit into an int64.
+ */
 export function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true
   const parts = [...text.matchAll(scalaPart)]
@@ -44,7 +50,7 @@ function isGoDuration(text: string): boolean {
   return sum <= maxInt64 || (sum === maxInt64 + 1n && text.startsWith('-'))
 }
 
-/** Parses an integer, but returns a constant beyond the maximum for very many digits: to parse them would take long. */
+/** Parses an integer. For more than 19 digits it returns a constant that exceeds int64, because parsing very many digits takes long. */
 function toInteger(digits: string): bigint {
   const significant = digits.replace(/^0+/, '')
   return significant.length > 19 ? maxInt64 + 2n : BigInt(significant)

@@ -1,4 +1,4 @@
-/** Time as a parameter: everything that waits or compares times takes a `Clock`, which tests can control. */
+/** `Clock`: the source of time. All code that waits or compares times takes a `Clock` as a parameter, so tests can control it. */
 
 /** A pending timer; `cancel` is idempotent. */
 export interface Timer {
@@ -11,16 +11,16 @@ export interface Clock {
   /** Milliseconds since an arbitrary moment, for measuring durations: this time does not jump when the machine's clock is set. */
   monotonicNow(): number
   /**
-   * Calls `callback` once after `ms` milliseconds (any length; negative means at once). The timer keeps the process alive only when
-   * `keepAlive` is true.
+   * Calls `callback` once after `ms` milliseconds, which may exceed the maximum delay of `setTimeout`. If `ms` is negative, `callback` is
+   * called as soon as possible. The timer keeps the process alive only when `keepAlive` is true.
    */
   after(ms: number, callback: () => void, keepAlive?: boolean): Timer
 }
 
-/** The longest delay of Node's `setTimeout`; a longer one would fire at once. */
+/** The longest delay of Node's `setTimeout`, which fires immediately for a longer one. */
 const longestTimeout = 2 ** 31 - 1
 
-/** The real clock. Delays beyond 24.8 days are split, because `setTimeout` would fire at once. */
+/** The clock of the system. A delay of more than 24.8 days is split, because `setTimeout` would fire immediately. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),

@@ -1,19 +1,19 @@
-/** Works around a bug of Node.js with requests that arrive before the last response is sent. */
+/** Works around a bug of Node.js with a request that arrives before the previous response has been sent completely. */
 import type { Socket } from 'node:net'
 
-/** Maximum length in UTF-16 units of a response that fits into the buffer of a socket, whatever its characters. */
+/** Maximum length, in UTF-16 units, of a response that fits into the buffer of a socket even if each unit takes three bytes of UTF-8. */
 export const longAnswer = 16 * 1024
 
 /**
- * Keeps a TLS connection usable on which a request arrives during a long response. While a response fills the buffer of a socket, Node.js
- * pauses the HTTP parser at the next request; over TLS it nevertheless feeds the parser with decrypted bytes, and then closes the
- * connection (`HPE_PAUSED`). With a listener for `data`, the parser reads from the stream, which buffers while it is paused. The listener
- * costs a tenth of the CPU time, so it is added only for long responses.
+ * Prevents Node.js from closing a TLS connection on which a request arrives during a long response. While a response fills the buffer of a
+ * socket, Node.js pauses the HTTP parser when the next request arrives. On a TLS connection, it nevertheless passes decrypted bytes to the
+ * parser, and then closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the stream instead,
+ * which buffers while it is paused. The listener costs a tenth of the CPU time, so it is added only for long responses.
  */
 export function expectEarlyRequest(socket: Socket | null): void {
   if (socket !== null && !socket.listeners('data').includes(ignore)) socket.on('data', ignore)
 }
 
 function ignore(): void {
-  // The listener is empty, because the HTTP parser has a listener of its own.
+  // The listener does nothing, because the HTTP parser adds its own listener.
 }

@@ -1,27 +1,28 @@
-/** Binds servers to their addresses. */
+/** Makes servers listen on an address, and reports errors such as an address that is in use. */
 import type { AddressInfo, Server } from 'node:net'
 import { ProreusError, messageOf } from '../api/errors.ts'
 
-/** The address on which a server was to listen. */
+/** The address on which a server shall listen. */
 export interface WantedAddress {
   /** The host name or address. When absent, the server listens on all addresses of the machine. */
   readonly host?: string | undefined
   readonly port: number
-  /** The flag that sets the address, if there is one. */
+  /** The command-line flag that sets the address, for error messages; absent if no flag sets it. */
   readonly flag?: string
 }
 
 /**
- * Length of the queue of connections to accept. The kernel caps it at net.core.somaxconn, as in Go's net package. With Node's default of
- * 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of their first packet.
+ * Maximum number of connections that wait to be accepted. The kernel reduces it to net.core.somaxconn, which is also the limit of Go's net
+ * package. With Node's default of 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of
+ * their first packet.
  */
 const backlog = 65_535
 
 /**
- * Makes a server listen on `host`, or, without `host`, on all addresses of the machine, for both IPv6 and IPv4 if the machine has both.
- * Returns the port, which the system selects for port 0.
+ * Makes a server listen on `host`. Without `host`, it listens on all addresses of the machine, with both IPv6 and IPv4 if the machine has
+ * both. Returns the port, which the operating system selects for port 0.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE`, `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` or `PRO_PERMISSION`, and `PRO_CONFIG_INVALID` for any other error.
  */
 export async function listen(server: Server, wanted: WantedAddress): Promise<number> {
   const { host, port } = wanted
@@ -63,7 +64,7 @@ function isWithoutIPv6(error: unknown): boolean {
   return codeOf(error) === 'EADDRNOTAVAIL' || codeOf(error) === 'EAFNOSUPPORT'
 }
 
-/** Returns the host in the notation of URLs, where an IPv6 address is in brackets. */
+/** Returns the host as it is written in a URL, where an IPv6 address is in brackets. */
 export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

@@ -1,12 +1,14 @@
-/** Time slices: work that could block the event loop yields to timers and sockets after some milliseconds. */
+/**
+ * `TimeSlices`: divides work that could block the event loop into slices of some milliseconds, between which timers and sockets are served.
+ */
 
 /**
- * The slices of one kind of work, however many tasks share it: one slice in each turn of the event loop. A task calls `next` between two
- * steps.
+ * Limits one kind of work to one time slice in each iteration of the event loop, however many tasks share the slice. A task calls `next`
+ * between two steps of its work.
  */
 export class TimeSlices {
   readonly #sliceMs: number
-  /** The time at which the first task of this turn of the event loop started; undefined before that. */
+  /** The time at which the slice of this iteration of the event loop started; undefined before it has started. */
   #startedAt: number | undefined
   readonly #waiting: { readonly resume: () => void; readonly now: () => number }[] = []
 
@@ -15,8 +17,8 @@ export class TimeSlices {
   }
 
   /**
-   * Returns undefined while there is time left in this turn of the event loop. Otherwise returns a promise that resolves in a later turn;
-   * tasks that wait resume in the order of their calls, one in each turn.
+   * Returns undefined while the time slice of this iteration of the event loop is not used up. Otherwise it returns a promise that resolves
+   * in a later iteration: waiting tasks resume in the order of their calls, one in each iteration.
    *
    * @param now - Returns elapsed milliseconds.
    */

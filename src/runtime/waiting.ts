@@ -1,9 +1,9 @@
-/** Functions that wait until a signal aborts or some time has passed. */
+/** Promises that settle when a signal aborts or some time has passed. */
 import type { Clock } from './clock.ts'
 
 /**
- * Resolves after `ms` milliseconds, or rejects with the signal's reason when it aborts first. A pending sleep keeps the process alive; an
- * aborted one leaves no timer or listener behind.
+ * Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts first. A pending sleep keeps the process
+ * alive. An aborted sleep leaves no timer or listener in memory.
  */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
-/** Resolves when the signal aborts, or at once if it has already aborted. */
+/** Resolves when the signal aborts, or immediately if it has already aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
@@ -33,8 +33,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles like `promise`, or rejects with the signal's reason as soon as it aborts; a value that arrives after that is passed to `discard`.
- * undici, for example, does not check the signal of a request while the request waits for a connection.
+ * Settles like `promise`, or rejects with the signal's reason as soon as the signal aborts. A result of `promise` that arrives after the
+ * abort is passed to `discard`. undici, for example, does not check the signal of a request while the request waits for a connection.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discard: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -50,8 +50,8 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discar
 export const timedOut = Symbol('timed out')
 
 /**
- * Settles like `work`, or resolves to `timedOut` after `ms` milliseconds; the later result or error of `work` is then ignored. With
- * `keepAlive`, the wait keeps the process alive.
+ * Settles like `work`, or resolves to `timedOut` after `ms` milliseconds. A later result or error of `work` is then ignored. With
+ * `keepAlive`, the timer keeps the process alive.
  */
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, { keepAlive = false } = {}): Promise<T | typeof timedOut> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `admissionregistration.k8s.io`: `admissionregistration.validatingWebhookConfiguration`. */
+/**
+ * The built-in types of the group `admissionregistration.k8s.io`: resource types such as
+ * `admissionregistration.validatingWebhookConfiguration`, and the static types of their objects.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

@@ -1,4 +1,6 @@
-/** Kubernetes' own types of `apiextensions.k8s.io`: `apiextensions.customResourceDefinition`. */
+/**
+ * The built-in types of the group `apiextensions.k8s.io`: the resource type `apiextensions.customResourceDefinition` and its static type.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

@@ -1,4 +1,4 @@
-/** Kubernetes' own types of `apiregistration.k8s.io`: `apiregistration.apiService`. */
+/** The built-in types of the group `apiregistration.k8s.io`: the resource type `apiregistration.apiService` and its static type. */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `apps`: `apps.deployment`, `apps.Deployment`. */
+/**
+ * The built-in types of the group `apps`: resource types such as `apps.deployment`, and static types of their objects such as
+ * `apps.Deployment`.
+ */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

@@ -1,4 +1,4 @@
-/** Kubernetes' own types of `authentication.k8s.io`: `authentication.tokenReview`. */
+/** The built-in types of the group `authentication.k8s.io`: the resource type `authentication.tokenReview` and its static type. */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `authorization.k8s.io`: `authorization.subjectAccessReview`. */
+/**
+ * The built-in types of the group `authorization.k8s.io`: resource types such as `authorization.subjectAccessReview`, and the static types
+ * of their objects.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `autoscaling`: `autoscaling.horizontalPodAutoscaler`, `autoscaling.HorizontalPodAutoscaler`. */
+/**
+ * The built-in types of the group `autoscaling`: resource types such as `autoscaling.horizontalPodAutoscaler`, and static types such as
+ * `autoscaling.HorizontalPodAutoscaler`.
+ */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

@@ -1,4 +1,4 @@
-/** Kubernetes' own types of `batch`: `batch.job`, `batch.Job`. */
+/** The built-in types of the group `batch`: resource types such as `batch.job`, and static types of their objects such as `batch.Job`. */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

@@ -1,4 +1,6 @@
-/** Kubernetes' own types of `certificates.k8s.io`: `certificates.certificateSigningRequest`. */
+/**
+ * The built-in types of the group `certificates.k8s.io`: the resource type `certificates.certificateSigningRequest` and its static type.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

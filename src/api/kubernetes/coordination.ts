@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `coordination.k8s.io`: `coordination.lease`, `coordination.Lease`. */
+/**
+ * The built-in types of the group `coordination.k8s.io`: resource types such as `coordination.lease`, and static types such as
+ * `coordination.Lease`.
+ */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

@@ -1,4 +1,4 @@
-/** Kubernetes' own types of the core group: `core.pod`, `core.Pod`. */
+/** The built-in types of the core group: resource types such as `core.pod`, and static types of their objects such as `core.Pod`. */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `discovery.k8s.io`: `discovery.endpointSlice`, `discovery.EndpointSlice`. */
+/**
+ * The built-in types of the group `discovery.k8s.io`: resource types such as `discovery.endpointSlice`, and static types such as
+ * `discovery.EndpointSlice`.
+ */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `events.k8s.io`: `events.event`, `events.Event`; the same objects as `core.event`, with newer field names. */
+/**
+ * The built-in types of the group `events.k8s.io`: the resource type `events.event` and its static type `events.Event`. The objects are the
+ * same as those of `core.event`, with newer field names.
+ */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `networking.k8s.io`: `networking.ingress`, `networking.Ingress`. */
+/**
+ * The built-in types of the group `networking.k8s.io`: resource types such as `networking.ingress`, and static types such as
+ * `networking.Ingress`.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'

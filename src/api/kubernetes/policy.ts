@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `policy`: `policy.podDisruptionBudget`, `policy.PodDisruptionBudget`. */
+/**
+ * The built-in types of the group `policy`: resource types such as `policy.podDisruptionBudget`, and static types such as
+ * `policy.PodDisruptionBudget`.
+ */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

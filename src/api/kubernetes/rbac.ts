@@ -1,4 +1,6 @@
-/** Kubernetes' own types of `rbac.authorization.k8s.io`: `rbac.role`, `rbac.Role`. */
+/**
+ * The built-in types of the group `rbac.authorization.k8s.io`: resource types such as `rbac.role`, and static types such as `rbac.Role`.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'

@@ -1,20 +1,20 @@
 /**
- * Types that all groups share: metadata as an API server returns it, and the resource type. The types of a group are in a namespace beside
- * its values, and not in a module exported by `export * as`: when the compiler writes declarations of a program, it can name types of such
- * a module only in files that import it.
+ * Helpers for the built-in types of all groups. Each group has a constant with its resource types (`core.pod`), and a TypeScript namespace
+ * of the same name with the static types of their objects (`core.Pod`). A module that is exported with `export * as` would not be
+ * sufficient: in declaration files, the compiler can name types of such a module only in files that import it.
  */
 import type { ResourceType } from '../group-version-kind.ts'
 import { resourceType } from '../group-version-kind.ts'
 import type { KubernetesObject, NamespacedMeta, ObjectMeta } from '../object.ts'
 
-/** An object of a cluster-scoped type, from its model. */
+/** The static type of an object of a cluster-scoped type. `Model` declares its other fields. */
 export type ClusterObject<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion: ApiVersion
   kind: Kind
   metadata: ObjectMeta
 }
 
-/** An object of a namespaced type, from its model. */
+/** The static type of an object of a namespaced type. `Model` declares its other fields. */
 export type NamespacedObject<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion: ApiVersion
   kind: Kind

@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `scheduling.k8s.io`: `scheduling.priorityClass`, `scheduling.PriorityClass`. */
+/**
+ * The built-in types of the group `scheduling.k8s.io`: resource types such as `scheduling.priorityClass`, and static types such as
+ * `scheduling.PriorityClass`.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

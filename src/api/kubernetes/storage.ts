@@ -1,4 +1,7 @@
-/** Kubernetes' own types of `storage.k8s.io`: `storage.storageClass`, `storage.StorageClass`. */
+/**
+ * The built-in types of the group `storage.k8s.io`: resource types such as `storage.storageClass`, and static types such as
+ * `storage.StorageClass`.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
