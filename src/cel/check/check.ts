@@ -1,6 +1,6 @@
 /**
- * Type checker: resolves the overloads of every call and the type of every field, or reports an issue at its place
- * (`cel-go/checker: checker.go`).
+ * The type checker of CEL expressions. It resolves the overloads of every call and the type of every field, and reports issues with their
+ * position in the source (`cel-go/checker: checker.go`).
  */
 import type { Call, Comprehension, Expr, Select } from '../syntax/ast.ts'
 import { qualifiedName } from '../syntax/ast.ts'
@@ -98,7 +98,7 @@ class Checker {
     return errorType
   }
 
-  /** Looks up a variable, starting with the innermost scope, and then a type name. */
+  /** Returns the type of a name. A variable of the innermost scope takes precedence, then one of an outer scope, then a type name. */
   #lookUp(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
     for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {
@@ -240,7 +240,7 @@ class Checker {
     return mapType(key ?? this.#freeVariable(), value ?? this.#freeVariable())
   }
 
-  /** Returns the type of an element; for `?element`, the type of the optional's value. */
+  /** Returns the type that an element adds to its literal. For `?element`, this is the type of the value in the optional. */
   #entry(expr: Expr, type: Type, optional: boolean): Type {
     if (!optional) return type
     const inner = unwrapOptional(type)
@@ -250,7 +250,10 @@ class Checker {
     return inner ?? type
   }
 
-  /** The environment has no message types, so the fields need no check. */
+  /**
+   * Reports an error for every `Type{field: value}`, because Kubernetes' environment has no message types. The fields are therefore not
+   * checked.
+   */
   #struct(expr: Expr & { kind: 'struct' }): Type {
     const named = this.#lookUp(expr, expr.typeName)
     if (named === undefined) return this.#undeclared(expr.offset, expr.typeName)
@@ -296,7 +299,7 @@ class Checker {
     if (!this.#assign(expected, type)) this.#report(expr.offset, `expected type '${formatType(expected)}' but found '${formatType(type)}'`)
   }
 
-  /** Joins the types of two elements of a literal. Different types make it dyn here; `literalIssues` reports the mixture later. */
+  /** Joins the types of two elements of a literal. Different types become dyn; `literalIssues` later reports the mixture as an issue. */
   #join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current
     return this.#assign(previous, current) ? mostGeneral(previous, current) : dynType
