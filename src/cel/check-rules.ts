@@ -20,7 +20,7 @@ const greatestCost = 2 ** 64
 const maxNamed = 4
 
 /**
- * Returns the errors of all rules below a structural schema, with the messages of kube-apiserver.
+ * Returns the errors of all rules in a structural schema, with the messages of kube-apiserver.
  *
  * @param path path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
  * @param hasErrors returns true if the schema has other errors at a path or below it. The rules at that path are then skipped.

@@ -32,7 +32,7 @@ export function compileNodeRules(schema: StructuralSchema, declared: DeclaredTyp
   return rules.map((rule) => compileRule(rule, node))
 }
 
-/** The schema node that the rules belong to. */
+/** The schema node to which the rules belong, with its CEL type. */
 interface RuledNode {
   readonly schema: StructuralSchema
   readonly declared: DeclaredType

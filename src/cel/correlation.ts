@@ -93,8 +93,8 @@ export class Correlation {
 }
 
 /**
- * Decides whether errors of a value become warnings (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
- * `current` is set if the value has an old value; `nearestParent` is the nearest ancestor that has one.
+ * The old values that decide whether an error of a value becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
+ * ratchetingOptions`). `current` is set if the value itself has an old value; `nearestParent` is the nearest ancestor that has one.
  */
 export interface Ratchet {
   readonly current: Correlation | undefined

@@ -32,7 +32,7 @@ export interface CompiledRules {
    * Returns the field errors of an object. Never throws, whatever the object contains.
    *
    * @param oldObject the object before an update; undefined for a new object. Rules that use `oldSelf` need it.
-   * @param warn called instead of an error for each error of a value that the update leaves unchanged.
+   * @param warn receives the errors of values that the update leaves unchanged. They are not in the result.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
@@ -53,7 +53,7 @@ const selfName = 'selfType1'
 
 const missingTypeProblem = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
-/** A schema node that has rules, or that has a descendant with rules. Nodes without rules and without such descendants are omitted. */
+/** A schema node that has rules itself or in a descendant. All other nodes are omitted. */
 interface RuleNode {
   readonly schema: StructuralSchema
   readonly rules: readonly CompiledRule[]

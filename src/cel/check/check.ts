@@ -142,8 +142,8 @@ class Checker {
           this.#report(offset, `unexpected failed resolution of '${target.name}'`)
           return errorType
         }
-        // A reserved word is accepted as a field name: `self.namespace` means `self.__namespace__`
-        // (`k8s.io/apiserver/pkg/cel: types.go, FindStructFieldType`).
+        // A field whose name is a reserved word, such as `namespace`, is declared as `__namespace__`. kube-apiserver also accepts
+        // `self.namespace` (`k8s.io/apiserver/pkg/cel: types.go, FindStructFieldType`).
         const declared = fields.get(field) ?? (isReserved(field) ? fields.get(`__${field}__`) : undefined)
         if (declared !== undefined) return declared.type
         this.#report(offset, `undefined field '${field}'`)
@@ -240,7 +240,10 @@ class Checker {
     return mapType(key ?? this.#freeVariable(), value ?? this.#freeVariable())
   }
 
-  /** Returns the type that an element adds to its literal. For `?element`, this is the type of the value in the optional. */
+  /**
+   * Returns the type of an element of a list literal or of an entry of a map literal. For `?element`, this is the type of the value in the
+   * optional.
+   */
   #entry(expr: Expr, type: Type, optional: boolean): Type {
     if (!optional) return type
     const inner = unwrapOptional(type)
@@ -299,7 +302,10 @@ class Checker {
     if (!this.#assign(expected, type)) this.#report(expr.offset, `expected type '${formatType(expected)}' but found '${formatType(type)}'`)
   }
 
-  /** Joins the types of two elements of a literal. Different types become dyn; `literalIssues` later reports the mixture as an issue. */
+  /**
+   * Joins the types of two elements of a list or map literal. Different types become dyn; `literalIssues` later reports the mixture as an
+   * issue.
+   */
   #join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current
     return this.#assign(previous, current) ? mostGeneral(previous, current) : dynType

@@ -248,7 +248,7 @@ function joinEstimate({ estimator, target, args }: Call): CallEstimate | undefin
   const count = sizeOf(target)
   const itemSize = target.path.length === 0 ? unknown : (estimator.sizeAt([...target.path, '@items']) ?? unknown)
   const separators = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }
-  // kube-apiserver's estimate ignores the items of a value of type dyn.
+  // If the type of the target is dyn, kube-apiserver's estimate ignores the size of its items.
   const joined = target.type.parameters.length === 0 ? fixed(0) : multiply(count, itemSize)
   const size = args[0] === undefined ? joined : add(joined, multiply(sizeOf(args[0]), separators))
   return { cost: scale(size, traversalFactor), size }

@@ -123,7 +123,7 @@ const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
 /**
  * Formats a float as Go's `message.Printer` for American English does: `f` groups digits by three, `e` writes a power of ten. Undefined for
- * a value that is neither a float nor the name of a special float.
+ * a value that is neither a float nor a name such as `NaN` or `Infinity`.
  */
 function floatText(kind: 'f' | 'e', precision: number, value: Value): string | undefined {
   const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }

@@ -26,8 +26,8 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. cel-go resolves an optional operand as an attribute of its own, unless the operand is a
- * selection or an index, too: then both belong to the same attribute.
+ * Plans the operand of a selection or an index. cel-go converts an operand that is an optional (see `resolveAttribute`). It does not
+ * convert the result of another selection or index, which belongs to the same attribute.
  */
 function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)

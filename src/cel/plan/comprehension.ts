@@ -66,8 +66,8 @@ function loopOver(first: number, second: number | undefined): Loop {
 type Shape = (frame: Frame, range: Value, loop: Loop) => Value
 
 /**
- * Plans `all` and `exists`. A predicate with the deciding result ends the loop, and errors of other iterations are then ignored. Undefined
- * for any other fold.
+ * Plans `all` and `exists`. The first `false` of `all` and the first `true` of `exists` end the loop; errors of other iterations are then
+ * ignored. Undefined for any other fold.
  */
 function quantifier(planner: Planner, { initial, condition, step }: Comprehension): Shape | undefined {
   if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined

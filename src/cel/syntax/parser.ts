@@ -39,7 +39,7 @@ class Parser {
   /** Number of selections and indexes in the current chain, such as 3 in `a.b[0].c`, plus those of chains nested in it. */
   #steps = 0
 
-  /** The parser adds errors after which it continues to `issues`. */
+  /** @param issues receives the errors after which parsing continues. */
   constructor(tokens: readonly Token[], issues: Issue[]) {
     this.#tokens = tokens
     this.#issues = issues
@@ -73,7 +73,7 @@ class Parser {
     return this.#token.text === text && this.#token.kind === 'symbol'
   }
 
-  /** Returns the current token and moves to the next one if the current token is the symbol `text`; otherwise undefined. */
+  /** If the current token is the symbol `text`, returns it and moves to the next token; otherwise returns undefined. */
   #take(text: string): Token | undefined {
     if (!this.#isSymbol(text)) return undefined
     this.#at += 1

@@ -17,7 +17,7 @@ export function missing(token: Token, next: Token | undefined, symbol: string): 
   return new CelSyntaxError(offset, `Syntax error: missing '${symbol}' at '${text}'`)
 }
 
-/** Returns the error for a token that cannot occur at its position. `expecting` lists the tokens that can. */
+/** Returns the error for a token that is not allowed at its position. `expecting` lists the allowed tokens. */
 export function unexpected({ text, offset }: Token, next: Token | undefined, expecting: string): CelSyntaxError {
   const isExtra = expecting === '<EOF>' || (expecting === startOfExpression && next !== undefined && startsExpression(next))
   return new CelSyntaxError(offset, `Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${text}' expecting ${expecting}`)

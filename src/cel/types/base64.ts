@@ -1,6 +1,6 @@
 /**
- * Decodes strings of the format `byte` as kube-openapi's `strfmt.Base64` does when a CEL rule reads them. Only the URL alphabet is accepted
- * here, although the validation of the format accepts the standard alphabet.
+ * Decodes strings of the format `byte` for CEL rules, as kube-openapi's `strfmt.Base64` does. Rules can read only base64 with the URL
+ * alphabet, although the validation of the format accepts the standard alphabet.
  */
 import { CelError } from './errors.ts'
 

@@ -9,7 +9,7 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
 /**
  * Reports whether two values are equal. Numbers of all types are compared by value; any other value equals only values of its own type.
  *
- * @throws {CelError} `no such overload` when `a` is a Kubernetes value and `b` has another type.
+ * @throws {CelError} `no such overload` when `a` has a type of Kubernetes (see `isKubernetesValue`) and `b` has another type.
  */
 export function equals(a: Value, b: Value): boolean {
   // Identical objects need the full comparison, too, because some values cannot be compared even with themselves, such as a set of numbers
@@ -47,16 +47,16 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws if `value` is a Kubernetes value and `other` is null: the `Equal` methods of Kubernetes' Go types do not accept
- * null.
+ * Like `equals`, but throws if `value` has a type of Kubernetes and `other` is null: the `Equal` methods of Kubernetes' Go types do not
+ * accept null.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
 }
 
 /**
- * Compares two values whose conversion may fail. If only the conversion of the right value fails, the values differ. If the left one is
- * also a Kubernetes value, the error is thrown.
+ * Compares two values whose conversion may fail. If only the conversion of the right value fails, the values count as different. If the
+ * left value has a type of Kubernetes, the error is thrown instead.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
@@ -90,8 +90,8 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
 }
 
 /**
- * Reports whether a list contains a value. If no item matches but some could not be compared, a list with a schema throws the first such
- * error (`unstructuredList.Contains`), and any other list returns false.
+ * Reports whether a list contains a value. If no item is equal and the comparison with an item failed, a list with a schema throws the
+ * first of these errors (`unstructuredList.Contains`), and any other list returns false.
  */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
@@ -183,7 +183,11 @@ function read(find: () => Value | undefined): (() => Value) | undefined {
   }
 }
 
-/** Compares two values; returns -1, 0 or 1. */
+/**
+ * Compares two values of the same ordered type, or two numbers. Returns -1, 0 or 1.
+ *
+ * @throws {CelError} for other values, and for NaN.
+ */
 export function compare(a: Value, b: Value): number {
   if (typeof a === 'string') {
     if (typeof b === 'string') return compareStrings(a, b)
@@ -225,8 +229,8 @@ function compareNumbers(a: AnyNumber, b: AnyNumber): number {
 }
 
 /**
- * Compares strings by code points, which gives the same order as Go's comparison of UTF-8 bytes. UTF-16 would sort surrogate pairs before
- * U+E000 to U+FFFF.
+ * Compares strings by code points, which is also the order of Go's UTF-8 bytes. JavaScript compares UTF-16 units, in which surrogate pairs
+ * come before U+E000 to U+FFFF.
  */
 function compareStrings(a: string, b: string): number {
   if (a === b) return 0

@@ -1,4 +1,4 @@
-/** Timestamps and durations, parsed and formatted as by Go's package `time`. */
+/** Parses and formats timestamps and durations as Go's package `time` does. */
 import { CelError } from './errors.ts'
 import { maxInt, minInt } from './integers.ts'
 import { Duration, Timestamp } from './values.ts'
@@ -78,8 +78,8 @@ export function parseDuration(text: string): Duration | undefined {
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
 /**
- * Names of the units of Scala's durations, with their length in nanoseconds. A word also denotes a unit if it begins with the last name of
- * the unit.
+ * Names of the units of Scala's durations, with the length of each unit in nanoseconds. A word is also a unit if it begins with the last
+ * name in a row, such as `days` with `day`.
  */
 const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['ns', 'nano'], 1n],

@@ -61,7 +61,7 @@ export function optionalType(of: Type): Type {
   return { kind: 'opaque', name: 'optional_type', parameters: [of] }
 }
 
-/** Returns the type with the name that a library declares for its values. */
+/** Returns a type that a library declares for its values, such as `net.IP`. */
 export function opaqueType(name: string): Type {
   return { kind: 'opaque', name, parameters: [] }
 }
@@ -77,13 +77,13 @@ export function unwrapOptional(type: Type): Type | undefined {
 
 const shortNames: Partial<Record<TypeKind, string>> = { duration: 'duration', timestamp: 'timestamp', null: 'null' }
 
-/** Formats a type for messages: `map(string, list(int))`. */
+/** Formats a type for messages, such as `map(string, list(int))`. */
 export function formatType(type: Type): string {
   const name = shortNames[type.kind] ?? type.name
   return type.parameters.length === 0 ? name : `${name}(${type.parameters.map(formatType).join(', ')})`
 }
 
-/** Formats a type with the names that the function `type()` returns: `list(google.protobuf.Duration)`. */
+/** Formats a type with the names that the function `type()` returns, such as `list(google.protobuf.Duration)`. */
 export function fullTypeName({ name, parameters }: Type): string {
   return parameters.length === 0 ? name : `${name}(${parameters.map(fullTypeName).join(', ')})`
 }

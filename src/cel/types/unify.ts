@@ -114,7 +114,7 @@ export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean):
   return { ...type, parameters: type.parameters.map((parameter) => substitute(mapping, parameter, unknownIsDyn)) }
 }
 
-/** Formats the arguments of a call for messages: `int.(string, list(int))`. */
+/** Formats the argument types of a call for messages, such as `int.(string, list(int))` for a member function. */
 export function formatArguments(types: readonly Type[], isMember: boolean): string {
   const names = types.map(formatType)
   return isMember ? `${names[0]}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`

@@ -20,7 +20,7 @@ export interface Authentication {
   readonly audiences: readonly string[]
 }
 
-/** The reason, with kube-apiserver's message, why a token that the authenticator recognizes is not valid for the request. */
+/** The reason why a token is not valid for the request, with the message of kube-apiserver. */
 export interface TokenRefusal {
   readonly refusal: string
 }

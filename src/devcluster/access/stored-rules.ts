@@ -74,7 +74,7 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
 
 /**
  * Returns the rules of a ClusterRole. An aggregated ClusterRole has the rules of all ClusterRoles that it selects, which can be aggregated,
- * too. `seen` prevents that a ClusterRole is visited twice.
+ * too. `seen` contains the ClusterRoles that have been visited, because none must be visited twice.
  */
 function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))

@@ -22,7 +22,7 @@ export interface AdmissionAttributes {
 }
 
 export interface RequestTime {
-  /** Time in milliseconds since 1970 at which the request times out. No webhook call lasts longer. */
+  /** Time in milliseconds since 1970 at which the request times out. Webhook calls end at this time at the latest. */
   readonly deadline?: number
 }
 

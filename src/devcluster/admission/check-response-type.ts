@@ -26,7 +26,7 @@ export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: Ex
   return noSuchKind({ apiVersion, kind })
 }
 
-/** Formats `group/version, Kind=Kind`, as Go does. */
+/** Formats apiVersion and kind as Go does: `group/version, Kind=Kind`. */
 export function describeKind({ apiVersion, kind }: JsonObject): string {
   const { group, version } = parseApiVersion(isText(apiVersion) ? apiVersion : '')
   return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${isText(kind) ? kind : ''}`

@@ -33,8 +33,8 @@ function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 /**
- * Decodes a custom resource. Its kind must not change. Unknown fields of its metadata are dropped, and its apiVersion is set to that of the
- * webhook call.
+ * Decodes a custom resource. Its kind must not change. Unknown fields of its metadata are dropped, and its apiVersion is set to that of
+ * `info`.
  */
 function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   const { kind, metadata } = object

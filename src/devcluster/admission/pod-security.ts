@@ -37,7 +37,7 @@ const templates: Readonly<Record<string, readonly string[]>> = {
   'batch/cronjobs': ['spec', 'jobTemplate', 'spec', 'template'],
 }
 
-/** Subresources of Pods through which no field changes that the plugin checks. */
+/** Subresources of Pods that are not checked, because requests to them cannot change the fields that the plugin checks. */
 const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
 
 /**
@@ -46,7 +46,7 @@ const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portf
  */
 const maxChecked = 3000
 
-/** Returns admission control that runs the plugin before `next` validates. */
+/** Returns admission control whose `validate` runs the plugin first, and then `next`. */
 export function withPodSecurity(next: Admission, state: PodSecurityState): Admission {
   return {
     mutate: (attributes, redefault) => next.mutate(attributes, redefault),
@@ -143,8 +143,8 @@ function namespaceWarnings(namespace: string, enforce: LevelVersion, pods: reado
 }
 
 /**
- * Returns all Pods; if a controller has several, only its first one keeps its place, and the others follow at the end. Pods of one
- * controller are similar, so the limited number of checks covers as many controllers as possible.
+ * Moves each Pod whose controller already has a Pod in the list to the end. Pods of one controller are similar, so the limited number of
+ * checks must cover as many controllers as possible.
  */
 function onePerController(pods: readonly JsonObject[]): readonly JsonObject[] {
   const controllers = new Set<string>()

@@ -13,8 +13,8 @@ export interface JsonScan {
 }
 
 /**
- * Maximum depth of nesting of JSON. Go's decoder allows 10 000 levels, but functions of this server that recurse over JSON would exhaust
- * the stack. JSON written by hand does not reach this limit.
+ * Maximum depth of nesting of JSON. Go's decoder allows 10 000 levels, but recursive functions of this server could then exhaust the stack.
+ * JSON written by hand does not reach this limit.
  */
 export const maxDepth = 500
 

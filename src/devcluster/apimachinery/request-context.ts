@@ -22,7 +22,7 @@ export interface RequestContext {
   readonly signal: AbortSignal
   /** Time in milliseconds since 1970 at which the request times out. */
   readonly deadline?: number
-  /** The `CreateOptions`, `UpdateOptions` and similar of the request, which become `AdmissionRequest.options`. */
+  /** The `CreateOptions`, `UpdateOptions` or other options of the request, which become `AdmissionRequest.options`. */
   readonly options?: JsonObject
 }
 

@@ -64,7 +64,7 @@ export function managersAfterUpdate(
   view?: VersionView,
 ): ManagerEntry[] {
   const managers = managersOf(live, object, writer.subresource !== '')
-  // Only a server-side apply request starts to track the fields of an object without managedFields
+  // Only a server-side apply request starts to track the fields of a stored object without managedFields
   // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   if (live !== undefined && managers.length === 0) return []
   const comparisons = new Comparisons(info, live, object, writer, view)

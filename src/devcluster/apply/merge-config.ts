@@ -28,9 +28,9 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 }
 
 /**
- * Returns the order of a merged list (structured-merge-diff/typed: merge.go). Applied items keep the order of the configuration. Items that
- * are only in the live list keep their position relative to the items of both lists. A new applied item comes before the live items that
- * follow at its position.
+ * Returns the order of a merged list (structured-merge-diff/typed: merge.go). Items of the configuration keep the configuration's order.
+ * Between two items that both lists contain, the items that are only in the live list come first, and then those that are only in the
+ * configuration.
  */
 function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
   const [inLive, inApplied] = [new Set(live), new Set(applied)]
@@ -50,7 +50,7 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
       l += 1
       r += 1
     } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // Both lists contain this live item, but the configuration has another item of both lists before it.
+      // Both lists contain this live item, but in the configuration, another item that both lists contain comes first.
       l += 1
     } else if (mine !== undefined && !inApplied.has(mine)) {
       order.push(mine)

@@ -1,6 +1,6 @@
 /**
- * Removes the fields that an applier has applied before and does not apply any more. The earlier and the current configuration may have
- * different versions.
+ * Removes the fields that an applier has applied before and no longer applies. The earlier and the current configuration may have different
+ * versions.
  */
 import type { JsonObject } from '../../api/json.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
@@ -71,7 +71,7 @@ function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | 
   return owned
 }
 
-/** Returns `whole` without the fields that are missing in `pruned`. A field in `owned` is kept, because another manager owns it. */
+/** Returns `whole` without the fields that are missing in `pruned`. Fields in `owned` are kept, because a manager still owns them. */
 function addBackOwned(whole: JsonObject, pruned: JsonObject, owned: FieldSet, typing: Typing): JsonObject {
   const kept = union(fieldsOf(pruned, typing), withNamedFields(owned, typing))
   return removeFields(whole, difference(fieldsOf(whole, typing), kept), typing) as JsonObject

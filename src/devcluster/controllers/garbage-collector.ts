@@ -141,7 +141,7 @@ class Collector {
     { metadata }: ReadonlyObject,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
   ): Promise<void> {
-    // The preconditions protect an object that has been changed, for example to add an owner, since its owners were looked up.
+    // The preconditions make the request fail if the object has changed since its owners were looked up, because it may have a new owner.
     const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
   }

@@ -25,7 +25,7 @@ export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undef
     const before = known.get(name)
     const startedAt = before?.state?.running?.startedAt
     if (before === undefined || startedAt === undefined) return { name, image, restartCount: before?.restartCount ?? 0, startedAt: time }
-    // If its image has changed, the container is restarted.
+    // A container whose image has changed is restarted.
     return before.image === image
       ? { name, image, restartCount: before.restartCount, startedAt }
       : { name, image, restartCount: before.restartCount + 1, startedAt: time }

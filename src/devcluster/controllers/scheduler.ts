@@ -13,7 +13,11 @@ import { placePod } from './place-pod.ts'
 
 const schedulerName = 'default-scheduler'
 
-/** @param cache the cache with which the controller is started. */
+/**
+ * Returns the controller that binds Pods to nodes.
+ *
+ * @param cache the cache with which the controller is started.
+ */
 export function scheduler(cache: Cache): ControllerDefinition {
   return defineController(podType, {
     name: 'scheduler',

@@ -10,7 +10,11 @@ const rootCaDescription =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or ' +
   'kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
-/** @param ca the CA certificate of the embedded API server as PEM. */
+/**
+ * Returns the controller that keeps the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in each namespace.
+ *
+ * @param ca the CA certificate of the embedded API server as PEM.
+ */
 export function serviceAccountController(ca: string): ControllerDefinition {
   const namespaceOf = (wanted: string) => (object: { readonly metadata: { readonly name: string; readonly namespace?: string } }) =>
     object.metadata.name === wanted && object.metadata.namespace !== undefined ? [{ name: object.metadata.namespace }] : []

@@ -6,9 +6,9 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 
 /** The types of the cluster whose objects can be watched and deleted, each in its preferred version. */
 export interface TypeSource {
-  /** Returns all types. */
+  /** Returns all types whose objects can be watched and deleted. */
   types(): readonly ResourceType[]
-  /** Returns the type with this group and kind; undefined when there is none. */
+  /** Returns the type with this group and kind among `types()`; undefined when there is none. */
   byKind(group: string, kind: string): ResourceType | undefined
   /** Calls `listener` after each change of the served types. Returns a function that unsubscribes the listener. */
   onChange(listener: () => void): () => void

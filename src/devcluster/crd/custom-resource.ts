@@ -95,7 +95,7 @@ function subresourcesOf(
 }
 
 /**
- * Returns the deprecation warning that the CRD specifies. Without one, the warning recommends the newest version that is newer and not
+ * Returns the deprecation warning that the CRD specifies. By default, the warning recommends the newest of the newer versions that are not
  * deprecated (k8s.io/apiextensions-apiserver/pkg/apiserver: customresource_handler.go).
  */
 function deprecationWarning({ spec }: Definition, version: DefinitionVersion): string {

@@ -187,7 +187,7 @@ function validateSchema({ schema }: DefinitionVersion, path: string, shared: boo
 }
 
 /**
- * Keywords that are allowed at the root of the schema if the version has a status subresource, with their names in Go
+ * Keywords that are allowed at the root of the schema if the version has a status subresource. The values are their names in Go
  * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation).
  */
 const atRoot = {
@@ -269,7 +269,7 @@ function validateColumn({ name, type, format, jsonPath }: DefinitionColumn, path
   ]
 }
 
-/** Checks that a JSON path begins with a dot. kube-apiserver checks no more, either. */
+/** Checks only that a JSON path begins with a dot, as kube-apiserver does. */
 function simplePath(path: string, value: string | undefined): FieldError[] {
   if (!value) return [required(path)]
   return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')]
