@@ -1,6 +1,6 @@
 /**
- * Variables of match conditions and their types, as kube-apiserver declares them (`k8s.io/apiserver/pkg/admission/plugin/cel`:
- * `BuildRequestType`, `BuildNamespaceType`).
+ * The CEL variables that match conditions can use, with the types that kube-apiserver declares for them
+ * (`k8s.io/apiserver/pkg/admission/plugin/cel`: `BuildRequestType`, `BuildNamespaceType`).
  */
 import type { DeclaredType } from './types/declared-type.ts'
 import type { Type } from './types/types.ts'
@@ -16,7 +16,7 @@ function declare(type: Type): DeclaredType {
   return { type, maxElements: 0, minSize: 2 }
 }
 
-/** Declares a type without fields, which only has member functions. */
+/** Declares a type that has member functions, but no fields. */
 function receiver(name: string): Type {
   return { ...opaqueType(`kubernetes.authorization.${name}`), kind: 'struct' }
 }
@@ -53,7 +53,7 @@ const namespaceObject = struct('kubernetes.Namespace', {
     namespace: stringType,
     labels: texts,
     annotations: texts,
-    // kube-apiserver declares this name in upper case by mistake.
+    // kube-apiserver declares the field `uid` as `UID` by mistake.
     UID: stringType,
     creationTimestamp: timestampType,
     deletionGracePeriodSeconds: intType,
@@ -77,7 +77,7 @@ const namespaceObject = struct('kubernetes.Namespace', {
   }),
 })
 
-/** The variables, in the order of the values that are passed to `evaluate`. `namespaceObject` is null for webhooks. */
+/** The variables in the order in which `evaluate` expects their values. For webhooks, `namespaceObject` is always null. */
 export const admissionVariables = {
   object: dynType,
   oldObject: dynType,

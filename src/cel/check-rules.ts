@@ -1,6 +1,7 @@
 /**
- * Checks the rules of a CustomResourceDefinition when it is written: their expressions and their estimated cost
- * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ * Checks the CEL rules of a CustomResourceDefinition when it is created or updated: whether their expressions compile, and whether their
+ * estimated cost is within the limits (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation:
+ * ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid } from '../api/field-error.ts'
@@ -15,14 +16,14 @@ import { escapeIdentifier } from './types/escape.ts'
 import { definitionLimit, ruleLimit } from './limits.ts'
 
 const greatestCost = 2 ** 64
-/** Maximum number of rules, the most expensive ones, that are named when the total cost exceeds its limit. */
+/** When the total cost exceeds its limit, the errors name at most this number of rules: the most expensive ones. */
 const maxNamed = 4
 
 /**
- * Returns the errors of the rules' expressions, in kube-apiserver's words. The schema must be structural.
+ * Returns the errors of all rules in a structural schema, with the messages of kube-apiserver.
  *
  * @param path path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
- * @param hasErrors reports whether the schema has other errors at a path or below it; the rules there are skipped.
+ * @param hasErrors returns true if the schema has other errors at a path or below it. The rules at that path are then skipped.
  */
 export function checkRules(schema: StructuralSchema, path: string, hasErrors: (path: string) => boolean = () => false): FieldError[] {
   const definition = new DefinitionCheck(hasErrors)
@@ -31,21 +32,21 @@ export function checkRules(schema: StructuralSchema, path: string, hasErrors: (p
 }
 
 interface Context {
-  /** Maximum number of times that the node can occur; undefined if unbounded. */
+  /** Maximum number of times that the schema node can occur in one object; undefined if unbounded. */
   readonly cardinality: number | undefined
   /**
-   * Path of the outermost list above that is not of type map. Items of such a list cannot be correlated with old ones, so rules below it
-   * must not use oldSelf.
+   * Path of the outermost list around the schema node that is not of type map; undefined if there is none. kube-apiserver cannot find the
+   * old value of an item of such a list, so rules within it must not use oldSelf.
    */
   readonly uncorrelatable: string | undefined
   /**
-   * True if the node or one above it has rules. The node's type is then taken from the parent's type if possible, and otherwise built from
-   * the node's schema.
+   * True if the schema node or one of its ancestors has rules. The CEL type of the node is then taken from the parent's type if possible,
+   * and otherwise built from the node's schema.
    */
   readonly inScope: boolean
 }
 
-/** Returns the type of a node. Types are only built where rules need them. */
+/** Returns the CEL type of a schema node. It is a function because types are built only for nodes with rules. */
 type Declare = () => DeclaredType | undefined
 
 class DefinitionCheck {
@@ -58,7 +59,7 @@ class DefinitionCheck {
     this.#hasErrors = hasErrors
   }
 
-  /** Visits the children first, which gives the errors kube-apiserver's order. */
+  /** Checks a schema node after its children, because kube-apiserver lists the errors of the children first. */
   node(schema: StructuralSchema, path: string, declare: Declare, context: Context): void {
     const rules = schema['x-kubernetes-validations'] ?? []
     const inScope = context.inScope || rules.length > 0
@@ -117,7 +118,7 @@ class DefinitionCheck {
   #observe(path: string, cost: number, what: string): void {
     if (cost > ruleLimit) this.errors.push(forbidden(path, exceeds(what, cost, ruleLimit)))
     this.#total = Math.min(greatestCost, this.#total + cost)
-    // kube-apiserver does not name a rule that contributes less than 1 % of the limit.
+    // kube-apiserver does not name a rule whose cost is less than 1 % of the total limit.
     if (cost < definitionLimit / 100) return
     this.#costs.push({ path, cost })
     this.#costs.sort((a, b) => b.cost - a.cost)
@@ -134,14 +135,14 @@ class DefinitionCheck {
   }
 }
 
-/** Returns the error for rules on a node whose schema has no type. */
+/** Returns the error for a schema node that has rules but no type. */
 function missingType(path: string): FieldError {
   const problem =
     'failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
   return { path, reason: 'InternalError', message: `Internal error: internal error: ${problem}` }
 }
 
-/** Builds the type of a node from its schema, without the type of the parent. */
+/** Builds the CEL type of a schema node from its own schema, without the type of its parent. */
 function ownType(schema: StructuralSchema): DeclaredType | undefined {
   return declareType(schema, 'selfType1')
 }
@@ -162,7 +163,9 @@ function exceeds(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
-/** The message contains the whole rule in kube-apiserver's internal form: Go's JSON of `apiextensions.ValidationRule`. */
+/**
+ * Returns the error for an invalid rule. As in kube-apiserver, the message contains the JSON of Go's struct `apiextensions.ValidationRule`.
+ */
 function invalidRule(path: string, rule: ValidationRule, problem: string): FieldError {
   const { message = '', messageExpression = '', reason = null, fieldPath = '', optionalOldSelf = null } = rule
   const fields = {

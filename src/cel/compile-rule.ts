@@ -1,4 +1,4 @@
-/** Compiles one rule: its expression and its messageExpression (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: compileRule`). */
+/** Compiles the expression and the messageExpression of a rule (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: compileRule`). */
 import type { StructuralSchema, ValidationRule } from '../api/structural-schema.ts'
 import type { DeclaredType } from './types/declared-type.ts'
 import type { CompiledExpression } from './environment.ts'
@@ -11,20 +11,20 @@ import { optionalType } from './types/types.ts'
 
 export interface CompiledRule {
   readonly rule: ValidationRule
-  /** The compiled rule; undefined when the rule is invalid or blank. */
+  /** The compiled `rule` field; undefined when it is invalid or blank. */
   readonly expression: CompiledExpression | undefined
   readonly problem: string | undefined
   readonly usesOldSelf: boolean
-  /** Estimated maximum cost of one evaluation. */
+  /** Estimated maximum cost of one evaluation of `expression`. */
   readonly maxCost: number
   readonly message: CompiledExpression | undefined
   readonly messageProblem: string | undefined
   readonly messageMaxCost: number
-  /** Normalized `fieldPath`, relative to the node of the rule. */
+  /** The `fieldPath` in the notation of field errors, relative to the schema node that has the rule. */
   readonly fieldPath: string | undefined
 }
 
-/** Compiles the rules of one schema node. `declared` is the type of the node. */
+/** Compiles the rules of one schema node. `declared` is the CEL type of the node. */
 export function compileNodeRules(schema: StructuralSchema, declared: DeclaredType): CompiledRule[] {
   const rules = schema['x-kubernetes-validations'] ?? []
   if (rules.length === 0) return []
@@ -32,14 +32,17 @@ export function compileNodeRules(schema: StructuralSchema, declared: DeclaredTyp
   return rules.map((rule) => compileRule(rule, node))
 }
 
-/** The schema node that the rules belong to. */
+/** The schema node to which the rules belong, with its CEL type. */
 interface RuledNode {
   readonly schema: StructuralSchema
   readonly declared: DeclaredType
   readonly mayBeNull: boolean
 }
 
-/** Returns true when items of lists or values of maps may be null. Null fields need no check, because they count as absent. */
+/**
+ * Returns true when the schema allows null for items of lists or values of maps. Fields that are null do not matter: CEL treats them as
+ * absent.
+ */
 function holdsNulls({ items, additionalProperties, properties = {} }: StructuralSchema): boolean {
   const entries = typeof additionalProperties === 'object' ? additionalProperties : items
   if (entries?.nullable === true || (entries !== undefined && holdsNulls(entries))) return true
@@ -71,7 +74,7 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    // kube-apiserver ignores fieldPath if messageExpression does not compile: `compileRule` returns early.
+    // kube-apiserver ignores fieldPath if messageExpression does not compile, because `compileRule` returns before it reads fieldPath.
     fieldPath:
       isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
         ? normalizeFieldPath(rule.fieldPath, schema)
@@ -101,8 +104,8 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the name of the node's type in a message by the name of a root type: kube-apiserver compiles the rules of each node as if the
- * node were the root.
+ * Replaces the type name of a node, such as `selfType1.spec`, by `selfType1` in a message. kube-apiserver compiles the rules of each node
+ * as if the node were the root.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)
@@ -115,7 +118,7 @@ function rootName({ kind, name, parameters: [first, second] }: Type): string {
   return kind === 'map' ? rootName(second!).replace(/\.@elem$/, '') : ''
 }
 
-/** Returns the name of a rule in messages: the rule's own message if it has one, otherwise its expression. */
+/** Returns the text that identifies a rule in error messages: its message if it has one, otherwise its expression. */
 export function ruleName({ rule, message }: ValidationRule): string {
   return message !== undefined && message !== '' ? trimSpace(message) : trimSpace(rule)
 }

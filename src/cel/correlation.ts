@@ -1,13 +1,14 @@
 /**
- * Correlates values of an update with old ones, for ratcheting: errors of unchanged values become warnings
- * (`k8s.io/apiserver/pkg/cel/common: equality.go, CorrelatedObject`).
+ * Correlates the values of an updated object with those of the old object. Ratcheting needs the old values: an error of a value that the
+ * update does not change becomes a warning (`k8s.io/apiserver/pkg/cel/common: equality.go, CorrelatedObject`).
  */
 import type { JsonValue } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 
 /**
- * Finds old items of a list of type map by their keys (`k8s.io/apiserver/pkg/cel/common: maplist.go`). For other lists it finds nothing.
+ * Finds the old item of a list of type map that has the same keys as a new item (`k8s.io/apiserver/pkg/cel/common: maplist.go`). Items of
+ * other lists have no old item.
  */
 export class KeyedItems {
   readonly #keys: readonly string[]
@@ -32,7 +33,7 @@ export class KeyedItems {
   }
 }
 
-/** A new value with its old value. */
+/** A value of the updated object and the corresponding value of the old object. */
 export class Correlation {
   readonly #schema: StructuralSchema
   readonly #value: JsonValue
@@ -46,13 +47,13 @@ export class Correlation {
     this.#old = old
   }
 
-  /** True if the value equals its old value. An object with a field that the schema does not describe counts as changed. */
+  /** True if the update does not change the value. An object with a field that the schema does not describe counts as changed. */
   get isUnchanged(): boolean {
     if (this.#equal !== undefined) return this.#equal
     try {
       this.#equal = this.#compare()
     } catch (error) {
-      // A value that is nested so deeply that it exhausts the stack counts as changed.
+      // A RangeError means that the value is nested so deeply that the comparison exhausts the stack. The value then counts as changed.
       if (!(error instanceof RangeError)) throw error
       this.#equal = false
     }
@@ -92,8 +93,8 @@ export class Correlation {
 }
 
 /**
- * The position in the object: `current` if the value has a correlated old value, and the nearest ancestor that has one
- * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
+ * The old values that decide whether an error of a value becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
+ * ratchetingOptions`). `current` is set if the value itself has an old value; `nearestParent` is the nearest ancestor that has one.
  */
 export interface Ratchet {
   readonly current: Correlation | undefined
@@ -107,8 +108,8 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Descends to a field. The apiVersion and kind of the root always count as changed, because kube-apiserver has converted both objects to
- * the same version.
+ * Returns the ratchet of a field. apiVersion and kind of the root are never ratcheted: kube-apiserver has converted both objects to the
+ * same version, so it cannot see changes of these fields.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

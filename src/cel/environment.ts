@@ -1,4 +1,6 @@
-/** Compiles expressions in Kubernetes 1.36's CEL environment: parses, checks and plans them. */
+/**
+ * Compiles and evaluates expressions in the CEL environment of Kubernetes 1.36. The steps are those of cel-go: parser, checker and planner.
+ */
 import type { Checked } from './plan/checked.ts'
 import { check } from './check/check.ts'
 import { CelError, CostLimitExceeded, EvaluationPanic } from './types/errors.ts'
@@ -13,7 +15,7 @@ import { literalIssues } from './check/validators.ts'
 import type { Value } from './types/values.ts'
 import { perCallLimit } from './limits.ts'
 
-/** Result of an evaluation: a value or an error, and the cost. */
+/** Result of one evaluation: its value or its error, and its actual cost. */
 export interface Outcome {
   readonly value: Value | undefined
   readonly error: CelError | CostLimitExceeded | undefined
@@ -27,19 +29,21 @@ export interface CompiledExpression {
   readonly used: ReadonlySet<string>
   readonly checked: Checked
   /**
-   * @param values values of the variables in the order of their declaration, undefined for a missing value. The array is extended with
-   * slots for local variables.
+   * Evaluates the expression once.
+   *
+   * @param values values of the variables in the order of their declaration, undefined for a variable without a value. The array is
+   * extended with slots for local variables.
    * @param failures errors of variables whose data is invalid. Reading such a variable throws its error.
    */
   evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }
 
-/** The compiled expression, or the problem in kube-apiserver's words. */
+/** The compiled expression, or the compile error with the message of kube-apiserver. */
 export type Compilation =
   | { readonly expression: CompiledExpression }
   | {
       readonly problem: string
-      /** The result of the type check. It is set if the expression passed the type check, but no program could be created. */
+      /** The result of the type check; undefined if the type check failed. It is set when only the planning of the CEL program failed. */
       readonly checked?: Checked
     }
 
@@ -51,7 +55,8 @@ export type Compilation =
  * if ('expression' in compiled) compiled.expression.evaluate([dynamicValue(object)])
  * ```
  *
- * @param mayBeNull true if values may be null where their types do not allow it, such as items of nullable lists.
+ * @param mayBeNull true if values may be null although their declared types do not allow it, such as the items of a list with nullable
+ * items.
  */
 export function compileExpression(source: string, variables: Readonly<Record<string, Type>>, mayBeNull = false): Compilation {
   const names = Object.keys(variables)
@@ -67,13 +72,13 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    // A value that was taken from an optional may have lost the type that its schema gives it, see plain-optional.ts.
+    // A value that was taken out of an optional may have lost the type that its schema declares, see plain-optional.ts.
     const isDynamic = mayBeNull || [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)
       const frame = new Frame(values, perCallLimit, failures)
-      // Errors of expressions need no stack trace, and capturing one is slow.
+      // Capturing a stack trace is slow, and errors of expressions do not need one.
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = 0
       try {
@@ -81,7 +86,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
         if (frame.cost > perCallLimit) throw new CostLimitExceeded()
         return { value, error: undefined, cost: frame.cost }
       } catch (error) {
-        // An exceeded cost limit takes precedence over the error.
+        // An exceeded cost limit takes precedence over an error of the expression.
         const isCancelled = error instanceof CelError && frame.cost > perCallLimit
         return { value: undefined, error: isCancelled ? new CostLimitExceeded() : failure(error), cost: frame.cost }
       } finally {
@@ -95,7 +100,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
   }
 }
 
-/** A deeply nested object can exhaust the stack. This is reported as an error of the expression. */
+/** Returns the error to report for a thrown error. A RangeError means that a deeply nested object exhausted the stack. */
 function failure(error: unknown): CelError | CostLimitExceeded {
   if (error instanceof CelError || error instanceof CostLimitExceeded) return error
   if (error instanceof EvaluationPanic) return new CelError(`internal error: ${error.message}`)

@@ -1,6 +1,6 @@
 /**
- * `fieldPath` of a rule: the path of the field to report, relative to the rule's node, such as `.spec.a['b.c']`
- * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ValidFieldPath`).
+ * Parses the `fieldPath` of a rule, such as `.spec.a['b.c']`: the path of the field that the error names, relative to the schema node of
+ * the rule (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ValidFieldPath`).
  */
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { fieldChildPath } from '../api/field-path.ts'
@@ -17,7 +17,7 @@ const quotedEscapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** Returns the path in the notation of field errors; undefined when its syntax is invalid or the schema has no such field. */
+/** Returns a `fieldPath` in the notation of field errors. Undefined when its syntax is invalid, or the schema has no such field. */
 export function normalizeFieldPath(path: string, schema: StructuralSchema): string | undefined {
   const tokens = path.match(/'(?:\\.|[^'\\])*'|[.[\]]|[^.[\]']+[^.[\]]*/gs) ?? []
   if (tokens.join('') !== path) return undefined
@@ -35,7 +35,7 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
       at = Object.hasOwn(properties!, name) ? properties![name] : undefined
     } else {
       result += `[${name}]`
-      // `additionalProperties: true` describes no fields, so the path cannot continue.
+      // The schema `additionalProperties: true` describes no fields, so the path cannot continue below it.
       at = typeof additionalProperties === 'boolean' ? {} : additionalProperties
     }
     if (at === undefined) return undefined

@@ -1,5 +1,5 @@
 /**
- * Match conditions of admission webhooks: the webhook is called only if all of its expressions are true
+ * Match conditions of admission webhooks. The webhook is called only if all of its match conditions are true
  * (`k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions: Match`).
  */
 import type { JsonObject } from '../api/json.ts'
@@ -13,25 +13,28 @@ import { conditionsBudget } from './limits.ts'
 
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** The compiled expression, or its problem. `internal` is true if the expression is valid, but no program could be created. */
+/**
+ * The compiled expression, or its compile error. `internal` is true if the type check succeeded and only the planning of the CEL program
+ * failed.
+ */
 export type MatchConditionCompilation =
   { readonly expression: CompiledExpression } | { readonly problem: string; readonly internal: boolean }
 
-/** The request that the conditions are evaluated on. */
+/** The admission request for which the match conditions are evaluated. */
 export interface MatchRequest {
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
-  /** The `request` of an AdmissionReview, without object and oldObject. */
+  /** The `request` field of the AdmissionReview, without its fields object and oldObject. */
   readonly request: JsonObject
   readonly authorizer: AuthorizerValue
   readonly requestResource: ResourceCheck
 }
 
-/** The reason not to call the webhook; undefined if all conditions are true. Without `error`, a condition was false. */
+/** The reason why the webhook does not match; undefined if all conditions are true. `error` is missing if a condition is false. */
 export type Mismatch = undefined | { readonly error?: string }
 
 /**
- * Compiles a match condition. Problems are in kube-apiserver's words.
+ * Compiles a match condition. Error messages are those of kube-apiserver.
  *
  * ```ts
  * compileMatchCondition("object.metadata.name") // { problem: 'must evaluate to bool but got dyn', internal: false }
@@ -45,7 +48,10 @@ export function compileMatchCondition(source: string): MatchConditionCompilation
   return { problem: `must evaluate to bool but got ${fullTypeName(type)}`, internal: false }
 }
 
-/** Evaluates all conditions. If one is false, errors of the others are ignored. An exhausted cost budget is always an error. */
+/**
+ * Evaluates all match conditions of a webhook. If one is false, errors of the other conditions are ignored. An exhausted cost budget is
+ * always an error.
+ */
 export function evaluateMatchConditions(conditions: readonly MatchConditionCompilation[], input: MatchRequest): Mismatch {
   const values = [
     input.object === undefined ? null : dynamicValue(input.object),

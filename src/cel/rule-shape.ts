@@ -1,6 +1,6 @@
 /**
- * Checks the fields of rules except their expressions. If a field is invalid, no expression is checked
- * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ * Validates the fields of CEL rules without compiling their expressions. If a field is invalid, the expressions of the schema are not
+ * compiled (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, required } from '../api/field-error.ts'
@@ -12,7 +12,7 @@ import { trimSpace } from './types/trim-space.ts'
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const lineBreak = /[\n\r]/
 
-/** Returns errors of the rules of one schema node. `path` is the path of the node. */
+/** Returns the errors in the rules of one schema node. `path` is the path of the node. */
 export function ruleShapeErrors(schema: StructuralSchema, path: string): FieldError[] {
   return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) => {
     const place = indexPath(childPath(path, 'x-kubernetes-validations'), index)

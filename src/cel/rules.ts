@@ -1,5 +1,5 @@
 /**
- * `x-kubernetes-validations`: compiles the rules of a schema once and evaluates them on each object
+ * `x-kubernetes-validations`: compiles the rules of a schema once and evaluates them for each object
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: Validator`).
  */
 import type { FieldError } from '../api/field-error.ts'
@@ -29,31 +29,35 @@ export { checkRules } from './check-rules.ts'
 
 export interface CompiledRules {
   /**
-   * Returns the field errors of an object. `oldObject` is the object that an update replaces: rules that use `oldSelf` need it, and errors
-   * of values that the update leaves unchanged are passed to `warn` instead. Never throws, whatever the object contains.
+   * Returns the field errors of an object. Never throws, whatever the object contains.
+   *
+   * @param oldObject the object before an update; undefined for a new object. Rules that use `oldSelf` need it.
+   * @param warn receives the errors of values that the update leaves unchanged. They are not in the result.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
-   * Returns the field errors of the schema's default at `path`. The default must be valid both as an unchanged value and as a new value.
+   * Returns the field errors of a default in the schema. The rules must accept the default both as an unchanged value and as a new value.
    *
+   * @param path path of the default.
    * @param budget cost budget of the rules.
-   * @returns also the remaining budget; negative if it is exhausted.
+   * @returns the errors and the remaining budget; the budget is negative if it is exhausted.
    */
   evaluateDefault(value: JsonValue, path: string, budget?: number): { readonly errors: readonly FieldError[]; readonly left: number }
 }
 
 /**
- * Name of the root type in messages. kube-apiserver appends the current time in nanoseconds instead of 1 (`generateUniqueSelfTypeName`).
+ * Name of the root type in messages. kube-apiserver appends the current time in nanoseconds where this name has a 1
+ * (`generateUniqueSelfTypeName`).
  */
 const selfName = 'selfType1'
 
 const missingTypeProblem = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
-/** A schema node that has rules, or has nodes with rules below it. Other nodes are omitted. */
+/** A schema node that has rules itself or in a descendant. All other nodes are omitted. */
 interface RuleNode {
   readonly schema: StructuralSchema
   readonly rules: readonly CompiledRule[]
-  /** True if the node has rules but no type; the rules cannot be compiled then. */
+  /** True if the schema node has rules but no type. Its rules cannot be compiled. */
   readonly untyped: boolean
   readonly data: DataType
   readonly items: RuleNode | undefined
@@ -63,7 +67,10 @@ interface RuleNode {
 
 const noErrors: readonly FieldError[] = Object.freeze([])
 
-/** Compiles all rules of a structural schema; undefined if it has none. `isRoot` is true for a whole Kubernetes object. */
+/**
+ * Compiles all rules of a structural schema; undefined if the schema has none. `isRoot` is true for the schema of a whole Kubernetes
+ * object.
+ */
 export function compileRules(schema: StructuralSchema, isRoot = true): CompiledRules | undefined {
   const root = buildNode(schema, declareType(schema, selfName, isRoot), isRoot)
   if (root === undefined) return undefined
@@ -107,7 +114,7 @@ function isEmbedded(schema: StructuralSchema): boolean {
   return schema['x-kubernetes-embedded-resource'] === true
 }
 
-/** Evaluation of one object: the remaining budget and the errors found. */
+/** The evaluation of one object, with the remaining cost budget and the errors found. */
 class Evaluation {
   readonly errors: FieldError[] = []
   readonly #warn: ((warning: FieldError) => void) | undefined
@@ -122,7 +129,9 @@ class Evaluation {
     return this.#budget
   }
 
-  /** Evaluates a node and the nodes below it. Returns false when the budget is exhausted and the evaluation must stop. */
+  /**
+   * Evaluates the rules of a schema node and of its descendants. Returns false when the budget is exhausted and the evaluation must stop.
+   */
   node(node: RuleNode, path: string, value: JsonValue | undefined, old: JsonValue | undefined, ratchet: Ratchet): boolean {
     if (value === undefined || value === null) return true
     if (node.untyped) this.errors.push(invalid(fieldOf(path), node.schema.type ?? '', missingTypeProblem))
@@ -159,7 +168,8 @@ class Evaluation {
     }
     const self = convert(node.data, value)
     const oldSelf = old === undefined ? undefined : convert(node.data, old)
-    // messageExpression can read oldSelf only if a rule of the node uses oldSelf: otherwise kube-apiserver does not bind the variable.
+    // messageExpression can read oldSelf only if a rule of the schema node uses oldSelf. Otherwise, kube-apiserver leaves the variable
+    // undefined.
     const plainOld = node.rules.some(({ usesOldSelf }) => usesOldSelf) ? oldSelf : undefined
     for (const compiled of node.rules) {
       if (compiled.problem !== undefined) this.errors.push(invalid(place, type, `rule compile error: ${compiled.problem}`))
@@ -203,8 +213,8 @@ class Evaluation {
   }
 
   /**
-   * Evaluates messageExpression. Returns neither field if the evaluation fails or the result is not a valid message. `fatal` is the error
-   * that ends the evaluation of all rules.
+   * Evaluates messageExpression. `text` is the message; `fatal` is an error that stops the evaluation of all rules. The result is empty if
+   * the evaluation fails or its value is not a valid message.
    */
   #message(expression: CompiledExpression, variables: Variable[]): { text?: string; fatal?: string } {
     const { value, error, cost } = run(expression, variables)
@@ -221,17 +231,19 @@ class Evaluation {
   }
 }
 
-/** The value that a rule is evaluated on. */
+/** A value for which rules are evaluated. */
 interface Place {
   readonly path: string
   readonly type: string
   readonly value: JsonValue
   readonly ratchet: Ratchet
-  /** Variables for messageExpression, in which oldSelf is never an optional. */
+  /** Variables for messageExpression, where oldSelf is the plain value and never an optional. */
   readonly plain: Variable[]
 }
 
-/** A variable of a rule. If its data does not match the schema, it is an error, which is thrown when the rule reads the variable. */
+/**
+ * The value of a variable. A `CelError` stands for data that does not match the schema; it is thrown when an expression reads the variable.
+ */
 type Variable = Value | CelError | undefined
 
 function convert(type: DataType, value: JsonValue): Value | CelError {
@@ -271,11 +283,11 @@ function defaultMessage(rule: string, message: string | undefined): string {
 
 function errorFor(reason: string | undefined, path: string, at: Place, detail: string): FieldError {
   const found = errorWith(reason, path, at, detail)
-  // Without a detail, Go's message has no trailing colon.
+  // Without a detail, Go's message does not end in a colon.
   return detail === '' ? { ...found, message: found.message.replace(/: $/, '') } : found
 }
 
-/** Returns a field error. Its message contains the value unless the value is an object or a list. */
+/** Returns a field error. Its message contains the invalid value, but not if the value is an object or a list. */
 function errorWith(reason: string | undefined, path: string, { type, value }: Place, detail: string): FieldError {
   const isCompound = type === 'object' || type === 'array'
   switch (reason) {

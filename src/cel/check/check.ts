@@ -1,6 +1,6 @@
 /**
- * Type checker: resolves the overloads of every call and the type of every field, or reports an issue at its place
- * (`cel-go/checker: checker.go`).
+ * The type checker of CEL expressions. It resolves the overloads of every call and the type of every field, and reports issues with their
+ * position in the source (`cel-go/checker: checker.go`).
  */
 import type { Call, Comprehension, Expr, Select } from '../syntax/ast.ts'
 import { qualifiedName } from '../syntax/ast.ts'
@@ -98,7 +98,7 @@ class Checker {
     return errorType
   }
 
-  /** Looks up a variable, starting with the innermost scope, and then a type name. */
+  /** Returns the type of a name. A variable of the innermost scope takes precedence, then one of an outer scope, then a type name. */
   #lookUp(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
     for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {
@@ -142,8 +142,8 @@ class Checker {
           this.#report(offset, `unexpected failed resolution of '${target.name}'`)
           return errorType
         }
-        // A reserved word is accepted as a field name: `self.namespace` means `self.__namespace__`
-        // (`k8s.io/apiserver/pkg/cel: types.go, FindStructFieldType`).
+        // A field whose name is a reserved word, such as `namespace`, is declared as `__namespace__`. kube-apiserver also accepts
+        // `self.namespace` (`k8s.io/apiserver/pkg/cel: types.go, FindStructFieldType`).
         const declared = fields.get(field) ?? (isReserved(field) ? fields.get(`__${field}__`) : undefined)
         if (declared !== undefined) return declared.type
         this.#report(offset, `undefined field '${field}'`)
@@ -240,7 +240,10 @@ class Checker {
     return mapType(key ?? this.#freeVariable(), value ?? this.#freeVariable())
   }
 
-  /** Returns the type of an element; for `?element`, the type of the optional's value. */
+  /**
+   * Returns the type of an element of a list literal or of an entry of a map literal. For `?element`, this is the type of the value in the
+   * optional.
+   */
   #entry(expr: Expr, type: Type, optional: boolean): Type {
     if (!optional) return type
     const inner = unwrapOptional(type)
@@ -250,7 +253,10 @@ class Checker {
     return inner ?? type
   }
 
-  /** The environment has no message types, so the fields need no check. */
+  /**
+   * Reports an error for every `Type{field: value}`, because Kubernetes' environment has no message types. The fields are therefore not
+   * checked.
+   */
   #struct(expr: Expr & { kind: 'struct' }): Type {
     const named = this.#lookUp(expr, expr.typeName)
     if (named === undefined) return this.#undeclared(expr.offset, expr.typeName)
@@ -296,7 +302,10 @@ class Checker {
     if (!this.#assign(expected, type)) this.#report(expr.offset, `expected type '${formatType(expected)}' but found '${formatType(type)}'`)
   }
 
-  /** Joins the types of two elements of a literal. Different types make it dyn here; `literalIssues` reports the mixture later. */
+  /**
+   * Joins the types of two elements of a list or map literal. Different types become dyn; `literalIssues` later reports the mixture as an
+   * issue.
+   */
   #join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current
     return this.#assign(previous, current) ? mostGeneral(previous, current) : dynType

@@ -1,5 +1,5 @@
 /**
- * Estimates the maximum cost of calls and the size of their results (`cel-go/checker: cost.go, functionCost`;
+ * Estimates the minimum and maximum cost of function calls and the size of their results (`cel-go/checker: cost.go, functionCost`;
  * `k8s.io/apiserver/pkg/cel/library: cost.go, EstimateCallCost`; `cel-go/ext: lists.go`).
  */
 import type { CostNode, Estimator } from './estimate.ts'
@@ -20,7 +20,7 @@ interface Call {
   readonly args: readonly CostNode[]
 }
 
-/** Returns the cost of a call including its arguments, without its target. */
+/** Returns the cost of a call, with the costs of its arguments and without the cost of its target. */
 export function estimateCall(
   estimator: Estimator,
   name: string,
@@ -53,24 +53,24 @@ function allocatingListCall(factor: number, size: Range): CallEstimate {
   return { cost: add(scale(size, factor), fixed(1 + listCost)), size }
 }
 
-/** Subtracts two costs. In Go, a negative result would wrap around, which `unknown.max` represents here. */
+/** Subtracts two costs as Go subtracts uint64 values: a negative result wraps around at 2^64, the value of `unknown.max`. */
 function difference(a: number, b: number): number {
   return a < b ? unknown.max + a - b : a - b
 }
 
-/** Returns the value of an int literal; `otherwise` for any other expression. */
+/** Returns the value of an int literal, 0 for a negative one, and `otherwise` for any other expression. */
 function literalOr(node: CostNode | undefined, otherwise: number): number {
   const value = node?.expr?.kind === 'literal' ? node.expr.value : undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise
 }
 
-/** True for a negative literal, which means that there is no limit. */
+/** True for a negative int literal. As the last argument of `split`, it means that the number of results is unlimited. */
 function isNegative(node: CostNode | undefined): boolean {
   const value = node?.expr?.kind === 'literal' ? node.expr.value : undefined
   return (typeof value === 'number' || typeof value === 'bigint') && value < 0
 }
 
-/** Estimates functions of cel-go's extensions for lists and sets. */
+/** Estimates the functions of cel-go's extensions for lists and sets; undefined for any other function. */
 function estimateListCall({ overload, target, args }: Call): CallEstimate | undefined {
   const size = sizeOf(target)
   switch (overload) {
@@ -106,11 +106,11 @@ const constantCost = new Set(
     'getEscapedPath getQuery'
   ).split(' '),
 )
-/** Size of an IP address in bytes. */
+/** Number of bytes of an IP address: 4 for IPv4, 16 for IPv6. */
 const addressSize: Range = { min: 4, max: 16 }
 const maxNamePattern = 128
 
-/** Estimates functions of Kubernetes' libraries. */
+/** Estimates the functions of Kubernetes' CEL libraries; undefined for any other function. */
 function estimateLibraryCall(call: Call): CallEstimate | undefined {
   const { name, overload, target, args } = call
   if (constantCost.has(name)) return { cost: fixed(1) }
@@ -169,7 +169,7 @@ function equalityOfLibraryTypes([left, right]: readonly CostNode[]): CallEstimat
   return undefined
 }
 
-/** Returns the cost of visiting all items of a list, and all characters of items that are strings or bytes. */
+/** Returns the cost of visiting all items of a list. For items that are strings or bytes, it includes the cost of reading them. */
 function walkCost({ estimator }: Call, target: CostNode): Range {
   const item = target.type.parameters[0]
   if (item === undefined) return traversalCost(target)
@@ -182,7 +182,9 @@ function regexCost(text: CostNode | undefined, pattern: CostNode | undefined): R
   return multiply(scale(add(sizeOf(text), fixed(1)), traversalFactor), scale(sizeOf(pattern), regexFactor))
 }
 
-/** Estimates functions on strings and bytes: the standard functions and those of the strings extension. */
+/**
+ * Estimates functions on strings and bytes: CEL's standard functions and those of the strings extension. Undefined for any other function.
+ */
 function estimateTextCall(call: Call): CallEstimate | undefined {
   const { name, overload, target, args } = call
   switch (name) {
@@ -246,13 +248,13 @@ function joinEstimate({ estimator, target, args }: Call): CallEstimate | undefin
   const count = sizeOf(target)
   const itemSize = target.path.length === 0 ? unknown : (estimator.sizeAt([...target.path, '@items']) ?? unknown)
   const separators = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }
-  // kube-apiserver's estimate ignores the items of a value of type dyn.
+  // If the type of the target is dyn, kube-apiserver's estimate ignores the size of its items.
   const joined = target.type.parameters.length === 0 ? fixed(0) : multiply(count, itemSize)
   const size = args[0] === undefined ? joined : add(joined, multiply(sizeOf(args[0]), separators))
   return { cost: scale(size, traversalFactor), size }
 }
 
-/** Returns the minimum and maximum length of a string after `replace`. */
+/** Returns the minimum and maximum length of the string that `replace` returns. */
 function replacedSize(text: Range, old: Range, replacement: Range): Range {
   const grown = { count: 0, kept: 0 }
   if (old.min === 0) Object.assign(grown, { count: text.max + 1, kept: text.max })

@@ -1,4 +1,6 @@
-/** Static cost estimate: the maximum cost of an expression, from the sizes that its types allow (`cel-go/checker: cost.go`). */
+/**
+ * Estimates the cost of an expression before it is evaluated, from the maximum sizes that the schema allows (`cel-go/checker: cost.go`).
+ */
 import type { Call, Comprehension, Expr } from '../syntax/ast.ts'
 import { accumulatorName, isBinding } from '../syntax/ast.ts'
 import type { Checked } from '../plan/checked.ts'
@@ -11,16 +13,16 @@ import type { Type } from '../types/types.ts'
 import { dynType, unwrapOptional } from '../types/types.ts'
 import { lengthOf } from '../types/values.ts'
 
-/** An expression as the estimator of a call sees it (`cel-go/checker: AstNode`). */
+/** An expression with its type and size, as the cost estimate of a call needs it (`cel-go/checker: AstNode`). */
 export interface CostNode {
   readonly expr: Expr | undefined
   readonly type: Type
-  /** Path from a variable: `self`, then field names, `@items`, `@values` or `@keys`. */
+  /** Path of the value in the schema: the name of the variable, such as `self`, followed by field names, `@items`, `@values` or `@keys`. */
   readonly path: readonly string[]
   readonly size: Range | undefined
 }
 
-/** Size ranges of a list's items, or of a map's keys and values. */
+/** Size ranges of the items of a list, or of the keys and the values of a map. */
 interface EntrySizes {
   readonly kind: 'list' | 'map'
   readonly key: Range
@@ -33,7 +35,11 @@ interface LocalVariable {
   readonly entries: EntrySizes | undefined
 }
 
-/** @param root the type of `self`, which has the maximum sizes of all fields. */
+/**
+ * Estimates the minimum and maximum cost of one evaluation of the expression.
+ *
+ * @param root the type of `self`, with the maximum sizes of all its fields.
+ */
 export function estimateCost(checked: Checked, root: DeclaredType): Range {
   return new Estimator(checked, root).cost(checked.expr)
 }
@@ -101,7 +107,7 @@ export class Estimator {
     return result
   }
 
-  /** Returns the size range of an expression's value, if known. */
+  /** Returns the size range of an expression's value; undefined if unknown. */
   sizeOf(expr: Expr): Range | undefined {
     const known = this.#sizes.get(expr) ?? literalSize(expr)
     if (known !== undefined) return known
@@ -114,7 +120,7 @@ export class Estimator {
     return expr.kind === 'ident' ? this.#local(expr.name)?.size : undefined
   }
 
-  /** Returns the size range that the schema allows at a path. */
+  /** Returns the size range that the schema allows for the value at a path; undefined if the path is not in the schema. */
   sizeAt(path: readonly string[]): Range | undefined {
     if (path.length === 0 || path[0] === accumulatorName) return undefined
     let type: DeclaredType | undefined = this.#root
@@ -169,7 +175,7 @@ export class Estimator {
     return add(targetCost, cost)
   }
 
-  /** Unites the size ranges of the items of `a + b` and of `c ? a : b`, which come from either list. */
+  /** Sets the size range of the items of `a + b` and of `c ? a : b` to the union of the ranges of `a` and `b`. */
   #combineEntries(expr: Call, overload: string): void {
     const [first, second] =
       overload === 'conditional' ? expr.args.slice(1) : ['add_list', 'add_string', 'add_bytes'].includes(overload) ? expr.args : []

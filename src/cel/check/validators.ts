@@ -1,4 +1,4 @@
-/** Checks after the type check: constants that can only fail, and literals with mixed types (`cel-go/cel: validator.go`). */
+/** Checks that follow the type check: constant arguments that always fail, and literals with mixed types (`cel-go/cel: validator.go`). */
 import type { Call, Expr } from '../syntax/ast.ts'
 import { childrenOf } from '../syntax/ast.ts'
 import type { Checked } from '../plan/checked.ts'
@@ -17,7 +17,7 @@ export function literalIssues(checked: Checked): Issue[] {
   const visit = (expr: Expr, mixed: boolean): void => {
     if (expr.kind === 'call') issues.push(...callIssues(checked, expr))
     else if (!mixed) issues.push(...mixtureIssues(checked, expr))
-    // The arguments of format() may have mixed types.
+    // cel-go allows mixed types in the argument list of `format()`.
     const isFormat = expr.kind === 'call' && expr.name === 'format'
     for (const child of childrenOf(expr)) visit(child, mixed || isFormat)
   }
@@ -25,7 +25,7 @@ export function literalIssues(checked: Checked): Issue[] {
   return issues
 }
 
-/** Checks of constant arguments, keyed by function name. */
+/** Returns false for a constant argument with which the function always fails; keyed by function name. */
 const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
   duration: isConvertible,
   timestamp: isConvertible,
@@ -94,7 +94,7 @@ function clauseIssue(checked: Checked, kind: ClauseKind, arg: Expr): Issue | und
   return undefined
 }
 
-/** Reports elements of a literal that do not have the type of the first one. */
+/** Reports the elements of a list or map literal whose type differs from the type of the first element. */
 function mixtureIssues(checked: Checked, expr: Expr): Issue[] {
   const typeOf = (element: Expr, optional: boolean): Type => {
     const type = checked.types.get(element) ?? dynType

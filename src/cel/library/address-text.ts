@@ -85,7 +85,7 @@ function parseV6(text: string): Result {
   return { bytes }
 }
 
-/** Formats an address canonically: in IPv6, the longest run of zeros is shortened to `::`. */
+/** Formats an address canonically. In IPv6, the longest run of zero groups is shortened to `::`. */
 export function formatAddress(bytes: readonly number[]): string {
   if (bytes.length === 4) return bytes.join('.')
   const fields = Array.from({ length: 8 }, (_, index) => bytes[index * 2]! * 256 + bytes[index * 2 + 1]!)

@@ -1,4 +1,4 @@
-/** IP addresses and CIDRs, as Go's `net/netip` reads and writes them (`k8s.io/apiserver/pkg/cel/library: ip.go, cidr.go`). */
+/** Functions on IP addresses and CIDRs, which Go's `net/netip` parses and formats (`k8s.io/apiserver/pkg/cel/library: ip.go, cidr.go`). */
 import { quote } from '../../api/field-error.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
@@ -88,7 +88,7 @@ function containsCidr(cidr: Cidr, other: Cidr): boolean {
   return cidr.bits <= other.bits && contains(cidr, other.bytes)
 }
 
-/** Reports an invalid argument of `containsIP` as `no such overload`, like kube-apiserver. */
+/** Throws `no such overload` if an argument of `containsIP` cannot be parsed, as kube-apiserver does. */
 function orNoOverload<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()

@@ -31,14 +31,14 @@ export type Decide = (attributes: AccessAttributes) => { readonly allowed: boole
 
 const prefix = 'kubernetes.authorization'
 
-/** These values only have member functions, and cannot be compared. */
+/** Base class of the authorizer, the checks and the decisions. Expressions can call their member functions, but cannot compare them. */
 abstract class Receiver extends OpaqueValue {
   equals(): boolean {
     throw noSuchOverload()
   }
 }
 
-/** The variable `authorizer`, with the access of one user. */
+/** The value of the variable `authorizer`, which checks the access of one user. */
 export class AuthorizerValue extends Receiver {
   readonly typeName = `${prefix}.Authorizer`
   readonly user: Subject
@@ -74,7 +74,7 @@ class GroupCheck extends Receiver {
 
 type Target = Omit<AccessAttributes, 'user' | 'verb' | 'path'>
 
-/** An authorization check of a resource. The variable `authorizer.requestResource` is one, too. */
+/** An authorization check of a resource, such as the value of the variable `authorizer.requestResource`. */
 export class ResourceCheck extends Receiver {
   readonly typeName = `${prefix}.ResourceCheck`
   readonly authorizer: AuthorizerValue
@@ -118,7 +118,7 @@ function narrowed(field: 'subresource' | 'namespace' | 'name'): (check: Resource
   return ({ authorizer, target }, value) => new ResourceCheck(authorizer, { ...target, [field]: value })
 }
 
-/** RBAC ignores selectors: a check with a selector has the same result as one without. */
+/** Returns the check without the selector: RBAC ignores selectors, so they do not change the decision. */
 function unchanged(check: ResourceCheck): ResourceCheck {
   return check
 }
@@ -158,7 +158,7 @@ export const authorization: readonly Overload[] = [
   ),
   define(`${decision}::allowed() -> bool`, 'decision_allowed', ({ allowed }: Decision) => allowed),
   define(`${decision}::reason() -> string`, 'decision_reason', ({ reason }: Decision) => reason),
-  // RBAC decisions never fail.
+  // A decision of RBAC never has an error.
   define(`${decision}::errored() -> bool`, 'decision_errored', () => false),
   define(`${decision}::error() -> string`, 'decision_error', () => ''),
 ]

@@ -1,4 +1,4 @@
-/** Conversions between types, `type` and `size`. */
+/** CEL's conversion functions, such as `int(x)` and `timestamp(x)`, and the functions `type` and `size`. */
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
 import { CelError } from '../types/errors.ts'
@@ -28,7 +28,10 @@ const booleans: Readonly<Record<string, boolean>> = {
 
 const decimalFloat = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const hexFloat = /^([+-]?)0[xX](?=[.\da-fA-F])([\da-fA-F]*)(?:\.([\da-fA-F]*))?[pP]([+-]?\d+)$/
-/** Matches an underscore that is neither between two digits nor after the prefix `0x`. */
+/**
+ * Matches an underscore that Go does not allow in a decimal float: one that is not between two digits. In a hexadecimal float, Go also
+ * allows an underscore after the prefix `0x`.
+ */
 const strayUnderscore = /(?<!\d)_|_(?!\d)/
 const strayHexUnderscore = /(?<![\da-f]|^[+-]?0x)_|_(?![\da-f])/i
 
@@ -41,7 +44,7 @@ function parseFloat64(text: string): Double | undefined {
   if ((isHex ? strayHexUnderscore : strayUnderscore).test(text)) return undefined
   const plain = text.replaceAll('_', '')
   const value = isHex ? parseHexFloat(plain) : decimalFloat.test(plain) ? Number(plain) : Number.NaN
-  // A number that is too large for a float is an error, not infinity.
+  // Go reports an error for a number that is too large for a float64; JavaScript returns infinity.
   return Number.isFinite(value) ? new Double(value) : undefined
 }
 
@@ -97,7 +100,7 @@ export const conversions: readonly Overload[] = [
   define('double(string) -> double', 'string_to_double', fromString('double', parseFloat64)),
   define('double(uint) -> double', 'uint64_to_double', ({ value }: Uint) => new Double(Number(value))),
   define('duration(duration) -> duration', 'duration_to_duration', identity),
-  // The standard library declares this overload, but cel-go cannot convert an int to a duration.
+  // CEL's standard library declares this overload, but cel-go has no conversion from int to duration, so every call fails.
   define('duration(int) -> duration', 'int64_to_duration', (): never => {
     throw new CelError("type conversion error from 'int' to 'google.protobuf.Duration'")
   }),

@@ -22,17 +22,17 @@ import type { Value } from '../types/values.ts'
 
 export type Implementation = (...args: never[]) => Value
 
-/** One signature of a function. */
+/** One signature of a function, with its implementation. */
 export interface Overload {
-  /** cel-go's overload ID, which is the key of the function's cost. */
+  /** The overload ID of cel-go. The cost of the function is registered under it. */
   readonly id: string
   readonly name: string
-  /** True for a member function. The first parameter is then the receiver. */
+  /** True for a member function, whose first parameter is the receiver. */
   readonly member: boolean
   readonly parameters: readonly Type[]
   readonly result: Type
   readonly typeParameters: readonly string[]
-  /** The implementation; undefined for overloads that the planner implements itself, such as `&&`. */
+  /** The implementation; undefined for overloads such as `&&`, which the planner implements. */
   readonly implementation: Implementation | undefined
 }
 
@@ -50,8 +50,8 @@ const namedTypes = new Map<string, Type>([
 ])
 
 /**
- * Declares an overload from its signature: `size(list<A>) -> int`, or `string::charAt(int) -> string` for a member function. A single
- * capital letter is a type parameter; `kubernetes.…` and `net.…` are types of Kubernetes' libraries.
+ * Declares an overload from a signature: `size(list<A>) -> int` for a global function, `string::charAt(int) -> string` for a member
+ * function. A single capital letter is a type parameter; names that start with `kubernetes.` or `net.` are types of Kubernetes' libraries.
  */
 export function define(signature: string, id: string, implementation?: Implementation): Overload {
   const match = /^(?:(.+?)::)?([^\s(]+)\((.*)\) -> (.+)$/.exec(signature)
@@ -82,11 +82,12 @@ function parseType(text: string, typeParameters: Set<string>): Type {
     typeParameters.add(text)
     return parameterType(text)
   }
-  // Kubernetes declares most of its types as object types, and the types of addresses as opaque types. Null is assignable to both.
+  // Kubernetes declares most types of its libraries as object types, and the types of IP addresses and CIDRs as opaque types. Null is
+  // assignable to both kinds.
   return namedTypes.get(text) ?? (text.startsWith('kubernetes.') ? { kind: 'struct', name: text, parameters: [] } : opaqueType(text))
 }
 
-/** Splits at the commas outside of angle brackets. */
+/** Splits a list of types at the commas that are not within angle brackets. */
 function splitTypes(text: string): string[] {
   const parts: string[] = []
   let depth = 0
@@ -104,7 +105,7 @@ function splitTypes(text: string): string[] {
   return parts
 }
 
-/** Groups overloads by function name, in the order of their declaration. */
+/** Groups overloads by function name. Within a group, they keep the order of their declaration. */
 export function functionTable(overloads: readonly Overload[]): ReadonlyMap<string, readonly Overload[]> {
   const table = new Map<string, Overload[]>()
   for (const overload of overloads) {

@@ -1,4 +1,4 @@
-/** `'%s is %d'.format([a, b])` (`cel-go/ext: formatting.go`). */
+/** Formats strings with arguments: `'%s is %d'.format([a, b])` (`cel-go/ext: formatting.go`). */
 import { quote } from '../../api/field-error.ts'
 import { CelError } from '../types/errors.ts'
 import { formatDouble } from '../types/format-double.ts'
@@ -17,7 +17,7 @@ export interface Clause {
 const defaultPrecision = 6
 const kinds = 'sdfebxXo'
 
-/** Parses a format string: yields literal strings and clauses in turn. */
+/** Parses a format string. Yields its literal parts as strings and its clauses, such as `%d`, as objects, in their order. */
 export function* readFormat(format: string, args: number): Generator<string | Clause> {
   let literal = ''
   let clauses = 0
@@ -79,7 +79,7 @@ const accepted: Readonly<Record<string, string>> = {
   o: 'octal clause can only be used on integers',
 }
 
-/** Returns the error for a value of a type that the clause does not accept. */
+/** Returns the message of the error that is thrown when the clause does not accept the type of its argument. */
 export function clauseProblem(kind: ClauseKind, typeName: string): string {
   return `error during formatting: ${accepted[kind.toLowerCase()]}, was given ${typeName}`
 }
@@ -121,7 +121,10 @@ function integerOf(value: Value): bigint | undefined {
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
-/** Formats a float as Go's printer for American English: digits grouped by three, and powers of ten. */
+/**
+ * Formats a float as Go's `message.Printer` for American English does: `f` groups digits by three, `e` writes a power of ten. Undefined for
+ * a value that is neither a float nor a name such as `NaN` or `Infinity`.
+ */
 function floatText(kind: 'f' | 'e', precision: number, value: Value): string | undefined {
   const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }
   const number = value instanceof Double ? value.value : typeof value === 'string' ? special[value] : undefined
@@ -138,11 +141,11 @@ function floatText(kind: 'f' | 'e', precision: number, value: Value): string | u
   const raised = String(Math.abs(power))
     .padStart(2, '0')
     .replace(/\d/g, (digit) => superscripts[Number(digit)]!)
-  // cel-go passes the precision as the width of the output.
+  // cel-go uses the precision as the minimum width of the output.
   return `${digits}×10${power < 0 ? '⁻' : ''}${raised}`.padStart(precision)
 }
 
-/** Formats a value for `%s`; undefined for an unsupported type. */
+/** Formats a value for the clause `%s`; undefined for a type that the clause does not accept. */
 function stringText(value: Value): string | undefined {
   if (value === null) return 'null'
   if (value instanceof ListValue) return `[${[...value].map(nestedText).join(', ')}]`
@@ -169,7 +172,7 @@ function bytesText(bytes: Uint8Array): string {
   }
 }
 
-/** Formats a value inside a list or map, in CEL's syntax. */
+/** Formats an item of a list or an entry of a map for the clause `%s`, in CEL's syntax. */
 function nestedText(value: Value): string {
   if (typeof value === 'string') return quote(value)
   if (value instanceof Timestamp) return `timestamp(${quote(formatTimestamp(value))})`

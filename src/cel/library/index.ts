@@ -1,4 +1,4 @@
-/** All functions of Kubernetes 1.36's CEL environment (`k8s.io/apiserver/pkg/cel/environment: base.go`). */
+/** The functions of all libraries in the CEL environment of Kubernetes 1.36 (`k8s.io/apiserver/pkg/cel/environment: base.go`). */
 import type { Overload } from './declarations.ts'
 import { functionTable } from './declarations.ts'
 import { addresses } from './addresses.ts'

@@ -1,4 +1,4 @@
-/** Functions on lists: Kubernetes' own, version 3 of cel-go's lists extension, and sets. */
+/** Functions on lists: those of Kubernetes' list library, of version 3 of cel-go's lists extension, and of cel-go's sets extension. */
 import { compare, contains, equalsIfComparable, isComparable } from '../types/comparison.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
@@ -19,7 +19,7 @@ function isSorted(list: ListValue): boolean {
   return true
 }
 
-/** Returns the implementation of `min` or `max`, which return the first of several equal items. */
+/** Returns the implementation of `min` or `max`. If several items are equal, the first one is the result. */
 function extreme(name: string, direction: 1 | -1) {
   return (list: ListValue): Value => {
     if (list.size === 0) throw new CelError(`${name} called on empty list`)
@@ -40,7 +40,7 @@ const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
     itemsOfType<Duration>(list, 'google.protobuf.Duration').reduce((sum, { nanos }) => duration(sum.nanos + nanos), new Duration(0n)),
 }
 
-/** Returns all items of a list. Throws for an item whose type is not `name`, because the items could not be added. */
+/** Returns all items of a list. Throws for an item whose type is not `name`, because `sum` can add only items of one type. */
 function itemsOfType<Item extends Value>(list: ListValue, name: string): Item[] {
   const items = [...list]
   if (!items.every((item) => typeNameOf(item) === name)) throw noSuchOverload()
@@ -73,7 +73,7 @@ function flatten(list: ListValue, depth: Int = 1): ListValue {
   return new PlainList(flat(list, levels))
 }
 
-/** Returns an item; undefined if it does not match its schema. */
+/** Returns an item of a list; undefined if the item does not match its schema. */
 function itemOrUndefined(list: ListValue, index: number): Value | undefined {
   try {
     return list.at(index)
@@ -101,7 +101,10 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
   return new PlainList(order.map((index) => items[index]!))
 }
 
-/** The cost of a list is added only after the list is built; this limit bounds the memory of a single call. */
+/**
+ * Maximum number of items that `range` creates. The cost of a list counts only after the list is built, so the cost limit does not bound
+ * the memory of a single call.
+ */
 const maxRange = 1_000_000
 
 function range(count: Int): ListValue {
@@ -117,14 +120,15 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // A list that an expression made does not contain an item that cannot be converted.
+    // If `list` comes from the object, an item of `part` that does not match its schema throws. If an expression created `list`, such an
+    // item counts as not contained.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }
   return true
 }
 
-/** Returns true when the lists have a common item. Errors of comparisons are ignored. */
+/** Returns true when the lists have an item in common. An item that cannot be compared counts as different. */
 function intersects(a: ListValue, b: ListValue): boolean {
   for (let index = 0; index < a.size; index += 1) {
     try {

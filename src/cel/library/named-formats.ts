@@ -25,7 +25,7 @@ export class NamedFormat extends OpaqueValue {
   }
 }
 
-/** Wraps a validation for prefixes of generated names, which may end in a dash. */
+/** Changes a validation of names into one of name prefixes. A prefix may end in a dash, because the server appends a suffix to it. */
 function prefixOf(validate: Validate): Validate {
   return (text) => validate(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)
 }

@@ -1,4 +1,4 @@
-/** Arithmetic, order and membership. The planner implements `==`, `&&`, `||`, `?:` and indexing. */
+/** Arithmetic, order and membership operators. The planner implements `==`, `&&`, `||`, `?:` and indexing. */
 import { compare, contains, equals, equalsIfComparable } from '../types/comparison.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
@@ -19,8 +19,8 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 }
 
 /**
- * Concatenates lists. A set adds only missing items, a list with keys replaces items of equal keys, and any other list appends
- * (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`).
+ * Concatenates two lists. To a set, only missing items are added. In a list with keys, an item with an equal key is replaced. To any other
+ * list, all items are appended (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`).
  */
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...itemsOf(a), ...itemsOf(b)])
@@ -34,7 +34,7 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // kube-apiserver adds the key to the keys of the left operand itself, which changes the operand for later comparisons.
+        // kube-apiserver stores the new key in the left operand itself, so later comparisons of that operand find the key.
         own.push(key)
       }
       items.push(b.at(index))
@@ -126,7 +126,12 @@ const numbers = ['int', 'uint', 'double'] as const
 const numberIds = { int: 'int64', uint: 'uint64', double: 'double' } as const
 const others = ['bool', 'string', 'bytes', 'timestamp', 'duration'] as const
 
-/** @param native implementation for two ints, the most common case. */
+/**
+ * Declares an order operator, such as `<`, for all pairs of comparable types.
+ *
+ * @param holds returns the result of the operator for -1, 0 or 1, the result of `compare`.
+ * @param native faster implementation for two ints, the most common case.
+ */
 function orderOverloads(operator: string, id: string, holds: (order: number) => boolean, native: (a: Int, b: Int) => boolean): Overload[] {
   const implementation = (a: Value, b: Value) => holds(compare(a, b))
   const mixed = numbers.flatMap((a) =>
@@ -146,7 +151,7 @@ function isInMap(value: Value, map: MapValue): boolean {
   return map.find(value) !== undefined
 }
 
-/** Adds an entry to a map under construction. */
+/** Adds an entry to the map that a macro builds. Throws if the key already exists. */
 export function insertInto(map: PlainMap, key: Value, value: Value): void {
   if (!map.insert(key, value)) throw new CelError(`insert failed: key ${String(key)} already exists`)
 }
@@ -161,7 +166,7 @@ export const operators: readonly Overload[] = [
   define('_||_(bool, bool) -> bool', 'logical_or'),
   define('@not_strictly_false(bool) -> bool', 'not_strictly_false'),
   define('_==_(A, A) -> bool', 'equals', equals),
-  // Values that cannot be compared are not equal.
+  // Values that cannot be compared count as not equal.
   define('_!=_(A, A) -> bool', 'not_equals', (a: Value, b: Value) => equalsIfComparable(a, b) !== true),
   ...sums,
   ...products,

@@ -1,4 +1,7 @@
-/** Functions on optional values. The planner implements `or` and `orValue`, because they evaluate their argument only if needed. */
+/**
+ * Functions on optional values. The planner implements `or` and `orValue`, because they evaluate their argument only if the optional is
+ * empty.
+ */
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
 import { CelError } from '../types/errors.ts'
@@ -6,7 +9,10 @@ import { SchemaList, SchemaMap, SchemaObject } from '../types/schema-values.ts'
 import type { Value } from '../types/values.ts'
 import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, Timestamp, Uint } from '../types/values.ts'
 
-/** Reports whether cel-go considers a value the zero value of its type. Optionals and Kubernetes' types have no zero value. */
+/**
+ * Returns true for the zero value of a type, as cel-go defines it. Optionals, the types of Kubernetes' libraries, and lists, maps and
+ * objects with a schema have none.
+ */
 function isZero(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return false
   if (value === null || value === '' || value === 0 || value === false) return true
@@ -15,7 +21,7 @@ function isZero(value: Value): boolean {
   if (value instanceof Uint) return value.value === 0n
   if (value instanceof Uint8Array) return value.length === 0
   if (value instanceof Duration) return value.nanos === 0n
-  // Go's zero time is the first second of the year 1.
+  // The zero time of Go is 0001-01-01T00:00:00Z.
   return value instanceof Timestamp && value.seconds === -62135596800 && value.nanos === 0
 }
 

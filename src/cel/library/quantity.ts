@@ -1,4 +1,7 @@
-/** Kubernetes quantities: `quantity('1.5Gi').isGreaterThan(quantity('1G'))` (`k8s.io/apimachinery/pkg/api/resource: quantity.go`). */
+/**
+ * Functions on Kubernetes quantities: `quantity('1.5Gi').isGreaterThan(quantity('1G'))` (`k8s.io/apimachinery/pkg/api/resource:
+ * quantity.go`).
+ */
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
 import { CelError } from '../types/errors.ts'
@@ -33,9 +36,9 @@ const decimalPowers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '
 const binaryPowers: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
 const maxDigits = 18
 const format = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
-/** Maximum of a quantity with a binary suffix, 2^63 - 1. Larger quantities are capped. */
+/** Maximum of a quantity with a binary suffix, 2^63 - 1. A larger quantity is reduced to the maximum. */
 const maxBinary = maxInt
-/** Maximum exponent. Larger ones are rejected: no sensible quantity has them, and they would take very long to compute. */
+/** Maximum exponent. Larger ones are rejected, because a computation with them takes very long, and no sensible quantity has them. */
 const maxPower = 400
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -47,7 +50,7 @@ function parseQuantity(text: string): Quantity {
   const whole = leading.replace(/^0+/, '') || '0'
   const suffixPower = interpretSuffix(suffix)
   if (suffixPower === undefined) throw new CelError("unable to parse quantity's suffix")
-  // A quantity without digits is zero.
+  // A quantity without digits, such as `k`, is zero: `whole` is then `0`.
   const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
   if (suffixPower.base === 2) {
     const value = digits << BigInt(suffixPower.power)
@@ -69,7 +72,7 @@ function interpretSuffix(suffix: string): { base: 2 | 10; power: number } | unde
   return Math.abs(power) <= maxPower ? { base: 10, power } : undefined
 }
 
-/** Rounds away from zero to nano precision. */
+/** Rounds an amount away from zero to a multiple of 10^-9, the precision of Go's quantities. */
 function rounded({ digits, power }: Amount): Amount {
   if (power >= -9) return { digits, power }
   const divisor = 10n ** BigInt(-9 - power)
@@ -99,14 +102,14 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
   if (b.amount.digits === 0n) return new Quantity(a.amount, a.big || b.big)
   if (a.amount.digits === 0n) return new Quantity({ ...b.amount, digits: b.amount.digits * factor }, a.big || b.big)
   const { left, right, power } = aligned(a.amount, b.amount)
-  // In Go, the negation of the minimum int64 is the minimum int64.
+  // In Go's 64-bit arithmetic, the minimum int64 equals its own negation.
   const isLeast = factor === -1n && b.amount.digits === minInt && !b.big && power === b.amount.power
   const digits = isLeast ? left + right : left + right * factor
   const fits = [left, right, digits].every((value) => value >= minInt && value <= maxInt)
   return new Quantity({ digits, power }, a.big || b.big || !fits)
 }
 
-/** Returns the quantity as an integer; undefined if it is not an integer, or Go does not recognize it as one. */
+/** Returns the quantity as an integer; undefined if it has a fraction, does not fit 64 bits, or is stored as an `inf.Dec` in Go. */
 function integerOf({ amount: { digits, power }, big }: Quantity): Int | undefined {
   if (big || power < 0) return undefined
   const value = digits * 10n ** BigInt(power)

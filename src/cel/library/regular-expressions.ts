@@ -10,7 +10,9 @@ import { toIndex } from '../types/integers.ts'
 import type { ListValue } from '../types/values.ts'
 import { PlainList } from '../types/values.ts'
 
-/** Maximum number of cached patterns. Without it, hostile rules that build many patterns at run time could exhaust the memory. */
+/**
+ * Maximum number of cached patterns. Without a limit, a malicious rule could exhaust the memory with patterns that it builds at run time.
+ */
 const maxCached = 500
 
 function cached<Compiled>(compile: (source: string) => Compiled): (source: string) => Compiled {
@@ -47,7 +49,7 @@ function goMessage(error: unknown): string {
   return message.startsWith('error parsing regexp') ? message : `error parsing regexp: ${message}`
 }
 
-/** Reports whether RE2 accepts a pattern. */
+/** Returns true when RE2 accepts the pattern. */
 export function isPattern(source: string): boolean {
   try {
     patternOf(source)
@@ -57,7 +59,7 @@ export function isPattern(source: string): boolean {
   }
 }
 
-/** Returns a test for a constant pattern. */
+/** Compiles a constant pattern once. The returned function reports whether a string matches it. */
 export function matcherOf(source: string): (text: string) => boolean {
   const pattern = patternOf(source)
   return (text) => pattern.test(text)
@@ -79,7 +81,7 @@ function findAll(text: string, source: string, limit: Int = -1): ListValue {
   let end = -1
   while ((most < 0 || found.length < most) && matcher.find()) {
     const part = matcher.group() ?? ''
-    // Go skips an empty match directly after another match.
+    // Go skips an empty match that directly follows another match.
     if (part !== '' || matcher.start() !== end) found.push(part)
     end = matcher.end()
   }

@@ -1,4 +1,6 @@
-/** Semantic versions: `semver('1.2.3').isLessThan(semver('1.10.0'))`, with the errors of `github.com/blang/semver/v4`. */
+/**
+ * Functions on semantic versions: `semver('1.2.3').isLessThan(semver('1.10.0'))`, with the error messages of `github.com/blang/semver/v4`.
+ */
 import { quote } from '../../api/field-error.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
@@ -9,7 +11,7 @@ import { OpaqueValue } from '../types/values.ts'
 class Semver extends OpaqueValue {
   readonly typeName = 'kubernetes.Semver'
   readonly numbers: readonly bigint[]
-  /** Parts of the pre-release; a part that consists only of digits is a number. */
+  /** Identifiers of the pre-release version, such as `rc` and `1` of `rc.1`. An identifier of digits is a number. */
   readonly prerelease: readonly (string | bigint)[]
   constructor(numbers: readonly bigint[], prerelease: readonly (string | bigint)[]) {
     super()
@@ -49,7 +51,7 @@ function parsePrerelease(text: string): string | bigint {
   return parseUint(text)
 }
 
-/** Splits at the first two dots. */
+/** Splits a version at its first two dots. */
 function splitVersion(text: string): string[] {
   const [major = '', minor, ...rest] = text.split('.')
   return minor === undefined ? [major] : rest.length === 0 ? [major, minor] : [major, minor, rest.join('.')]
@@ -79,7 +81,7 @@ function parseSemver(text: string): Semver {
   return new Semver([major, minor, patch], prerelease)
 }
 
-/** Normalizes `v1.2` to `1.2.0` and removes leading zeros. */
+/** Changes a version such as `v1.2` to `1.2.0`, and removes leading zeros. */
 function normalize(text: string): string {
   const parts = splitVersion(text.replace(/^v/, '')).map((part) => {
     if (Buffer.byteLength(part) <= 1) return part
@@ -101,7 +103,7 @@ function compareVersions(a: Semver, b: Semver): number {
     const order = compareParts(number, b.numbers[index]!)
     if (order !== 0) return order
   }
-  // A release is greater than its pre-releases.
+  // A release has a higher precedence than its pre-releases.
   if (a.prerelease.length === 0 || b.prerelease.length === 0) return Math.sign(b.prerelease.length - a.prerelease.length)
   for (const [index, part] of a.prerelease.entries()) {
     const other = b.prerelease[index]

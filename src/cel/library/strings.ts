@@ -1,6 +1,6 @@
 /**
- * Functions on strings: the standard ones, and version 2 of cel-go's strings extension, which Kubernetes enables. Indexes count code
- * points.
+ * Functions on strings: CEL's standard functions and those of version 2 of cel-go's strings extension, which Kubernetes enables. Indexes
+ * count code points.
  */
 import { quoteText } from '../types/quote.ts'
 import type { Overload } from './declarations.ts'
@@ -32,7 +32,7 @@ function indexOf(text: string, part: string, offset: Int = 0): Int {
   if (part === '') return offset
   const start = toIndex(offset)
   if (start < 0) throw outOfRange(offset)
-  // Fast path: a native search shows whether the part occurs at all. Its index is of no use, because it counts UTF-16 units.
+  // The native `includes` is a fast path for strings without the part. Its index cannot be used, because it counts UTF-16 units.
   if (!text.includes(part)) return -1
   const [characters, wanted] = [[...text], [...part]]
   for (let at = start; at <= characters.length - wanted.length; at += 1) if (startsAt(characters, wanted, at)) return at
@@ -55,7 +55,10 @@ function lastIndexFrom(text: string, part: string, offset: Int): Int {
   return -1
 }
 
-/** Replaces at most `limit` times; a negative limit means no limit. An empty `old` matches before each character and at the end. */
+/**
+ * Replaces at most `limit` occurrences of `old`; a negative limit means no limit. An empty `old` occurs before each character and at the
+ * end.
+ */
 function replace(text: string, old: string, replacement: string, limit: Int = -1): string {
   const most = toIndex(limit)
   if (most < 0)

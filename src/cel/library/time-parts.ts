@@ -1,4 +1,4 @@
-/** Parts of timestamps and durations: `getFullYear()`, `getHours('Europe/Berlin')`. */
+/** Functions that return parts of timestamps and durations: `getFullYear()`, `getHours('Europe/Berlin')`. */
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
 import { CelError } from '../types/errors.ts'
@@ -43,7 +43,10 @@ export const timeParts: readonly Overload[] = [
   durationPart('getMilliseconds', 'duration_to_milliseconds', 1_000_000n),
 ]
 
-/** Returns a zone's offset from UTC in seconds at a point in time. A zone is `02:00`, `-08:00` or a name of the time zone database. */
+/**
+ * Returns the offset of a time zone from UTC in seconds, at the time `seconds`. A zone is an offset such as `02:00` or `-08:00`, or a name
+ * of the time zone database.
+ */
 function zoneOffset(zone: string, seconds: number): number {
   const colon = zone.indexOf(':')
   if (colon < 0) return namedOffset(zone, seconds)
@@ -66,7 +69,7 @@ function namedOffset(zone: string, seconds: number): number {
     } catch {
       throw new CelError(`unknown time zone ${zone}`)
     }
-    // The cache is bounded by the number of existing zones: an unknown name throws above.
+    // Unknown names throw above, so the size of the cache is bounded by the number of time zones.
     formats.set(zone, format)
   }
   const name = format.formatToParts(seconds * 1000).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT'

@@ -1,4 +1,4 @@
-/** URLs, parsed as by Go's `net/url`: `url('https://example.com:80/a?b=c').getHost()`. */
+/** Functions on URLs, such as `url('https://example.com:80/a?b=c').getHost()`. URLs are parsed as Go's `net/url` does. */
 import { quote } from '../../api/field-error.ts'
 import { isRequestUri } from '../../formats/network.ts'
 import type { Overload } from './declarations.ts'
@@ -26,7 +26,7 @@ class Url extends OpaqueValue {
     const authority = hasAuthority ? rest.slice(2, slash < 0 ? undefined : slash) : ''
     this.host = authority.slice(authority.lastIndexOf('@') + 1)
     const path = hasAuthority ? (slash < 0 ? '' : rest.slice(slash)) : rest
-    // Without a leading slash, the rest is an opaque part and the path is empty.
+    // In Go, a URL whose path has no leading slash, such as `mailto:a@b`, is opaque, and its path is empty.
     this.path = path.startsWith('/') || text === '*' ? path : ''
   }
   equals(other: OpaqueValue): boolean {
@@ -82,7 +82,7 @@ function escapeByte(byte: number): string {
   return /[A-Za-z0-9\-_.~$&+,/:;=@]/.test(character) && byte < 0x80 ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
 }
 
-/** Decodes percent-encoding; undefined when an escape is invalid. */
+/** Decodes percent-encoded characters; undefined when an escape sequence is invalid. */
 function unescape(text: string): string | undefined {
   if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined
   const bytes = Buffer.concat(

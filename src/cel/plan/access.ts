@@ -10,14 +10,14 @@ import { fieldReader, fieldTester, SchemaObject } from '../types/schema-values.t
 import type { Value } from '../types/values.ts'
 import { Double, ListValue, MapValue, none, OptionalValue, PlainList, typeNameOf, Uint } from '../types/values.ts'
 
-/** Returns a field of a value; undefined if the value has no such field. */
+/** Returns the field or entry of a value; undefined if the value has no such field or entry. */
 type Lookup = (value: Value) => Value | undefined
 
 function fieldLookup(field: string): Lookup {
   const read = fieldReader(field)
   return (value) => {
     if (value instanceof SchemaObject) return read(value)
-    // To select a field of a list means to index it by a string, which is an error.
+    // A field selection on a list is an index by a string, for which `itemOf` throws.
     if (value instanceof ListValue) return itemOf(value, field)
     return value instanceof MapValue ? value.find(field) : undefined
   }
@@ -26,8 +26,8 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. An optional operand is resolved as an attribute, unless it is a selection or an index
- * itself: then it is part of the same attribute.
+ * Plans the operand of a selection or an index. cel-go converts an operand that is an optional (see `resolveAttribute`). It does not
+ * convert the result of another selection or index, which belongs to the same attribute.
  */
 function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)
@@ -56,14 +56,14 @@ export function planAccess(planner: Planner, operand: Expr, field: string, optio
   })
 }
 
-/** Looks up a value and wraps the result in an optional. `value` may be an optional itself. */
+/** Looks up a field or entry and wraps the result in an optional. `value` may itself be an optional. */
 function optionally(value: Value, lookup: Lookup): OptionalValue {
   const inner = value instanceof OptionalValue ? value.value : value
   const found = inner === undefined ? undefined : lookup(inner)
   return found === undefined ? none : new OptionalValue(found)
 }
 
-/** Plans `has(a.b)`. The test itself costs nothing, because Kubernetes sets cel-go's option `PresenceTestHasCost(false)`. */
+/** Plans `has(a.b)`. Only the evaluation of `a` has a cost, because Kubernetes sets cel-go's option `PresenceTestHasCost(false)`. */
 export function planPresence(planner: Planner, operand: Expr, field: string): Plan {
   const target = planStart(planner, operand)
   const lookup = fieldLookup(field)
@@ -71,7 +71,7 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
   return computed((frame) => {
     const value = target(frame)
     const inner = value instanceof OptionalValue ? value.value : value
-    // The field is also converted: data that does not match its schema is an error.
+    // `lookup` also converts the field, so data that does not match its schema throws.
     if (inner instanceof SchemaObject) return test(inner) && lookup(inner) !== undefined
     return inner !== undefined && lookup(inner) !== undefined
   })
@@ -80,12 +80,12 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
 export function planIndex(planner: Planner, operand: Expr, index: Expr, optional: boolean): Plan {
   const target = planStart(planner, operand)
   const { eval: key, constant: known } = planner.plan(index)
-  // An invalid constant index is rejected when the program is created.
+  // cel-go rejects an invalid constant index when it creates the CEL program.
   if (known !== undefined) checkIndex(known)
   return computed((frame) => {
     const value = target(frame)
     frame.cost += 1
-    // An index into `optional.none()` is not evaluated.
+    // On `optional.none()`, the index expression is not evaluated.
     if (value instanceof OptionalValue && !value.hasValue) return none
     const at = key(frame)
     if (typeof at === 'object') checkIndex(at)
@@ -96,7 +96,7 @@ export function planIndex(planner: Planner, operand: Expr, index: Expr, optional
   })
 }
 
-/** Throws for a key that is not a string, a boolean or a number. */
+/** Throws for an index that is not a string, a boolean or a number. */
 function checkIndex(key: Value): void {
   if (typeof key !== 'object' || key instanceof Double || key instanceof Uint) return
   throw new CelError(`invalid qualifier type: ${goTypeOf(key)}`)

@@ -1,5 +1,6 @@
 /**
- * Plans function calls. If the types leave one overload, it is called directly, otherwise the overload is chosen by the argument values.
+ * Plans function calls. If the argument types match only one overload, that overload is called directly. Otherwise, the overload is chosen
+ * by the values of the arguments.
  */
 import type { Call } from '../syntax/ast.ts'
 import type { Implementation, Overload } from '../library/declarations.ts'
@@ -17,22 +18,26 @@ import { ListValue, MapValue, typeNameOf } from '../types/values.ts'
 
 const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 'duration', 'timestamp', 'type', 'uint'])
 /**
- * Functions for which cel-go has one implementation for all overloads (`SingletonBinaryBinding`). Their `no such overload` error does not
+ * Functions that have one implementation for all overloads in cel-go (`SingletonBinaryBinding`). Their `no such overload` error does not
  * list the argument types.
  */
 const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
-/** Functions of cel-go's extension for lists that accept any list, whatever its item type. */
+/** Functions of cel-go's lists extension that accept lists of any item type. */
 const anyList = new Set(['sort', '@sortByAssociatedKeys'])
-/** Functions that check the type of their first argument themselves: the operand needs no trait (see `mismatch`). */
+/**
+ * Functions that check the type of their first argument themselves. cel-go therefore reports a wrong argument without the function name.
+ */
 const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
-/** Types that implement `traits.Receiver`: if no implementation applies, cel-go calls the method of the value itself. */
+/**
+ * Types that implement cel-go's `traits.Receiver`. If no implementation accepts the arguments, cel-go calls the method of the value itself.
+ */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
 /**
- * Functions whose cost cel-go computes even if their list failed to evaluate. The type assertion in the cost tracker panics then
+ * Functions whose cost cel-go computes even if the evaluation of their list failed. A type assertion in the cost tracker then panics
  * (`cel-go/ext: lists.go, trackListSort`).
  */
 const selfComparing = new Set(['distinct', 'sort', '@sortByAssociatedKeys'])
-/** Functions whose regular expression is compiled when the program is created, if it is constant (`RegexOptimization`). */
+/** Functions whose constant regular expression is compiled when the CEL program is created (`RegexOptimization`). */
 const patternFunctions = new Set(['matches', 'find', 'findAll'])
 
 export function planCall(planner: Planner, expr: Call): Plan {
@@ -47,17 +52,17 @@ export function planCall(planner: Planner, expr: Call): Plan {
   const known = !planner.isDynamic && operands.every((operand) => isKnown(planner.checked.types.get(operand)))
   const implementation = implementationOf(name, only, overloads, known, plans)
   const call = callWith(plans, implementation, callCost(name, only?.id))
-  // cel-go evaluates conversions of constants when it creates the program, and a conversion that fails is an error of the program.
+  // cel-go evaluates a conversion of a constant when it creates the CEL program. If the conversion fails, the program cannot be created.
   if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(call(new Frame([], Infinity)))
   return computed(call)
 }
 
 /**
- * Plans `x in ['a', 'b']`. With a constant list, only the evaluation of `x` has a cost (`cel-go/interpreter: decorators.go,
+ * Plans `x in ['a', 'b']`. If the list is constant, only the evaluation of `x` has a cost (`cel-go/interpreter: decorators.go,
  * maybeOptimizeSetMembership`).
  */
 function planMembership({ eval: item }: Plan, list: ListValue): Plan {
-  // An empty list makes the result constant, and `x` is not evaluated.
+  // For an empty list, the result is constant, and `x` is not evaluated.
   if (list.size === 0) return constant(false)
   const values = [...list]
   const isPlain = (value: Value): boolean => ['string', 'boolean', 'number'].includes(typeof value)
@@ -89,7 +94,7 @@ function implementationOf(
   }
   if (anyList.has(name) && overloads[0]?.implementation !== undefined) return listsOnly(name, overloads[0].implementation)
   if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : withTypeMismatch(name, only)
-  // Functions with a single implementation try all their overloads, not only those that the types leave.
+  // A function with a single implementation in cel-go tries all its overloads, not only those that match the declared types.
   const candidates = singletons.has(name) ? functions.get(name)! : overloads
   const guarded = candidates.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
   return (...args: readonly Value[]): Value => {
@@ -103,8 +108,8 @@ function implementationOf(
 }
 
 /**
- * Replaces an error of the call by `no such overload` if the arguments do not have the declared types: the items of a list or map may have
- * other types than its schema says.
+ * Wraps an overload: an error of the call becomes `no such overload` if the arguments do not have the declared types. This happens because
+ * items of a list or map may have other types than the schema declares.
  */
 function withTypeMismatch(name: string, { parameters, implementation }: Overload): Implementation {
   const isOfItems = ({ kind, parameters: items }: Type): boolean => (kind === 'list' || kind === 'map') && items.some(isKnown)
@@ -121,7 +126,7 @@ function withTypeMismatch(name: string, { parameters, implementation }: Overload
 }
 
 /**
- * With a constant pattern, cel-go's implementation accepts strings only, and its error does not list the argument types
+ * Wraps a function whose pattern is constant: cel-go's implementation accepts only strings, and its error does not list the argument types
  * (`RegexOptimization`).
  */
 function stringsOnly(implementation: (text: string, ...rest: readonly Value[]) => Value): Implementation {
@@ -161,14 +166,14 @@ function mismatch(name: string, args: readonly Value[]): CelError {
   return noSuchOverload(`${name}(${args.map(typeNameOf).join(', ')})`)
 }
 
-/** True if the type has no part that is known only at run time. */
+/** True if neither the type nor any of its parameters is dyn, an error or a type parameter. */
 function isKnown(type: Type | undefined): boolean {
   return type !== undefined && type.kind !== 'dyn' && type.kind !== 'error' && type.kind !== 'parameter' && type.parameters.every(isKnown)
 }
 
 /**
- * Returns a predicate for values of a type. Lists and maps are tested by their first item only; if that cannot be converted, nothing
- * matches.
+ * Returns a predicate that reports whether a value has the type. Only the first item of a list or map is tested; if it cannot be converted,
+ * the result is false.
  */
 function guard(type: Type): (value: Value) => boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
@@ -193,7 +198,10 @@ function ifReadable(fits: () => boolean): boolean {
   }
 }
 
-/** cel-go evaluates all arguments before it returns the first error. They add to the cost, and may exceed its limit. */
+/**
+ * Wraps the evaluation of an argument: after an error, the arguments in `others` are evaluated, too. cel-go evaluates all arguments before
+ * it returns the first error, and their costs may exceed the limit.
+ */
 function onErrorEvaluate(evaluate: Eval, others: readonly Eval[]): Eval {
   return (frame) => {
     try {
@@ -213,7 +221,10 @@ function ignoringErrors(evaluate: Eval, frame: Frame): void {
   }
 }
 
-/** Calls with one and two arguments are separate cases: an array for the arguments would cost more than most calls do. */
+/**
+ * Plans a call. Calls with one and with two arguments have their own code, because an array for the arguments would take longer than most
+ * calls do.
+ */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
   const [a, b] = plans.map((plan) => plan.eval)
   const call = implementation as (...args: readonly Value[]) => Value
@@ -221,7 +232,7 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
     return result
   }
-  // A failed call costs as much as a successful one; the size of an error is 1.
+  // A failed call has the same cost as a successful one. The size of an error is 1.
   const payForError = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
     if (error instanceof CelError) pay(frame, first, plans.length < 2 ? undefined : second, null)
     throw error

@@ -1,4 +1,4 @@
-/** Input and result of the type checker. */
+/** The output of the type checker, which is the input of the planner. */
 import type { Expr } from '../syntax/ast.ts'
 import type { Overload } from '../library/declarations.ts'
 import type { Type } from '../types/types.ts'
@@ -8,16 +8,16 @@ export interface Declarations {
   readonly functions: ReadonlyMap<string, readonly Overload[]>
 }
 
-/** Result of the type check. */
+/** Result of the type check of one expression. */
 export interface Checked {
   readonly expr: Expr
   readonly types: ReadonlyMap<Expr, Type>
-  /** The candidate overloads of each call: several if arguments are dyn. */
+  /** The overloads that each call may use: more than one if the type of an argument is dyn. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
-  /** Full function names of calls whose target is a namespace, such as `optional.of(x)`. */
+  /** Full function names of calls whose target is a namespace, such as `optional` in `optional.of(x)`. */
   readonly functionNames: ReadonlyMap<Expr, string>
   /** Identifiers and selections that denote a type. */
   readonly typeNames: ReadonlyMap<Expr, Type>
-  /** The declared variables that the expression refers to, without local ones. */
+  /** The declared variables that the expression refers to. Local variables of macros are not included. */
   readonly used: ReadonlySet<string>
 }

@@ -1,4 +1,7 @@
-/** Plans folds over lists and maps. The expansions of the standard macros are recognized, and need no new list in each iteration. */
+/**
+ * Plans folds over lists and maps. The folds of the standard macros have a faster implementation, which does not create a new list in each
+ * iteration.
+ */
 import type { Comprehension, Expr } from '../syntax/ast.ts'
 import { accumulatorName, isBinding } from '../syntax/ast.ts'
 import { CelError, noSuchOverload } from '../types/errors.ts'
@@ -10,7 +13,10 @@ import { listCost } from './runtime-cost.ts'
 import type { Value } from '../types/values.ts'
 import { ListValue, MapValue, PlainList, PlainMap, typeNameOf } from '../types/values.ts'
 
-/** Assigns the variables of the fold for each item and calls `round`, until `round` returns false. */
+/**
+ * Runs an iteration over a list or map: for each item, assigns the variables of the fold and calls `round`. Ends when `round` returns
+ * false.
+ */
 type Loop = (frame: Frame, range: Value, round: () => boolean) => void
 
 export function planComprehension(planner: Planner, expr: Comprehension): Plan {
@@ -59,12 +65,16 @@ function loopOver(first: number, second: number | undefined): Loop {
 
 type Shape = (frame: Frame, range: Value, loop: Loop) => Value
 
-/** `all` and `exists`: the deciding value ends the loop and absorbs the errors of other iterations. */
+/**
+ * Plans `all` and `exists`. The first `false` of `all` and the first `true` of `exists` end the loop; errors of other iterations are then
+ * ignored. Undefined for any other fold.
+ */
 function quantifier(planner: Planner, { initial, condition, step }: Comprehension): Shape | undefined {
   if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined
   if (initial.kind !== 'literal' || typeof initial.value !== 'boolean') return undefined
   const decisive = !initial.value
-  // Cost of the loop condition in each iteration: the condition reads the accumulator, and `exists` negates it.
+  // The loop condition of `all` reads the accumulator and calls `@not_strictly_false`. The condition of `exists` also negates the
+  // accumulator.
   const conditionCost = decisive ? 3 : 2
   const { eval: predicate } = planner.plan(step.args[1]!)
   return (frame, range, loop) => {
@@ -91,7 +101,7 @@ function quantifier(planner: Planner, { initial, condition, step }: Comprehensio
   }
 }
 
-/** `map`, `filter`, `transformList` and `transformMap`: each iteration adds to the result. */
+/** Plans `map`, `filter`, `transformList` and `transformMap`, in which each iteration adds to the result. Undefined for any other fold. */
 function collector(planner: Planner, { initial, step }: Comprehension): Shape | undefined {
   const isFiltered = step.kind === 'call' && step.name === '_?_:_' && isAccumulator(step.args[2])
   const adding = isFiltered ? step.args[1]! : step
@@ -114,8 +124,8 @@ function passes(filter: Eval | undefined, frame: Frame): boolean {
 }
 
 /**
- * Runs a loop that calls `add` in each iteration that passes the filter. An error does not end the loop, and is thrown after the loop. As
- * in cel-go's accumulator, an error of the filter replaces an earlier error, and an error of `add` does not.
+ * Runs a loop and calls `add` in each iteration that passes the filter. An error does not end the loop; it is thrown after the loop. As in
+ * cel-go's accumulator, an error of the filter replaces an earlier error, and an error of `add` does not.
  *
  * @param roundCost cost of each call of `add`.
  */
@@ -142,7 +152,7 @@ function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loo
 function listCollector(planner: Planner, filter: Eval | undefined, added: Expr): Shape | undefined {
   if (added.kind !== 'list' || added.elements.length !== 1) return undefined
   const element = planner.plan(added.elements[0]!)
-  // A list of one constant is a constant, and costs nothing.
+  // If the element is a constant, the list with only this element is a constant, too, and has no cost.
   const roundCost = 2 + (element.constant === undefined ? listCost : 0)
   return (frame, range, loop) => {
     const items: Value[] = []
@@ -165,7 +175,7 @@ function mapCollector(planner: Planner, filter: Eval | undefined, added: readonl
   }
 }
 
-/** Any other fold, such as `exists_one`. */
+/** Plans any other fold, such as that of `exists_one`. */
 function generalFold(planner: Planner, expr: Comprehension, range: Eval, loop: Loop): Eval {
   const { eval: initial } = planner.plan(expr.initial)
   return planner.within([expr.accumulator], ([slot]) => {
@@ -177,7 +187,7 @@ function generalFold(planner: Planner, expr: Comprehension, range: Eval, loop: L
       frame.slots[slot!] = initial(frame)
       loop(frame, values, () => {
         if (condition(frame) !== true) return false
-        // An error becomes the value of the accumulator, and the loop continues.
+        // `assign` stores an error as the value of the accumulator, so the loop continues after an error.
         frame.assign(slot!, () => step(frame))
         return true
       })

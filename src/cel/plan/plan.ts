@@ -1,5 +1,5 @@
 /**
- * Plans a checked expression: builds a function that evaluates it and tracks its actual cost
+ * The planner: builds, from a checked expression, a function that evaluates the expression and computes its actual cost
  * (`cel-go/interpreter: planner.go, runtimecost.go`).
  */
 import type { Call, Expr } from '../syntax/ast.ts'
@@ -19,7 +19,7 @@ import { OptionalValue, PlainList, PlainMap, TypeValue } from '../types/values.t
 /** Errors of variables whose data does not match the schema, indexed by slot. Reading such a variable throws its error. */
 export type Failures = readonly (CelError | undefined)[] | undefined
 
-/** State of one evaluation: the values of all variables, and the cost so far. */
+/** State of one evaluation: the values of all variables, and the cost up to now. */
 export class Frame {
   readonly slots: (Value | undefined)[]
   readonly limit: number
@@ -30,7 +30,7 @@ export class Frame {
     this.limit = limit
     this.#failures = failures
   }
-  /** Assigns the result of `read` to a variable. An error of `read` is thrown when the variable is read. */
+  /** Assigns the result of `read` to a variable. If `read` throws a `CelError`, reading the variable throws this error. */
   assign(slot: number, read: () => Value): void {
     try {
       this.slots[slot] = read()
@@ -40,17 +40,18 @@ export class Frame {
       this.#failures = Object.assign([], this.#failures, { [slot]: error })
     }
   }
-  /** Returns the error of reading a variable without a value. */
+  /** Returns the error that reading a variable without a value throws. */
   failureOf(slot: number, name: string): CelError {
     return this.#failures?.[slot] ?? new CelError(`no such attribute(s): ${name}`)
   }
 }
 
-/** The evaluation of a subexpression. Throws `CelError` or `CostLimitExceeded`. */
+/** Evaluates a subexpression. Throws `CelError` or `CostLimitExceeded`. */
 export type Eval = (frame: Frame) => Value
 
 /**
- * A plan for a subexpression. `constant` is set for constants, which cost nothing; values that consist only of constants are computed once.
+ * The plan of a subexpression. `constant` is the value of a constant, which has no cost. A list or map that consists only of constants is
+ * computed once.
  */
 export interface Plan {
   readonly eval: Eval
@@ -66,13 +67,16 @@ export function computed(evaluate: Eval): Plan {
 }
 
 export interface Program {
-  /** Number of slots in a frame. */
+  /** Number of slots in a frame: one for each declared and each local variable. */
   readonly slots: number
   readonly eval: Eval
 }
 
 /**
- * @param isDynamic true if values may have other types than declared. Calls then check their arguments.
+ * Plans a checked expression.
+ *
+ * @param variables names of the declared variables, in the order of their slots.
+ * @param isDynamic true if values may have other types than declared. Function calls then check the types of their arguments.
  * @throws {CelError} when the conversion of a constant fails.
  */
 export function planProgram(checked: Checked, variables: readonly string[], isDynamic = false): Program {
@@ -85,7 +89,7 @@ export class Planner {
   readonly checked: Checked
   readonly isDynamic: boolean
   readonly #scopes: Map<string, number>[]
-  /** Each local variable has its own slot; slots are not reused. */
+  /** Number of slots up to now. Each local variable has its own slot, which is never reused. */
   slots: number
 
   constructor(checked: Checked, variables: readonly string[], isDynamic: boolean) {
@@ -122,7 +126,7 @@ export class Planner {
     }
   }
 
-  /** Runs `plan` with the variables of an inner scope, each of which gets a slot. */
+  /** Runs `plan` in an inner scope with the given variables. Each variable gets a new slot. */
   within<Result>(names: readonly string[], plan: (slots: readonly number[]) => Result): Result {
     const slots = names.map((_, index) => this.slots + index)
     this.slots += names.length
@@ -215,7 +219,7 @@ export class Planner {
       try {
         return constant(make(new Frame([], Infinity)))
       } catch (error) {
-        // kube-apiserver would crash on this map while it compiles the expression. Here, each evaluation fails instead.
+        // kube-apiserver would panic while it compiles this map. Here, each evaluation of the map fails.
         if (!(error instanceof EvaluationPanic)) throw error
       }
     }
@@ -234,7 +238,10 @@ function optionalItems(value: Value, entry?: string): readonly Value[] {
   )
 }
 
-/** The deciding operand absorbs an error of the other one. */
+/**
+ * Plans `&&` (`decisive` is false) and `||` (`decisive` is true). If one operand has the deciding value, an error of the other operand is
+ * ignored.
+ */
 function logical(left: Plan, right: Plan, decisive: boolean): Plan {
   const [first, second] = [left.eval, right.eval]
   const expectBool = (value: Value): void => {
@@ -264,7 +271,7 @@ function logical(left: Plan, right: Plan, decisive: boolean): Plan {
   })
 }
 
-/** Returns true when a value of the type may be an optional. */
+/** Returns true when values of the type may be optionals. */
 export function mayBeOptional(type: Type | undefined): boolean {
   return type === undefined || type.kind === 'dyn' || unwrapOptional(type) !== undefined
 }
@@ -283,8 +290,8 @@ function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptiona
 }
 
 /**
- * `or` and `orValue`: the argument is evaluated only if there is no value. A target of type dyn that is not an optional is returned
- * unchanged.
+ * Plans `or` and `orValue`. The argument is evaluated only if the optional is empty. If the type of the target is dyn and its value is not
+ * an optional, the value is returned unchanged.
  */
 function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   return computed((frame) => {
@@ -295,7 +302,7 @@ function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   })
 }
 
-/** Throws when the expression has exceeded its cost limit. Must be called in every iteration of a loop. */
+/** Throws `CostLimitExceeded` when the evaluation has exceeded its cost limit. Every iteration of a loop must call it. */
 export function checkCost(frame: Frame): void {
   if (frame.cost > frame.limit) throw new CostLimitExceeded()
 }

@@ -1,5 +1,5 @@
 /**
- * Actual costs of calls, in cel-go's units of about 50 ns (`cel-go/interpreter: runtimecost.go, costCall`;
+ * Actual costs of function calls, in the units of cel-go (`cel-go/interpreter: runtimecost.go, costCall`;
  * `k8s.io/apiserver/pkg/cel/library: cost.go, CallCost`).
  */
 import { CelError } from '../types/errors.ts'
@@ -7,7 +7,7 @@ import { NamedFormat } from '../library/named-formats.ts'
 import type { Value } from '../types/values.ts'
 import { ListValue, MapValue, OpaqueValue, sizeOf, typeNameOf } from '../types/values.ts'
 
-/** Cost of a call; a number if it does not depend on the arguments. */
+/** Cost of a function call: a number, or a function if the cost depends on the arguments or the result. */
 export type CallCost = number | ((first: Value, second: Value | undefined, result: Value) => number)
 
 export const traversalFactor = 0.1
@@ -15,7 +15,7 @@ export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
-/** Cost of an authorization check. One evaluation can afford two of them, see `perCallLimit`. */
+/** Cost of an authorization check. Because of `perCallLimit`, one evaluation can make at most two of them. */
 export const authorizationCost = 350_000
 
 function traversal(size: number): number {
@@ -27,7 +27,7 @@ function traverseFirst(factor = 1): CallCost {
 }
 
 const compareSizes: CallCost = (a, b) => traversal(Math.min(sizeOf(a), sizeOf(b!)))
-/** One is added to the length, because the cost of an empty string must not be zero. */
+/** Cost of matching a regular expression. One is added to the length of the string, so the cost for an empty string is not zero. */
 const regex: CallCost = (text, pattern) => traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern!) * regexFactor)
 const wholeTree: CallCost = treeCost
 
@@ -44,7 +44,7 @@ function treeCost(value: Value): number {
   return sum
 }
 
-/** A value that does not match its schema costs as much as a scalar. */
+/** Returns null for a value that does not match its schema. The value then has the cost of a scalar. */
 function valueOrNull(read: () => Value): Value {
   try {
     return read()
@@ -82,7 +82,10 @@ function containsCost(kind: 'ip' | 'cidr', parses: boolean): CallCost {
 const validateCost: CallCost = (format, text) =>
   traversal(1 + sizeOf(text!)) * Math.ceil((format instanceof NamedFormat ? format.patternSize : 0) * regexFactor)
 
-/** The cost of parsing the selector, and of a struct and a list for the maximum number of requirements in a selector of that length. */
+/**
+ * The cost of parsing a selector, plus the cost of a struct and a list for each requirement. A selector of n characters has at most n / 2
+ * requirements.
+ */
 const selectorCost: CallCost = (_check, selector) =>
   listCost + traversal(sizeOf(selector!)) + Math.ceil(sizeOf(selector!) / 2) * (listCost + structCost)
 
@@ -135,8 +138,8 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
 ])
 
 /**
- * Returns the cost of a call. If the overload is chosen at run time, cel-go passes no overload ID to the estimators, and only the function
- * name decides.
+ * Returns the cost of a function call. `overloadId` is undefined if the overload is chosen during the evaluation: cel-go then determines
+ * the cost from the function name.
  */
 export function callCost(name: string, overloadId: string | undefined): CallCost {
   if (overloadId !== undefined && /^list_.*_sort$/.test(overloadId)) return selfCompareCost

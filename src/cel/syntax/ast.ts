@@ -1,7 +1,10 @@
 /** Syntax tree of a CEL expression, after macro expansion. */
 import type { Value } from '../types/values.ts'
 
-/** Every node records the offset in the source of the token that names it: an operator, a dot, an opening bracket. */
+/**
+ * A node of the syntax tree. The offset is the position in the source of the token that denotes the node, such as an operator, a dot or an
+ * opening bracket.
+ */
 interface Node {
   readonly offset: number
 }
@@ -35,7 +38,7 @@ export interface Call extends Node {
 export interface ListLiteral extends Node {
   readonly kind: 'list'
   readonly elements: readonly Expr[]
-  /** Indexes of the elements that are written `[?element]`. */
+  /** Indexes of the optional elements, which are written with a question mark: `[?element]`. */
   readonly optionals: readonly number[]
 }
 
@@ -51,8 +54,8 @@ export interface MapLiteral extends Node {
 }
 
 /**
- * The literal `Type{field: value}`. Kubernetes' environment has no type that can be constructed in this way; the node exists only to report
- * the error at its place.
+ * The literal `Type{field: value}`. Kubernetes' CEL environment has no type that it can construct. The node exists only to report an error
+ * with its position.
  */
 export interface StructLiteral extends Node {
   readonly kind: 'struct'
@@ -61,14 +64,14 @@ export interface StructLiteral extends Node {
 }
 
 /**
- * A fold over a list or a map: the expansion of all comprehension macros. `optMap` and `sortBy` expand to a fold over an empty list, which
- * only binds a variable, as `cel.bind` does.
+ * A fold over a list or a map. All comprehension macros expand to folds. `optMap` and `sortBy` expand to a fold over an empty list, which
+ * only binds a variable, as cel-go's `cel.bind` does.
  */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'
   readonly range: Expr
   readonly variable: string
-  /** The variable for the value; `variable` then holds the key or index. */
+  /** The variable for the value, if the macro has two variables. `variable` then holds the index or the key. */
   readonly variable2: string | undefined
   readonly accumulator: string
   readonly initial: Expr
@@ -82,7 +85,7 @@ export type Expr = Literal | Ident | Select | Call | ListLiteral | MapLiteral | 
 /** Name of the accumulator in expanded macros. The name is not a valid identifier, so no expression can refer to it. */
 export const accumulatorName = '@result'
 
-/** Returns `a.b.c` if the expression consists only of identifiers and selections. */
+/** Returns the dotted name, such as `a.b.c`, if the expression consists only of identifiers and selections; otherwise undefined. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.testOnly) return undefined
@@ -90,12 +93,15 @@ export function qualifiedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`
 }
 
-/** True for a fold that only binds a value to a name (`cel-go/checker: cost.go, isBind`): all other folds have the same accumulator. */
+/**
+ * True for a fold that only binds a value to a name (`cel-go/checker: cost.go, isBind`). Its accumulator is named after the variable; all
+ * other folds have the accumulator `accumulatorName`.
+ */
 export function isBinding({ accumulator }: Comprehension): boolean {
   return accumulator !== accumulatorName
 }
 
-/** Returns the direct subexpressions. */
+/** Returns the direct subexpressions of an expression. */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'literal':

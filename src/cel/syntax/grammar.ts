@@ -1,4 +1,4 @@
-/** The operators of CEL's grammar, with the functions that they call, and its reserved words. */
+/** CEL's operators with the names of their functions, and CEL's reserved words. */
 
 export const relations = new Map([
   ['<', '_<_'],
@@ -19,7 +19,7 @@ export const products = new Map([
   ['%', '_%_'],
 ])
 export const keywords = new Set(['in', 'true', 'false', 'null'])
-/** Identifiers that CEL reserves for embedding in other languages. */
+/** Identifiers that CEL reserves because languages that embed CEL may use them as keywords. */
 export const reserved = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 )

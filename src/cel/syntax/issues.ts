@@ -1,7 +1,10 @@
-/** Issues of an expression, formatted with their place as cel-go does (`cel-go/common: error.go`). */
+/**
+ * Syntax and type errors of an expression. Their messages contain the position and the source line, as in cel-go (`cel-go/common:
+ * error.go`).
+ */
 
 export interface Issue {
-  /** The offset in the source; undefined when the issue concerns the whole expression. */
+  /** Position in the source; undefined when the issue concerns the whole expression. */
   readonly offset: number | undefined
   readonly message: string
 }
@@ -18,11 +21,14 @@ export class CelSyntaxError extends Error {
   }
 }
 
-/** Maximum length of a source line that a message repeats, as in cel-go. */
+/** Maximum length of a source line that cel-go repeats in a message. */
 const maxSnippet = 16_384
 const maxIssues = 100
 
-/** Formats all issues, sorted by place: `ERROR: <input>:1:5: undefined field 'x'`, the source line, and a caret below. */
+/**
+ * Formats issues, sorted by their position. Each has a message such as `ERROR: <input>:1:5: undefined field 'x'`, the source line, and a
+ * caret below the position.
+ */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
   const lines = source.split('\n')
   const located = issues.slice(0, maxIssues).map((issue) => ({ ...locate(source, issue.offset), message: issue.message }))
@@ -43,7 +49,7 @@ function locate(source: string, offset: number | undefined): { line: number; col
   return { line: before.split('\n').length, column: [...before.slice(start)].length }
 }
 
-/** Returns dots up to the column and a caret. Characters beyond ASCII get full-width dots. */
+/** Returns dots up to the column, followed by a caret. For characters beyond ASCII, the dots and the caret have full width. */
 function markBelow(snippet: string, column: number): string {
   const characters = [...snippet]
   const dots = characters.slice(0, column).map((character) => (isWide(character) ? '\uff0e' : '.'))

@@ -11,7 +11,7 @@ export interface Token {
 
 const blank = /(?:[\t \r\n\f]+|\/\/[^\n]*)*/y
 const escape = String.raw`\\(?:[abfnrtv"'\\?\`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`
-// Longer alternatives come first: a float begins like an int, and triple quotes like an empty string.
+// The order matters: a float must match before an int, because it begins like one, and `"""` before `""`, the empty string.
 const tokenPatterns: readonly (readonly [TokenKind, RegExp])[] = [
   ['float', /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)/y],
   ['uint', /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/y],
@@ -37,7 +37,7 @@ function stringPattern(prefix: string): RegExp {
   return new RegExp(`${prefix}(?:${kinds.join('|')})`, 'y')
 }
 
-/** Returns all tokens. An invalid character is reported and skipped; parsing then continues. */
+/** Returns all tokens of the source. An invalid character is reported as an issue and skipped, so later errors are found, too. */
 export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
   const tokens: Token[] = []
   const issues: Issue[] = []
@@ -71,7 +71,10 @@ const unfinished = [`"(?:${escape}|[^\\\\"\\n\\r])*`, `'(?:${escape}|[^\\\\'\\n\
   (start) => new RegExp(`^(?:${start})(?:\\\\(?:u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[xX][0-9a-fA-F]?|[0-3][0-7]?)?)?`),
 )
 
-/** Returns the part of the source that ANTLR's message repeats: the beginning of an unfinished token and the character that ended it. */
+/**
+ * Returns the part of the source that ANTLR repeats in its message for an invalid token: the beginning of the token, and the character that
+ * ended it.
+ */
 function unrecognized(rest: string): string {
   const begin = halfSymbol.exec(rest)?.[0] ?? unfinished.map((pattern) => pattern.exec(rest)?.[0]).find((text) => text !== undefined)
   if (begin === undefined) return String.fromCodePoint(rest.codePointAt(0)!)

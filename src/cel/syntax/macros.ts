@@ -1,11 +1,11 @@
-/** Expands macros: `has`, `all`, `map`, `optMap`, `sortBy`, … (`cel-go/parser: macro.go`, `cel-go/ext`). */
+/** Expands macros such as `has`, `all`, `map`, `optMap` and `sortBy` (`cel-go/parser: macro.go`, `cel-go/ext`). */
 import type { Call, Comprehension, Expr } from './ast.ts'
 import { accumulatorName } from './ast.ts'
 import { CelSyntaxError } from './issues.ts'
 
 type Expand = (target: Expr, args: readonly Expr[], build: Builder) => Expr
 
-/** Returns the expansion of a macro call; any other call is returned unchanged. */
+/** Returns the expansion of a call that is a macro. Any other call is returned unchanged. */
 export function expandMacro(call: Call): Expr {
   const build = builderAt(call.offset)
   if (call.target === undefined) {
@@ -17,7 +17,7 @@ export function expandMacro(call: Call): Expr {
 
 type Builder = ReturnType<typeof builderAt>
 
-/** Builds nodes with the offset of the macro call. */
+/** Returns functions that build syntax tree nodes. All nodes have the offset of the macro call. */
 function builderAt(offset: number) {
   const literal = (value: boolean | number): Expr => ({ kind: 'literal', offset, value })
   const ident = (name: string): Expr => ({ kind: 'ident', offset, name })
@@ -36,7 +36,7 @@ function builderAt(offset: number) {
       accumulator: accumulatorName,
       ...parts,
     }),
-    /** Binds `value` to `name` in `result`. */
+    /** Builds a fold that evaluates `result` with the variable `name` bound to `value`. */
     bind: (name: string, value: Expr, result: Expr): Expr => ({
       kind: 'comprehension',
       offset,
@@ -122,7 +122,7 @@ function existsOne(range: Expr, variables: Variables, predicate: Expr, build: Bu
   })
 }
 
-/** Builds a new list or map. Each iteration that passes the filter adds to the list or map. */
+/** Builds a fold that creates a list or map. Each iteration that passes the filter adds to it. */
 function collect(range: Expr, variables: Variables, initial: Expr, filter: Expr | undefined, step: Expr, build: Builder): Expr {
   return build.fold({
     range,
@@ -141,7 +141,10 @@ function map(range: Expr, args: readonly Expr[], build: Builder): Expr {
   return collect(range, variables, build.list(), filter, step, build)
 }
 
-/** `transformList`, `transformMap` and `transformMapEntry`: two variables, an optional filter and the transformation. */
+/**
+ * Returns the expansion of `transformList`, `transformMap` or `transformMapEntry`. These macros have two variables, an optional filter and
+ * a transformation.
+ */
 function transform(initial: (build: Builder) => Expr, step: (variables: Variables, value: Expr, build: Builder) => Expr): Expand {
   return (range, args, build) => {
     const variables = twoVariables(args)

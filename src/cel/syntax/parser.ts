@@ -1,4 +1,4 @@
-/** Parses an expression into its syntax tree, according to CEL's grammar and operator precedence. */
+/** The parser: builds the syntax tree of an expression, according to CEL's grammar and operator precedence. */
 import type { Call, Expr, MapEntry } from './ast.ts'
 import { keywords, products, relations, reserved, sums } from './grammar.ts'
 import type { Issue } from './issues.ts'
@@ -10,7 +10,11 @@ import { expandMacro } from './macros.ts'
 import { missing, noAlternative, startOfExpression, unexpected } from './syntax-errors.ts'
 import { maxExpressionCharacters, maxExpressionDepth } from '../limits.ts'
 
-/** @throws {CelSyntaxError} with all invalid tokens, the errors that do not stop the parser, and the first error that does. */
+/**
+ * Parses an expression and expands its macros.
+ *
+ * @throws {CelSyntaxError} with all invalid tokens, all errors after which parsing continued, and the error that stopped the parser.
+ */
 export function parse(source: string): Expr {
   const size = [...source].length
   if (size > maxExpressionCharacters) {
@@ -32,10 +36,10 @@ class Parser {
   readonly #issues: Issue[]
   #at = 0
   #depth = 0
-  /** Number of selections and indexes along one chain, including those of nested chains. */
+  /** Number of selections and indexes in the current chain, such as 3 in `a.b[0].c`, plus those of chains nested in it. */
   #steps = 0
 
-  /** Errors that do not stop the parser are added to `issues`. */
+  /** @param issues receives the errors after which parsing continues. */
   constructor(tokens: readonly Token[], issues: Issue[]) {
     this.#tokens = tokens
     this.#issues = issues
@@ -47,7 +51,10 @@ class Parser {
     return expr
   }
 
-  /** Returns the result of `make`. After a syntax error, records the error and returns a placeholder; parsing then continues. */
+  /**
+   * Returns the result of `make`. If `make` throws a syntax error, adds the error to the issues and returns a placeholder, so parsing
+   * continues.
+   */
   #orReport(make: () => Expr): Expr {
     try {
       return make()
@@ -66,7 +73,7 @@ class Parser {
     return this.#token.text === text && this.#token.kind === 'symbol'
   }
 
-  /** Consumes the token if it is this symbol. */
+  /** If the current token is the symbol `text`, returns it and moves to the next token; otherwise returns undefined. */
   #take(text: string): Token | undefined {
     if (!this.#isSymbol(text)) return undefined
     this.#at += 1
@@ -101,7 +108,8 @@ class Parser {
   }
 
   /**
-   * Builds a balanced tree of many terms, because a long chain must not become deeply nested (`cel-go/parser: helper.go, balancedTree`).
+   * Parses operands that are joined by `&&` or `||`. The result is a balanced tree, because a long chain must not exceed the maximum depth
+   * of nesting (`cel-go/parser: helper.go, balancedTree`).
    */
   #logical(symbol: string, name: string, operand: () => Expr): Expr {
     const terms = [operand()]
@@ -244,7 +252,10 @@ class Parser {
     return this.#orReport(() => expandMacro(call(open.offset, dot + text, args)))
   }
 
-  /** Returns the type name if the tokens are `a.b.C {`. */
+  /**
+   * If the next tokens begin a message literal, such as `a.b.C {`, returns the type name and moves to the brace; otherwise returns
+   * undefined.
+   */
   #structAhead(): string | undefined {
     let at = this.#at
     let name = this.#tokens[at - 1]!.text
@@ -294,7 +305,9 @@ class Parser {
     return { key, value: this.#expression(), optional }
   }
 
-  /** Parses comma-separated items up to `end`. A trailing comma is allowed if `trailingComma` is true. */
+  /**
+   * Parses items that are separated by commas, up to the symbol `end`. The last item may be followed by a comma if `trailingComma` is true.
+   */
   #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
     const items: Item[] = []
     if (trailingComma && this.#isSymbol(',') && this.#tokens[this.#at + 1]?.text === end) this.#at += 1

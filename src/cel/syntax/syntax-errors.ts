@@ -1,11 +1,13 @@
-/** Syntax errors in the words of cel-go's parser, which ANTLR generates. */
+/** Builds syntax errors with the messages of cel-go's parser, which ANTLR generates. */
 import { CelSyntaxError } from './issues.ts'
 import type { Token } from './lexer.ts'
 
 export const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** Returns the error for a missing symbol. If the next token is that symbol, the current token is extraneous. */
+/**
+ * Returns the error for a missing symbol. If the token after the current one is that symbol, the current token is reported as extraneous.
+ */
 export function missing(token: Token, next: Token | undefined, symbol: string): CelSyntaxError {
   const { text, offset } = token
   if (next?.kind === 'symbol' && next.text === symbol) {
@@ -15,7 +17,7 @@ export function missing(token: Token, next: Token | undefined, symbol: string): 
   return new CelSyntaxError(offset, `Syntax error: missing '${symbol}' at '${text}'`)
 }
 
-/** Returns the error for a token where any of several others is expected. */
+/** Returns the error for a token that is not allowed at its position. `expecting` lists the allowed tokens. */
 export function unexpected({ text, offset }: Token, next: Token | undefined, expecting: string): CelSyntaxError {
   const isExtra = expecting === '<EOF>' || (expecting === startOfExpression && next !== undefined && startsExpression(next))
   return new CelSyntaxError(offset, `Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${text}' expecting ${expecting}`)
@@ -26,7 +28,7 @@ export function noAlternative({ kind, text, offset }: Token): CelSyntaxError {
   return new CelSyntaxError(offset, `Syntax error: no viable alternative at input '.${kind === 'end' ? '' : text}'`)
 }
 
-/** True if the token can come after the symbol. */
+/** Returns true if the parser can continue at the token once the missing symbol is inserted before it. */
 function mayFollow(token: Token, symbol: string): boolean {
   const { kind, text } = token
   if (symbol === ':') return startsExpression(token)

@@ -1,6 +1,6 @@
 /**
- * Decodes strings of the format `byte` for rules, as `strfmt.Base64` of kube-openapi does: only the URL alphabet is accepted, although
- * validation of the format accepts the standard one.
+ * Decodes strings of the format `byte` for CEL rules, as kube-openapi's `strfmt.Base64` does. Rules can read only base64 with the URL
+ * alphabet, although the validation of the format accepts the standard alphabet.
  */
 import { CelError } from './errors.ts'
 
@@ -8,7 +8,11 @@ const alphabet = new Map([...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const padding = '='
 const lineBreaks = '\r\n'
 
-/** @throws {CelError} Go's message, with the offset of the first invalid byte. */
+/**
+ * Decodes a base64 string with the URL alphabet.
+ *
+ * @throws {CelError} with Go's message, which contains the offset of the first invalid byte.
+ */
 export function decodeBase64(text: string): Uint8Array {
   const source = Buffer.from(text).toString('latin1')
   const decoded: number[] = []
@@ -16,7 +20,7 @@ export function decodeBase64(text: string): Uint8Array {
   return Uint8Array.from(decoded)
 }
 
-/** Decodes four digits, or fewer if padding ends the input, and returns the start of the next group. */
+/** Decodes a group of four digits, or the shorter last group before the padding. Returns the start of the next group. */
 function decodeGroup(source: string, start: number, decoded: number[]): number {
   let at = start
   let bits = 0
@@ -42,7 +46,7 @@ function decodeGroup(source: string, start: number, decoded: number[]): number {
   return at
 }
 
-/** Checks the rest of the input after the first padding character: only the remaining padding and line breaks are allowed. */
+/** Checks that only the remaining padding and line breaks follow the first padding character. */
 function afterPadding(source: string, from: number, digits: number): number {
   if (digits < 2) throw illegal(from - 1)
   let at = skipLineBreaks(source, from)

@@ -1,4 +1,4 @@
-/** Equality and order of values. */
+/** Equality and order of CEL values. */
 import { jsonEqual } from '../../api/json.ts'
 import { CelError, noSuchOverload } from './errors.ts'
 import { keysFor, ownKeys } from './list-identity.ts'
@@ -9,11 +9,11 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
 /**
  * Reports whether two values are equal. Numbers of all types are compared by value; any other value equals only values of its own type.
  *
- * @throws {CelError} `no such overload` when `a` is a Kubernetes value and `b` has another type.
+ * @throws {CelError} `no such overload` when `a` has a type of Kubernetes (see `isKubernetesValue`) and `b` has another type.
  */
 export function equals(a: Value, b: Value): boolean {
-  // Identical objects need the full comparison, too: a list that is a set of numbers, or a value of a library, may not be comparable even
-  // with itself.
+  // Identical objects need the full comparison, too, because some values cannot be compared even with themselves, such as a set of numbers
+  // or a value of a Kubernetes library.
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b
@@ -36,7 +36,7 @@ export function equals(a: Value, b: Value): boolean {
   return a instanceof Uint8Array && b instanceof Uint8Array && compareBytes(a, b) === 0
 }
 
-/** Like `equals`, but returns undefined for values that cannot be compared. */
+/** Like `equals`, but returns undefined if `equals` throws a `CelError`. */
 export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
   try {
     return equals(a, b)
@@ -47,15 +47,16 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws for null if `value` is a Kubernetes value: the Go types of those do not accept null in their `Equal` method.
+ * Like `equals`, but throws if `value` has a type of Kubernetes and `other` is null: the `Equal` methods of Kubernetes' Go types do not
+ * accept null.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
 }
 
 /**
- * Compares two values that may fail to convert. If only the right one fails, the values differ, unless the left one is a Kubernetes value:
- * then the error is thrown.
+ * Compares two values whose conversion may fail. If only the conversion of the right value fails, the values count as different. If the
+ * left value has a type of Kubernetes, the error is thrown instead.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
@@ -69,13 +70,16 @@ function readEqual(left: () => Value, right: () => Value, same = ownEquals): boo
   return same(value, other)
 }
 
-/** True for values with a Go type of Kubernetes, whose `Equal` method reports `no such overload` for any other type. */
+/**
+ * True for a value whose Go type belongs to Kubernetes. The `Equal` method of these types reports `no such overload` for a value of any
+ * other type.
+ */
 function isKubernetesValue(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return true
   return value instanceof OpaqueValue && !(value instanceof PreservedValue)
 }
 
-/** False only if the two values are known to differ; an error counts as equal. */
+/** Returns false only if the comparison shows that the values differ. If the comparison fails, the values count as equal. */
 function maybeEqual(left: () => Value, right: () => Value): boolean {
   try {
     return readEqual(left, right, equals)
@@ -86,8 +90,8 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
 }
 
 /**
- * Reports whether a list contains a value. If no item matches but some could not be compared, a list with a schema throws the first such
- * error (`unstructuredList.Contains`), and any other list returns false.
+ * Reports whether a list contains a value. If no item is equal and the comparison with an item failed, a list with a schema throws the
+ * first of these errors (`unstructuredList.Contains`), and any other list returns false.
  */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
@@ -105,7 +109,7 @@ export function contains(list: ListValue, value: Value): boolean {
   return false
 }
 
-/** Returns the result of a comparison with a value of another type: false, or an error for a Kubernetes value. */
+/** Returns the result of a comparison of values with different types: false, or for a Kubernetes value the error `no such overload`. */
 function otherType(isKubernetes: boolean): false {
   if (isKubernetes) throw noSuchOverload()
   return false
@@ -117,7 +121,7 @@ function isNumber(value: Value): value is AnyNumber {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint
 }
 
-/** Returns the plain number: JavaScript compares bigints and floats exactly. */
+/** Returns the number without its class. JavaScript compares bigints and floats exactly. */
 function plainNumber(value: AnyNumber): number | bigint {
   return typeof value === 'object' ? value.value : value
 }
@@ -131,7 +135,7 @@ function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
 function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
-    // For lists made by an expression, an item that cannot be compared does not make the lists differ.
+    // In a list that an expression created, an item that cannot be compared counts as equal.
     const same = a instanceof SchemaList ? readEqual : maybeEqual
     for (let index = 0; index < a.size; index += 1) {
       const left = (): Value => a.at(index)
@@ -159,11 +163,14 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
   }
   if (!(a instanceof SchemaObject)) return true
   if (!(b instanceof SchemaObject)) return a.unknownFields().length === 0 || otherType(true)
-  // Fields that the schema does not describe are compared as JSON, if both objects have them.
+  // Fields that the schema does not describe are compared as JSON, but only if both objects have them.
   return a.unknownFields().every((field) => !Object.hasOwn(b.data, field) || jsonEqual(a.data[field], b.data[field]))
 }
 
-/** Returns undefined if the entry is missing, otherwise a function that returns the value or throws the error of reading it. */
+/**
+ * Returns undefined if the map has no such entry. Otherwise returns a function that returns the value of the entry, or throws the error of
+ * its conversion.
+ */
 function read(find: () => Value | undefined): (() => Value) | undefined {
   try {
     const value = find()
@@ -176,7 +183,11 @@ function read(find: () => Value | undefined): (() => Value) | undefined {
   }
 }
 
-/** Compares two values; returns -1, 0 or 1. */
+/**
+ * Compares two values of the same ordered type, or two numbers. Returns -1, 0 or 1.
+ *
+ * @throws {CelError} for other values, and for NaN.
+ */
 export function compare(a: Value, b: Value): number {
   if (typeof a === 'string') {
     if (typeof b === 'string') return compareStrings(a, b)
@@ -218,8 +229,8 @@ function compareNumbers(a: AnyNumber, b: AnyNumber): number {
 }
 
 /**
- * Compares strings by code points, which gives the same order as Go's comparison of UTF-8 bytes. UTF-16 would sort surrogate pairs before
- * U+E000 to U+FFFF.
+ * Compares strings by code points, which is also the order of Go's UTF-8 bytes. JavaScript compares UTF-16 units, in which surrogate pairs
+ * come before U+E000 to U+FFFF.
  */
 function compareStrings(a: string, b: string): number {
   if (a === b) return 0

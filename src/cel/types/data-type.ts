@@ -14,10 +14,15 @@ import { parseSchemaDuration } from './times.ts'
 import type { ListSemantics, Timestamp, Value } from './values.ts'
 import { Double } from './values.ts'
 
-/** A function that converts JSON data to a CEL value. Throws `CelError` for data that does not match the schema. */
+/** Converts JSON data to a CEL value. Throws `CelError` for data that does not match the schema. */
 export type DataType = (value: JsonValue) => Value
 
-/** @param isRoot true for a whole Kubernetes object, which always has apiVersion, kind, metadata.name and metadata.generateName. */
+/**
+ * Returns the function that converts data of a schema.
+ *
+ * @param isRoot true for the schema of a whole Kubernetes object, which always has apiVersion, kind, metadata.name and
+ * metadata.generateName.
+ */
 export function dataType(schema: StructuralSchema, isRoot = schema['x-kubernetes-embedded-resource'] === true): DataType {
   const convert = converter(isRoot ? withObjectFields(schema) : schema)
   return (value) => {
@@ -63,7 +68,9 @@ function converter(schema: StructuralSchema): DataType {
   }
 }
 
-/** Converts a JSON integer. An integer beyond 2^53 is a bigint, or a rounded number if the JSON reader was not exact. */
+/**
+ * Converts a JSON number to a CEL int. A number beyond 2^53 arrives as a bigint, or as a rounded `number` if the JSON parser was not exact.
+ */
 function integer(value: number | bigint, problem = 'invalid data, expected int, got float64'): Int {
   if (Number.isSafeInteger(value)) return value
   if (!isInt64(value)) throw new CelError(problem)
@@ -141,7 +148,7 @@ function found<Result>(result: Result | undefined, problem: string): Result {
 const string: StructuralSchema = { type: 'string' }
 
 /**
- * Adds the fields that rules on a Kubernetes object can always use
+ * Adds the fields that rules can use on every Kubernetes object, whatever its schema
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: WithTypeAndObjectMeta`).
  */
 export function withObjectFields(schema: StructuralSchema): StructuralSchema {

@@ -1,5 +1,5 @@
 /**
- * Declares the CEL types of a schema, with size limits for the cost estimate
+ * Builds the CEL types of a schema, with the size limits that the cost estimate needs
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: SchemaDeclType`).
  */
 import type { StructuralSchema } from '../../api/structural-schema.ts'
@@ -11,19 +11,22 @@ import { maxRequestBytes } from '../limits.ts'
 
 export interface DeclaredType {
   readonly type: Type
-  /** The fields of an object, keyed by escaped name. */
+  /** The fields of an object type, keyed by escaped name. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
-  /** The type of a map's keys. */
+  /** The type of the keys of a map type. */
   readonly key?: DeclaredType
-  /** The type of a list's items or a map's values. */
+  /** The type of the items of a list type, or of the values of a map type. */
   readonly element?: DeclaredType
-  /** Maximum number of items, entries or characters; 0 if not applicable. */
+  /** Maximum number of items of a list, entries of a map, or characters of a string; 0 for other types. */
   readonly maxElements: number
-  /** Minimum size of the value's JSON in bytes. */
+  /** Minimum size in bytes of the JSON of a value. */
   readonly minSize: number
 }
 
-/** Sizes of times in JSON, including quotes (`k8s.io/apiserver/pkg/cel: limits.go`). */
+/**
+ * Types and sizes of the formats for times and durations. The sizes are those of JSON strings with quotes (`k8s.io/apiserver/pkg/cel:
+ * limits.go`).
+ */
 const timeSizes: Readonly<Record<string, { type: Type; minSize: number; maxElements: number }>> = {
   duration: { type: durationType, minSize: 3, maxElements: 32 },
   date: { type: timestampType, minSize: 12, maxElements: 12 },
@@ -32,7 +35,8 @@ const timeSizes: Readonly<Record<string, { type: Type; minSize: number; maxEleme
 const stringDeclared: DeclaredType = { type: stringType, maxElements: 0, minSize: 2 }
 
 /**
- * Returns the type of a schema; undefined if the schema, its items or its values have no type; rules cannot access such data.
+ * Returns the CEL type of a schema. The result is undefined if the schema, its items or its values have no type; rules cannot read such
+ * data.
  *
  * @param name name of the object type in messages, such as `selfType1.spec`.
  */
@@ -85,7 +89,7 @@ function declareObject(schema: StructuralSchema, name: string): DeclaredType {
     const declared = declareType(child, `${name}.${escaped ?? field}`)
     if (declared === undefined) continue
     if (escaped !== undefined) fields.set(escaped, declared)
-    // Each field adds quotes, a colon and a comma. A field with a default may be missing in a request.
+    // The JSON of a field contains two quotes, a colon and a comma. A required field with a default may be absent from a request.
     if (schema.required?.includes(field) === true && child.default === undefined) {
       minSize += Buffer.byteLength(field) + declared.minSize + 4
     }
@@ -105,7 +109,7 @@ function declareString(schema: StructuralSchema): DeclaredType {
   return { type: stringType, maxElements, minSize: 2 }
 }
 
-/** Returns the maximum number of characters; a character takes up to four bytes. */
+/** Returns the maximum size of a string. kube-apiserver multiplies maxLength by four, the maximum number of bytes of a character. */
 function maxCharacters({ maxLength }: StructuralSchema): number {
   return maxLength === undefined ? maxRequestBytes - 2 : Math.max(0, maxLength) * 4
 }

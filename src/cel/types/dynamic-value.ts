@@ -1,4 +1,4 @@
-/** JSON without a schema as CEL values: the objects that match conditions see. */
+/** Converts JSON without a schema to CEL values, such as the objects in match conditions. */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { isInt64, toInt } from './integers.ts'

@@ -1,11 +1,11 @@
 /** Errors that end the evaluation of an expression. */
 
-/** A CEL error, such as `no such key: x`. `&&`, `||` and the macros that expand to them may absorb it. */
+/** A CEL error, such as `no such key: x`. The operators `&&` and `||`, and the macros that expand to them, can ignore it. */
 export class CelError extends Error {
   override readonly name = 'CelError'
 }
 
-/** Thrown when the expression exceeded its cost limit. This error is never absorbed. */
+/** Thrown when the evaluation has exceeded its cost limit. No operator or macro ignores this error. */
 export class CostLimitExceeded extends Error {
   override readonly name = 'CostLimitExceeded'
   constructor() {
@@ -13,7 +13,7 @@ export class CostLimitExceeded extends Error {
   }
 }
 
-/** Thrown where kube-apiserver's Go code panics, which ends the evaluation. This error is never absorbed. */
+/** Thrown where the Go code of kube-apiserver panics. No operator or macro ignores this error. */
 export class EvaluationPanic extends Error {
   override readonly name = 'EvaluationPanic'
 }

@@ -1,4 +1,4 @@
-/** Escapes field names that are not CEL identifiers, such as `a-b` and `namespace` (`k8s.io/apiserver/pkg/cel: escaping.go`). */
+/** Escapes field names that are not valid CEL identifiers, such as `a-b` and `namespace` (`k8s.io/apiserver/pkg/cel: escaping.go`). */
 
 const reserved = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
@@ -16,14 +16,14 @@ export function isReserved(name: string): boolean {
   return reserved.has(name)
 }
 
-/** Returns `a__dash__b` for `a-b`; undefined when the name cannot be escaped. */
+/** Returns the escaped name, such as `a__dash__b` for `a-b`; undefined when the name cannot be escaped. */
 export function escapeIdentifier(name: string): string | undefined {
   if (!/^[A-Za-z_.\-/][A-Za-z0-9_.\-/]*$/.test(name)) return undefined
   if (reserved.has(name)) return `__${name}__`
   return name.replace(/__|[.\-/]/g, (text) => `__${escapeNames.get(text)}__`)
 }
 
-/** Returns the field name; undefined when an escape sequence is invalid. */
+/** Returns the field name of an escaped name; undefined when an escape sequence is invalid. */
 export function unescapeIdentifier(escaped: string): string | undefined {
   let valid = true
   const name = escaped.replace(/__([^_]+)__/g, (whole, content: string) => {

@@ -1,4 +1,7 @@
-/** Formats a float like Go's `%g` with the shortest precision: an exponent is used below 1e-4 and from 1e6 up. */
+/**
+ * Formats a float like Go's `strconv.FormatFloat` with format `g` and precision -1: with the fewest digits that identify the float, and
+ * with an exponent if it is below 1e-4, or 1e6 and above.
+ */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'

@@ -1,7 +1,7 @@
-/** Parses timestamps with the layouts of RFC 3339, with Go's error messages (`time: Parse`). */
+/** Parses timestamps with Go's layouts for RFC 3339, and returns Go's error messages (`time: Parse`). */
 import { Timestamp } from './values.ts'
 
-/** The elements of a layout; any other character stands for itself. */
+/** The elements that Go replaces in a layout. Any other character must occur in the input unchanged. */
 const elements = ['2006', '01', '02', '15', '04', '05', 'Z07:00'] as const
 type Element = (typeof elements)[number]
 
@@ -21,14 +21,14 @@ export function parseZonedTime(text: string): ParsedTime {
   return parseLayout(zonedLayout, text)
 }
 
-/** Parses the schema format `date-time`: RFC 3339, with or without a zone (kube-openapi `strfmt.ParseDateTime`). */
+/** Parses a string of the schema format `date-time`: RFC 3339, in which the zone may be missing (kube-openapi `strfmt.ParseDateTime`). */
 export function parseSchemaTime(text: string): ParsedTime {
   if (text === '') return new Timestamp(0, 0)
   const zoned = parseZonedTime(text)
   return typeof zoned === 'string' ? parseLayout(localLayout, text) : zoned
 }
 
-/** The parts read so far. */
+/** The elements of the timestamp that have been read up to now. */
 interface Fields {
   year: number
   month: number
@@ -61,7 +61,10 @@ function parseLayout(layout: string, text: string): ParsedTime {
   return new Timestamp(start.getTime() / 1000 + (hour * 60 + minute - offsetMinutes) * 60 + second, nanos, offsetMinutes)
 }
 
-/** The rest of the input and the name of an element out of range; undefined when the input does not match the element. */
+/**
+ * Result of reading one element: the rest of the input, and the name of the element if it is out of range. Undefined when the input does
+ * not match the element.
+ */
 type Read = { readonly rest: string; readonly outOfRange?: string | undefined } | undefined
 
 function readLiteral(literal: string, text: string): Read {
@@ -76,7 +79,7 @@ const readers: Readonly<Record<Element, (text: string, fields: Fields) => Read>>
     return { rest: text.slice(4) }
   },
   '01': number('month', /^\d\d/, 1, 12),
-  // Days of the month are checked after all elements are read.
+  // The upper limit of the day depends on the month and the year, so it is checked after all elements are read.
   '02': number('day', /^\d\d/, 0, 99),
   '15': number('hour', /^\d\d?/, 0, 23),
   '04': number('minute', /^\d\d/, 0, 59),
@@ -112,7 +115,7 @@ function daysIn(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
-/** Quotes a string like Go's package `time`, which escapes the bytes of characters beyond ASCII. */
+/** Quotes a string as Go's package `time` does: the bytes of characters beyond ASCII are escaped. */
 function quoted(text: string): string {
   const inner = [...text].map((character) => {
     if (character === '"' || character === '\\') return `\\${character}`

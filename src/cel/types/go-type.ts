@@ -1,4 +1,4 @@
-/** Names of the Go types that represent values in kube-apiserver. Some messages contain them. */
+/** Names of the Go types of values in kube-apiserver, which occur in its error messages. */
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
 import { typeNameOf } from './values.ts'

@@ -1,6 +1,6 @@
 /**
- * CEL's int: 64 bits, signed, with overflow errors. A safe integer is a `number` and any other a `bigint`, so each value has exactly one
- * representation. `<` and the other comparison operators work across both.
+ * CEL's int: a signed 64-bit integer, whose operations throw on overflow. A safe integer is a `number` and any other a `bigint`, so each
+ * int has exactly one representation. JavaScript's `<` and `>` compare both representations correctly.
  */
 import { CelError } from './errors.ts'
 
@@ -10,19 +10,23 @@ export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 export const maxUint = 2n ** 64n - 1n
 
-/** Reports whether Go decodes a JSON number as an integer: it is whole and fits 64 bits. */
+/** Returns true when Go decodes the JSON number as an int64: it is an integer and fits 64 bits. */
 export function isInt64(value: number | bigint): boolean {
   if (typeof value === 'number' && !Number.isInteger(value)) return false
   const exact = BigInt(value)
   return exact >= minInt && exact <= maxInt
 }
 
-/** Returns the canonical representation of an integer. */
+/** Returns an int in its only representation: `number` if it is a safe integer, otherwise `bigint`. */
 export function toInt(value: bigint): Int {
   return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value
 }
 
-/** @throws {CelError} when the value does not fit 64 bits. */
+/**
+ * Returns the value as an int.
+ *
+ * @throws {CelError} when the value does not fit 64 bits.
+ */
 export function checkedInt(value: bigint): Int {
   if (value < minInt || value > maxInt) throw new CelError('integer overflow')
   return toInt(value)
@@ -64,7 +68,7 @@ export function divideInts(a: Int, b: Int): Int {
 
 export function remainderOfInts(a: Int, b: Int): Int {
   if (b === 0) throw new CelError('modulus by zero')
-  // This is the only quotient that overflows.
+  // Only the quotient -2^63 / -1 does not fit 64 bits.
   if (a === minInt && b === -1) throw new CelError('integer overflow')
   return toInt(BigInt(a) % BigInt(b))
 }
@@ -73,14 +77,14 @@ export function negateInt(value: Int): Int {
   return value === 0 ? 0 : typeof value === 'number' ? -value : checkedInt(-value)
 }
 
-/** Converts an int to an index. An int beyond the safe integers is out of range for every list or string. */
+/** Converts an int to a `number` for use as an index. An int that is not a safe integer is out of range for every list and string. */
 export function toIndex(value: Int): number {
   return typeof value === 'number' ? value : value < 0n ? -1 : Number.MAX_SAFE_INTEGER
 }
 
 const decimal = /^[+-]?[0-9]+$/
 
-/** Parses a decimal integer like Go's `strconv.ParseInt`; undefined when the string is not an integer, or the integer is too large. */
+/** Parses a decimal integer like Go's `strconv.ParseInt`; undefined when the string is not an integer or does not fit 64 bits. */
 export function parseInt64(text: string): Int | undefined {
   if (!decimal.test(text) || text.length > 64) return undefined
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text)

@@ -1,6 +1,6 @@
 /**
- * The keys with which kube-apiserver compares items of lists that are sets or maps (`k8s.io/apiserver/pkg/cel/common:
- * valuesunstructured.go, getSet, toMapKey`). The keys of the left operand are made of its JSON data, those of the right operand of its CEL
+ * Computes the keys by which kube-apiserver compares the items of two lists that are sets or maps (`k8s.io/apiserver/pkg/cel/common:
+ * valuesunstructured.go, getSet, toMapKey`). For the left list, keys are computed from its JSON data; for the right list, from its CEL
  * values.
  */
 import type { JsonValue } from '../../api/json.ts'
@@ -12,8 +12,8 @@ import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
 
 /**
- * Returns the keys of the left operand's items. As in kube-apiserver, a set computes its keys once, even if the computation panicked
- * half-way (`sync.Once` in `getSet`), and `+` adds keys to them.
+ * Returns the keys of the left operand's items. A set computes its keys only once: kube-apiserver uses `sync.Once`, so the keys stay
+ * incomplete if their computation panics. The operator `+` adds further keys to those of a set.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {
@@ -30,9 +30,10 @@ export function ownKeys(list: ListValue): string[] {
 }
 
 /**
- * Returns the keys of the right operand's items, computed like those of the left operand; undefined for an item whose value is invalid.
+ * Returns the keys of the right operand's items, in the format of `ownKeys`. The key of an item that does not match its schema is
+ * undefined.
  *
- * @param own the keys of the left operand. Go reports an unhashable key with another message if the map is empty.
+ * @param own the keys of the left operand. If there are none, Go's message about an unhashable key is different.
  */
 export function keysFor({ semantics }: ListValue, other: ListValue, own: readonly string[]): (string | undefined)[] {
   return Array.from({ length: other.size }, (_, index) => {
@@ -76,7 +77,9 @@ function valueKey(value: Value, hashed: boolean): string {
   return typeof value === 'boolean' ? String(value) : 'other'
 }
 
-/** Returns the error for an unhashable key. Go panics on it, and kube-apiserver reports the panic as an error of the rule. */
+/**
+ * Returns the error for a key that Go cannot hash. Go panics on such a key, and kube-apiserver reports the panic as an error of the rule.
+ */
 function unhashable(type: string, hashed: boolean): EvaluationPanic {
   return new EvaluationPanic(hashed ? `runtime error: hash of unhashable type ${type}` : `hash of unhashable type: ${type}`)
 }

@@ -1,7 +1,7 @@
 /**
- * Optional values of attributes: of variables, of `?:`, and of operands of a selection. When cel-go resolves an attribute, it takes the Go
- * value out of the optional and converts it back to a CEL value (`cel-go/interpreter: attributes.go, applyQualifiers`). This loses the
- * schema, and fails for values of Kubernetes' types.
+ * Optionals that cel-go resolves as attributes: values of variables, of `?:`, and of operands of a selection. cel-go takes the Go value out
+ * of the optional and converts it back to a CEL value (`cel-go/interpreter: attributes.go, applyQualifiers`). The new value has no schema,
+ * and the conversion fails for the types of Kubernetes' libraries.
  */
 import { dynamicValue } from './dynamic-value.ts'
 import { CelError } from './errors.ts'
@@ -17,7 +17,9 @@ const goTypes: Readonly<Record<string, string>> = {
   'net.CIDR': 'netip.Prefix',
 }
 
-/** Resolves a value as an attribute. Values that are not optionals are returned unchanged. */
+/**
+ * Returns the value that cel-go makes of an optional when it resolves an attribute. Values that are not optionals are returned unchanged.
+ */
 export function resolveAttribute(value: Value): Value {
   if (!(value instanceof OptionalValue) || value instanceof UnreadableOptional) return value
   const content = value.value
@@ -31,12 +33,12 @@ export function resolveAttribute(value: Value): Value {
   return type === undefined ? value : new UnreadableOptional(`unsupported conversion to ref.Val: (${type})`)
 }
 
-/** Returns an optional whose data does not match its schema. */
+/** Returns an optional for data that does not match its schema. Reading its value throws an error. */
 export function optionalOfError({ message }: CelError): OptionalValue {
   return new UnreadableOptional(`unsupported conversion to ref.Val: (*errors.errorString)${message}`)
 }
 
-/** An optional with a value that throws when it is read. */
+/** An optional whose value throws an error when it is read. */
 class UnreadableOptional extends OptionalValue {
   readonly #problem: string
   constructor(problem: string) {

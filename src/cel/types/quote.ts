@@ -1,4 +1,4 @@
-/** Quotes a string with CEL's escape sequences, for `strings.quote`. */
+/** Quotes a string with CEL's escape sequences, for the function `strings.quote`. */
 
 const escapes: Readonly<Record<string, string>> = {
   '\u0007': '\\a',

@@ -1,4 +1,4 @@
-/** Ranges of sizes and costs. They saturate at 2^64, as cel-go's do (`cel-go/checker: cost.go`). */
+/** Ranges of sizes and costs. A sum or product beyond 2^64 becomes 2^64, as in cel-go (`cel-go/checker: cost.go`). */
 
 export interface Range {
   readonly min: number
@@ -29,7 +29,7 @@ function product(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : capped(a * b)
 }
 
-/** Multiplies by a factor and rounds up. */
+/** Multiplies a range by a factor and rounds up. */
 export function scale(range: Range, factor: number): Range {
   return { min: capped(Math.ceil(range.min * factor)), max: capped(Math.ceil(range.max * factor)) }
 }

@@ -1,4 +1,4 @@
-/** JSON with a schema as CEL values. Values are converted when they are read. */
+/** CEL values for JSON with a schema. Items and fields are converted when they are read. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, jsonEqual } from '../../api/json.ts'
 import type { DataType } from './data-type.ts'
@@ -11,7 +11,7 @@ import { Double, ListValue, MapValue, OpaqueValue } from './values.ts'
 export class SchemaList extends ListValue {
   readonly data: readonly JsonValue[]
   readonly item: DataType
-  /** Keys of the items of a set; undefined until they are computed. See list-identity.ts. */
+  /** Keys of the items of a set; undefined until `ownKeys` in list-identity.ts computes them. */
   keys: string[] | undefined
   constructor(data: readonly JsonValue[], item: DataType, semantics: ListSemantics) {
     super(semantics)
@@ -27,7 +27,7 @@ export class SchemaList extends ListValue {
   }
 }
 
-/** An object with `additionalProperties`: all its values have the same schema. */
+/** An object whose schema has `additionalProperties`: all its values have the same schema. */
 export class SchemaMap extends MapValue {
   readonly data: JsonObject
   readonly value: DataType
@@ -50,12 +50,12 @@ export class SchemaMap extends MapValue {
   }
 }
 
-/** An object with declared properties. A null field counts as absent. */
+/** An object whose schema has `properties`. A field that is null counts as absent. */
 export class SchemaObject extends MapValue {
   readonly data: JsonObject
   /** The properties that the schema declares, keyed by unescaped name. */
   readonly fields: ReadonlyMap<string, DataType>
-  /** Maps that were read from fields. They are kept, because each caches its keys. */
+  /** The maps that have been read from fields. They are reused, because each map caches its keys. */
   maps: Map<string, SchemaMap> | undefined
   constructor(data: JsonObject, fields: ReadonlyMap<string, DataType>) {
     super()
@@ -79,7 +79,7 @@ export class SchemaObject extends MapValue {
 }
 
 /**
- * Data without a schema, kept by `x-kubernetes-preserve-unknown-fields`. It supports only equality
+ * A value without a schema, which `x-kubernetes-preserve-unknown-fields` preserves. It can only be compared for equality
  * (`k8s.io/apiserver/pkg/cel/common: unknownPreserved`).
  */
 export class PreservedValue extends OpaqueValue {
@@ -92,34 +92,37 @@ export class PreservedValue extends OpaqueValue {
   equals(other: OpaqueValue): boolean {
     return this.isData(other)
   }
-  /** Returns true when a value of any type has equal data. */
+  /** Returns true when the JSON data of a value, which may have any type, equals the data of this value. */
   isData(value: Value): boolean {
     const data = dataOf(value)
     return data !== undefined && jsonEqual(this.data, data)
   }
 }
 
-/** Returns the JSON data of a value; undefined for a value that has none. */
+/** Returns the JSON data of a CEL value; undefined for a value that has no JSON data. */
 function dataOf(value: Value): JsonValue | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value
   if (value instanceof PreservedValue || value instanceof SchemaList || value instanceof SchemaMap || value instanceof SchemaObject) {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // An integral float equals no JSON data: Go would compare its float64 with an int64.
+  // A float without a fraction equals no JSON number: the JSON number is an int64 in Go, and Go would compare it with a float64.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 
-/** Returns a reader for a field, by its escaped name. Each selection in an expression creates its own reader. */
+/**
+ * Returns a function that reads a field of an object. Each selection in an expression has its own function, which caches the schema of the
+ * field.
+ */
 export function fieldReader(escaped: string): (object: SchemaObject) => Value | undefined {
   const name = unescapeIdentifier(escaped)
   if (name === undefined) return () => undefined
-  // Names such as `constructor` are found in every object through its prototype.
+  // A name such as `constructor` is a property of `Object.prototype`, so it exists in every JavaScript object.
   const isInherited = name in Object.prototype
   let fields: ReadonlyMap<string, DataType> | undefined
   let type: DataType | undefined
   return (object) => {
-    // The schema is cached: a selection nearly always sees objects of the same schema.
+    // The conversion of the field is cached, because a selection nearly always reads objects of the same schema.
     if (object.fields !== fields) {
       fields = object.fields
       type = fields.get(name)

@@ -1,14 +1,18 @@
-/** Timestamps and durations, read and written as Go's `time` does. */
+/** Parses and formats timestamps and durations as Go's package `time` does. */
 import { CelError } from './errors.ts'
 import { maxInt, minInt } from './integers.ts'
 import { Duration, Timestamp } from './values.ts'
 
-/** The years 1 to 9999 in seconds since 1970. */
+/** First and last second of the years 1 to 9999, in seconds since 1970-01-01. */
 const minSeconds = -62135596800
 const maxSeconds = 253402300799
 const nanosPerSecond = 1_000_000_000n
 
-/** @throws {CelError} for a time outside of the years 1 to 9999. */
+/**
+ * Returns a timestamp.
+ *
+ * @throws {CelError} when the time is not in the years 1 to 9999.
+ */
 export function timestamp(seconds: number, nanos: number, offsetMinutes = 0): Timestamp {
   if (seconds < minSeconds || seconds > maxSeconds) throw new CelError('timestamp overflow')
   return new Timestamp(seconds, nanos, offsetMinutes)
@@ -53,7 +57,10 @@ const unitNanos: Readonly<Record<string, bigint>> = {
 const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const goPart = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
 
-/** Parses a duration in Go's notation, e.g. `1h30m` (`time.ParseDuration`); undefined when it is invalid or too long. */
+/**
+ * Parses a duration in Go's notation, such as `1h30m` (`time.ParseDuration`); undefined when the notation is invalid or the duration does
+ * not fit 64 bits of nanoseconds.
+ */
 export function parseDuration(text: string): Duration | undefined {
   if (!goDuration.test(text)) return undefined
   let sum = 0n
@@ -61,7 +68,7 @@ export function parseDuration(text: string): Duration | undefined {
     if (whole.length > 64) return undefined
     const nanos = unitNanos[unit]!
     const digits = fraction.slice(0, 18)
-    // Go computes fractions with floats.
+    // Go multiplies the fraction as a float64.
     const part = Math.trunc(Number(digits) * (Number(nanos) / 10 ** digits.length))
     sum += BigInt(whole === '' ? '0' : whole) * nanos + BigInt(part)
   }
@@ -70,7 +77,10 @@ export function parseDuration(text: string): Duration | undefined {
 }
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
-/** Names of units. A word is also a unit if it begins with the last name of a row. */
+/**
+ * Names of the units of Scala's durations, with the length of each unit in nanoseconds. A word is also a unit if it begins with the last
+ * name in a row, such as `days` with `day`.
+ */
 const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['ns', 'nano'], 1n],
   [['us', 'µs', 'micro'], 1000n],
@@ -82,7 +92,9 @@ const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['w', 'wk', 'week'], 604_800n * nanosPerSecond],
 ]
 
-/** Parses the schema format `duration`: Go's notation, or Scala's `1 day 2 hours` (kube-openapi `strfmt.ParseDuration`). */
+/**
+ * Parses a string of the schema format `duration`: Go's notation or Scala's, such as `1 day 2 hours` (kube-openapi `strfmt.ParseDuration`).
+ */
 export function parseSchemaDuration(text: string): Duration | undefined {
   const known = parseDuration(text)
   if (known !== undefined) return known
@@ -100,7 +112,7 @@ export function parseSchemaDuration(text: string): Duration | undefined {
   return any ? new Duration(BigInt.asIntN(64, sum)) : undefined
 }
 
-/** Formats a duration in seconds, with as many fractional digits as needed: `90s`, `0.001s`. */
+/** Formats a duration in seconds, with as many fractional digits as needed, such as `90s` or `0.001s`. */
 export function formatDuration({ nanos }: Duration): string {
   const text = String(Number(nanos / nanosPerSecond) + Number(nanos % nanosPerSecond) / 1e9)
   return `${/e/.test(text) ? Number(text).toFixed(9).replace(/0+$/, '') : text}s`

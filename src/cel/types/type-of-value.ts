@@ -1,4 +1,4 @@
-/** Types of values at run time, as `type(x)` returns them. */
+/** Returns the types of values, as the function `type(x)` does. */
 import type { Type } from './types.ts'
 import {
   boolType,

@@ -1,4 +1,4 @@
-/** CEL types, as the checker uses them. */
+/** CEL types, as the type checker uses them. */
 import type { DeclaredType } from './declared-type.ts'
 
 export type TypeKind =
@@ -22,10 +22,10 @@ export type TypeKind =
 
 export interface Type {
   readonly kind: TypeKind
-  /** Name in messages and in the result of `type()`. */
+  /** Name of the type in messages and in the result of the function `type()`. */
   readonly name: string
   readonly parameters: readonly Type[]
-  /** The fields of a struct. */
+  /** The fields of an object type. */
   readonly declared?: DeclaredType
 }
 
@@ -61,7 +61,7 @@ export function optionalType(of: Type): Type {
   return { kind: 'opaque', name: 'optional_type', parameters: [of] }
 }
 
-/** Returns a type of a library. */
+/** Returns a type that a library declares for its values, such as `net.IP`. */
 export function opaqueType(name: string): Type {
   return { kind: 'opaque', name, parameters: [] }
 }
@@ -70,20 +70,20 @@ export function parameterType(name: string): Type {
   return { kind: 'parameter', name, parameters: [] }
 }
 
-/** The value type of an optional; undefined for anything else. */
+/** Returns the type of the value in an optional; undefined for a type that is not an optional. */
 export function unwrapOptional(type: Type): Type | undefined {
   return type.kind === 'opaque' && type.name === 'optional_type' ? type.parameters[0] : undefined
 }
 
 const shortNames: Partial<Record<TypeKind, string>> = { duration: 'duration', timestamp: 'timestamp', null: 'null' }
 
-/** Formats a type for messages: `map(string, list(int))`. */
+/** Formats a type for messages, such as `map(string, list(int))`. */
 export function formatType(type: Type): string {
   const name = shortNames[type.kind] ?? type.name
   return type.parameters.length === 0 ? name : `${name}(${type.parameters.map(formatType).join(', ')})`
 }
 
-/** Formats a type with the names that `type()` returns: `list(google.protobuf.Duration)`. */
+/** Formats a type with the names that the function `type()` returns, such as `list(google.protobuf.Duration)`. */
 export function fullTypeName({ name, parameters }: Type): string {
   return parameters.length === 0 ? name : `${name}(${parameters.map(fullTypeName).join(', ')})`
 }

@@ -1,8 +1,8 @@
-/** Assignability of types, with inference of type parameters (`cel-go/checker: types.go`). */
+/** Decides whether a type is assignable to another one, and infers type parameters (`cel-go/checker: types.go`). */
 import type { Type } from './types.ts'
 import { dynType, formatType, sameType } from './types.ts'
 
-/** The types inferred for type parameters so far. */
+/** The types inferred up to now, keyed by the name of the type parameter. */
 export type Mapping = ReadonlyMap<string, Type>
 
 const nullable = new Set(['opaque', 'struct', 'duration', 'timestamp'])
@@ -15,7 +15,10 @@ function isDynOrError(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'error'
 }
 
-/** Returns the mapping under which each type of `from` is assignable to that of `to`; undefined if there is no such mapping. */
+/**
+ * Infers type parameters so that each type of `from` is assignable to the type of `to` at the same index. Returns the extended mapping;
+ * undefined if a type is not assignable.
+ */
 export function assignAll(mapping: Mapping, from: readonly Type[], to: readonly Type[]): Mapping | undefined {
   const copy = new Map(mapping)
   return allAssignable(copy, from, to) ? copy : undefined
@@ -51,7 +54,10 @@ function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
   }
 }
 
-/** Returns whether the type parameter can be `type`, and whether its type was known before. Adds the type to the mapping. */
+/**
+ * `valid` is true if `type` can be substituted for the type parameter; the mapping then contains it. `known` is true if the mapping already
+ * had a type for the parameter.
+ */
 function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
   if (sameType(type, parameter)) return { valid: true, known: true }
   const known = mapping.get(parameter.name)
@@ -67,7 +73,7 @@ function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type):
   return { valid: true, known: false }
 }
 
-/** Reports whether a type does not contain the type parameter. */
+/** Returns true when the type `within` does not contain the type parameter. */
 function isFree(mapping: Mapping, parameter: Type, within: Type): boolean {
   if (sameType(parameter, within)) return false
   if (within.kind === 'parameter') {
@@ -94,7 +100,10 @@ function isLessSpecific(a: Type, b: Type): boolean {
   )
 }
 
-/** Replaces type parameters by their inferred types. A type parameter without an inferred type is kept, or replaced by dyn. */
+/**
+ * Replaces the type parameters in a type by their inferred types. A parameter without an inferred type becomes dyn if `unknownIsDyn` is
+ * true, and is kept otherwise.
+ */
 export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean): Type {
   if (type.kind === 'parameter') {
     const known = mapping.get(type.name)
@@ -105,7 +114,7 @@ export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean):
   return { ...type, parameters: type.parameters.map((parameter) => substitute(mapping, parameter, unknownIsDyn)) }
 }
 
-/** Formats the arguments of a call for messages: `int.(string, list(int))`. */
+/** Formats the argument types of a call for messages, such as `int.(string, list(int))` for a member function. */
 export function formatArguments(types: readonly Type[], isMember: boolean): string {
   const names = types.map(formatType)
   return isMember ? `${names[0]}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`

@@ -1,4 +1,4 @@
-/** Values of expressions. */
+/** The values of CEL expressions. */
 import { CelError, EvaluationPanic } from './errors.ts'
 import type { Int } from './integers.ts'
 import type { Type } from './types.ts'
@@ -11,7 +11,7 @@ export type Value = boolean | string | Int | null | Double | Uint | Uint8Array |
 
 export type Other = TypeValue | OptionalValue | OpaqueValue
 
-/** A float. It has a class, because plain numbers are ints, which are far more common in objects. */
+/** A CEL double. It has a class, because a plain JavaScript number is a CEL int, which is far more common in Kubernetes objects. */
 export class Double {
   readonly value: number
   constructor(value: number) {
@@ -28,10 +28,10 @@ export class Uint {
 
 /** A point in time with nanosecond precision. */
 export class Timestamp {
-  /** Seconds since 1970. */
+  /** Seconds since 1970-01-01T00:00:00Z. */
   readonly seconds: number
   readonly nanos: number
-  /** Offset of the zone in which the timestamp was written; it is formatted in the same zone. */
+  /** Offset from UTC in minutes of the zone in which the timestamp was written. The timestamp is formatted in this zone. */
   readonly offsetMinutes: number
   constructor(seconds: number, nanos: number, offsetMinutes = 0) {
     this.seconds = seconds
@@ -47,9 +47,7 @@ export class Duration {
   }
 }
 
-/**
- * Decides how a list with a schema is compared and concatenated: as a set, by the key fields of its items, or undefined for any other list.
- */
+/** How a list with a schema is compared and concatenated: as a set, by the given key fields of its items, or by index if undefined. */
 export type ListSemantics = 'set' | readonly string[] | undefined
 
 export abstract class ListValue {
@@ -64,7 +62,7 @@ export abstract class ListValue {
   }
 }
 
-/** A list made by an expression. An item that failed to convert throws when it is read. */
+/** A list that an expression created. If the conversion of an item failed, reading the item throws its error. */
 export class PlainList extends ListValue {
   readonly items: readonly (Value | CelError)[]
   constructor(items: readonly (Value | CelError)[], semantics?: ListSemantics) {
@@ -81,7 +79,7 @@ export class PlainList extends ListValue {
   }
 }
 
-/** Returns the items of a list, with errors in place of items that cannot be converted. */
+/** Returns the items of a list. An item that cannot be converted is replaced by its error. */
 export function itemsOf(list: ListValue): (Value | CelError)[] {
   return Array.from({ length: list.size }, (_, index) => {
     try {
@@ -99,14 +97,17 @@ export abstract class MapValue {
   abstract keys(): readonly Value[]
 }
 
-/** A map made by an expression. An int finds the entry of an equal uint, and vice versa. */
+/**
+ * A map that an expression created. A number finds the entry whose key is an equal number of another type, except that an int or uint does
+ * not find a double.
+ */
 export class PlainMap extends MapValue {
   readonly #entries = new Map<unknown, readonly [Value, Value]>()
   constructor(entries: Iterable<readonly [Value, Value]> = []) {
     super()
     for (const [key, value] of entries) this.#entries.set(exactKey(checkHashable(key)), [key, value])
   }
-  /** Inserts an entry while the map is built. Returns false, without a change, if the key exists. */
+  /** Adds an entry while the map is built. If the key exists, returns false and does not change the map. */
   insert(key: Value, value: Value): boolean {
     if (this.find(key) !== undefined) return false
     this.#entries.set(exactKey(checkHashable(key)), [key, value])
@@ -133,14 +134,17 @@ export class PlainMap extends MapValue {
   }
 }
 
-/** Throws for a key that Go cannot hash, on which kube-apiserver panics. */
+/** Throws for a key that Go cannot hash, because kube-apiserver panics on such a key. */
 function checkHashable(key: Value): Value {
   const type = key instanceof Uint8Array ? 'types.Bytes' : typeNameOf(key) === 'kubernetes.Semver' ? 'cel.Semver' : undefined
   if (type !== undefined) throw new EvaluationPanic(`runtime error: hash of unhashable type ${type}`)
   return key
 }
 
-/** Returns the identity of a key. Lists and other objects equal only themselves. */
+/**
+ * Returns the key of the JavaScript map under which an entry is stored. Lists, maps and other objects are their own keys, so they equal
+ * only themselves.
+ */
 function exactKey(key: Value): unknown {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'number' || typeof key === 'bigint') return `i${key}`
@@ -151,7 +155,9 @@ function exactKey(key: Value): unknown {
   return key instanceof TypeValue ? `y${key.type.name}` : key
 }
 
-/** Returns the identities of other keys that equal a number: a double finds an int or a uint, but an int finds no double. */
+/**
+ * Returns the JavaScript keys of numbers of other types that equal a number. A double equals an int or a uint, but an int finds no double.
+ */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]
   if (key instanceof Uint) return [`i${key.value}`]
@@ -176,14 +182,14 @@ export class OptionalValue {
     return this.#value !== undefined
   }
   /**
-   * Undefined if there is no value.
+   * The value of the optional; undefined if the optional is empty.
    *
-   * @throws {CelError} when there is a value that cannot be read.
+   * @throws {CelError} when the value of the optional cannot be read.
    */
   get value(): Value | undefined {
     return this.#value
   }
-  /** Size of the value for cost tracking. */
+  /** Size of the value, from which costs are computed; 1 if the optional is empty. */
   get size(): number {
     return this.#value === undefined ? 1 : sizeOf(this.#value)
   }
@@ -191,13 +197,13 @@ export class OptionalValue {
 
 export const none: OptionalValue = new OptionalValue(undefined)
 
-/** A value of a library, such as a quantity. */
+/** A value of a library type, such as a quantity. */
 export abstract class OpaqueValue {
   abstract readonly typeName: string
   abstract equals(other: OpaqueValue): boolean
 }
 
-/** Returns the type name of a value, as in `type()` and messages. */
+/** Returns the name of a value's type, as in the result of `type()` and in messages. */
 export function typeNameOf(value: Value): string {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'
@@ -215,7 +221,7 @@ export function typeNameOf(value: Value): string {
   return 'bytes'
 }
 
-/** Returns the size of a value for cost tracking: characters, bytes, items; 1 for any other value. */
+/** Returns the size of a value, from which costs are computed: the number of characters, bytes, items or entries; 1 for any other value. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return lengthOf(value)
   if (value instanceof ListValue || value instanceof MapValue) return value.size
@@ -229,11 +235,11 @@ const surrogate = /[\ud800-\udbff]/
 
 /** Returns the length of a string in code points. */
 export function lengthOf(text: string): number {
-  // A native search for surrogates is faster than a loop over a long string.
+  // On a long string, the native search for surrogates is faster than the loop.
   if (text.length > 24 && !surrogate.test(text)) return text.length
   let length = text.length
   for (let index = 0; index < text.length; index += 1) {
-    // A surrogate pair counts as one.
+    // A surrogate pair is one code point.
     const code = text.charCodeAt(index)
     if (code >= 0xd800 && code <= 0xdbff && index + 1 < text.length && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
       length -= 1

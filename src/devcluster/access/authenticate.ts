@@ -1,4 +1,4 @@
-/** Authentication: bearer tokens, the anonymous user, and impersonation. */
+/** Authenticates requests: bearer tokens, the anonymous user, and impersonation. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { quote } from '../../api/field-error.ts'
@@ -10,33 +10,36 @@ import { forbiddenError } from './authorizer.ts'
 
 const authenticated = 'system:authenticated'
 
-/** The audience of tokens for this API server. */
+/** The audience of the embedded API server. */
 export const serverAudience = 'https://kubernetes.default.svc'
 
-/** The user of a token, and the audiences it is valid for. */
+/** The user of a valid token, and the requested audiences for which the token is valid. */
 export interface Authentication {
   readonly user: UserInfo
-  /** The requested audiences that the token is meant for; never empty. */
+  /** The requested audiences that are also audiences of the token; never empty. */
   readonly audiences: readonly string[]
 }
 
-/** Why a known token is invalid, in kube-apiserver's words. */
+/** The reason why a token is not valid for the request, with the message of kube-apiserver. */
 export interface TokenRefusal {
   readonly refusal: string
 }
 
-/** Authenticates a token for one of the audiences, by default this API server's; undefined for an unknown token. */
+/**
+ * Authenticates a token for one of the audiences, by default that of the embedded API server. Returns undefined for a token that is unknown
+ * or no longer valid.
+ */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
-/** Returns the audiences in both lists; undefined when the lists are disjoint. */
+/** Returns the audiences that both lists contain; undefined when there are none. */
 export function commonAudiences(requested: readonly string[], accepted: readonly string[]): readonly string[] | undefined {
   const common = requested.filter((audience) => accepted.includes(audience))
   return common.length === 0 ? undefined : common
 }
 
 /**
- * Returns an authenticator for fixed tokens. It compares the digest with that of every token. Its duration therefore reveals nothing about
- * the tokens.
+ * Returns an authenticator for fixed tokens. It compares the digest of the given token with the digests of all tokens, so its duration
+ * reveals nothing about the tokens.
  */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
@@ -52,7 +55,8 @@ export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Token
 const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /**
- * Returns the user of a request, before impersonation. A request without a token is anonymous, and subject to RBAC like any other.
+ * Returns the user of a request, before impersonation. A request without a token has the anonymous user, to whom RBAC applies as to any
+ * other user.
  *
  * @throws {StatusError} 401 for an invalid token.
  */
@@ -64,14 +68,14 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
   return authentication.user
 }
 
-/** The attributes of a request, for the error about a forbidden impersonation. */
+/** The attributes of the impersonated request, for the error that reports a forbidden impersonation. */
 type Target = Omit<AuthorizationAttributes, 'user'>
 
 /**
- * Returns the impersonated user, or the requester without impersonation headers (k8s.io/apiserver/pkg/endpoints/filters/impersonation:
+ * Returns the impersonated user; without impersonation headers, the requester (k8s.io/apiserver/pkg/endpoints/filters/impersonation:
  * WithConstrainedImpersonation).
  *
- * @throws {StatusError} 400 without a user name, 403 when the requester may not impersonate the user.
+ * @throws {StatusError} 400 if other impersonation headers are set without a user name, 403 if the requester may not impersonate the user.
  */
 export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer, target: Target): UserInfo {
   const username = single(headers['impersonate-user'])
@@ -110,7 +114,7 @@ function serviceAccountIn(username: string): { namespace: string; name: string }
   return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }
 
-/** Formats the user info of impersonation headers without a user name, as Go prints it. */
+/** Formats the impersonated user, whose name is missing, as Go prints it in the error message. */
 function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
   const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
   const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)
@@ -124,7 +128,7 @@ export function serviceAccountName(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`
 }
 
-/** Returns the groups of the ServiceAccounts of a namespace. */
+/** Returns the groups of which all ServiceAccounts of a namespace are members. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
@@ -137,7 +141,7 @@ function extraOf(headers: IncomingHttpHeaders): Record<string, string[]> {
   return Object.fromEntries(entries)
 }
 
-/** Decodes a percent-encoded key. Returns a key with invalid encoding unchanged. */
+/** Decodes the percent-encoded key of an `Impersonate-Extra-` header. A key with invalid encoding is returned unchanged. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key)
@@ -154,7 +158,7 @@ function single(header: string | string[] | undefined): string {
   return (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
 }
 
-/** Splits the values of a repeated header, which Node joins with commas. */
+/** Returns the values of a repeated header. Node joins them with commas. */
 function list(header: string | string[] | undefined): string[] {
   const values = Array.isArray(header) ? header : (header?.split(',') ?? [])
   return values.map((value) => value.trim()).filter((value) => value !== '')

@@ -1,4 +1,4 @@
-/** Authorization by RBAC rules for users and groups, and kube-apiserver's message for a forbidden request. */
+/** Authorizes requests by RBAC rules for users and groups, and builds kube-apiserver's message for a forbidden request. */
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import { quote } from '../../api/field-error.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
@@ -6,7 +6,7 @@ import { failure } from '../../api/status.ts'
 import type { UserInfo } from '../apimachinery/request-context.ts'
 import { StatusError } from '../apimachinery/status-error.ts'
 
-/** The attributes of a request. For a non-resource request `path` is set, and `resource` is empty. */
+/** The attributes of a request. `path` is set only for a non-resource request, whose `resource` is empty. */
 export interface AuthorizationAttributes {
   readonly user: UserInfo
   readonly verb: string
@@ -20,9 +20,15 @@ export interface AuthorizationAttributes {
 }
 
 export interface Authorizer {
-  /** Authorizes a request. The reason of a denial is a problem with the user's roles, such as a missing role, or empty. */
+  /**
+   * Authorizes a request. If the request is allowed, `reason` names the binding that allows it. If it is denied, `reason` lists problems of
+   * the user's bindings, such as a missing role. `reason` can be empty.
+   */
   authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
-  /** Returns all rules of a user in a namespace, for `kubectl auth can-i --list`; `error` is the reason as in a denial. */
+  /**
+   * Returns all rules that apply to a user in a namespace, for `kubectl auth can-i --list`. `error` lists problems of the user's bindings,
+   * such as a missing role; it is empty if there are none.
+   */
   rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
 }
 
@@ -32,16 +38,19 @@ export interface Grant {
   readonly group?: string
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
-  /** The binding that grants the rules, formatted for the reason that an allowed request gets. */
+  /** Description of the binding that grants the rules. It becomes the `reason` of an allowed request. */
   readonly source?: string
-  /** The problem of a binding whose role is missing; its `rules` are then empty. */
+  /** The error of a binding whose role does not exist. Its `rules` are empty. */
   readonly problem?: string
 }
 
-/** The group with all permissions. */
+/** The group whose members may do everything. */
 export const masters = 'system:masters'
 
-/** Returns an authorizer that allows the requests that `grants` or the stored rules allow, and all requests of `system:masters`. */
+/**
+ * Returns an authorizer that allows a request if a rule of `grants` or of the stored RBAC objects allows it. Members of `system:masters`
+ * may do everything.
+ */
 export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
   const grantsOf = (user: UserInfo, namespace: string): readonly Grant[] =>
     [...grants, ...stored()].filter(
@@ -83,7 +92,7 @@ function ruleAllows(rule: PolicyRule, { verb, group, resource, subresource, name
   )
 }
 
-/** A URL that ends with `*` matches all paths with this prefix. */
+/** Reports whether a rule allows a non-resource request. A URL that ends in `*` matches all paths with the prefix before the `*`. */
 function ruleAllowsPath({ verbs, nonResourceURLs = [] }: PolicyRule, { verb, path = '' }: AuthorizationAttributes): boolean {
   const matches = (url: string): boolean => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)))
   return includes(verbs, verb) && nonResourceURLs.some(matches)
@@ -93,7 +102,7 @@ function includes(allowed: readonly string[], value: string): boolean {
   return allowed.includes('*') || allowed.includes(value)
 }
 
-/** Returns the 403 for a denied request (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: ForbiddenStatusError). */
+/** Returns the 403 error for a denied request (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: ForbiddenStatusError). */
 export function forbiddenError(attributes: AuthorizationAttributes, reason = ''): StatusError {
   const { user, verb, group, resource, subresource, namespace, name, path } = attributes
   const why = reason === '' ? '' : `: ${reason}`

@@ -1,6 +1,6 @@
 /**
- * SubjectAccessReviews, TokenReviews and similar types, whose objects are not stored: the response to a create has the result in its
- * status.
+ * SubjectAccessReview, TokenReview and similar types. Their objects are not stored: the response to a create request contains the result in
+ * its status.
  */
 import type { Clock } from '../../runtime/clock.ts'
 import { formatTime } from '../../api/conditions.ts'
@@ -18,13 +18,16 @@ import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
 const authorization = { group: 'authorization.k8s.io', version: 'v1' }
 const authentication = { group: 'authentication.k8s.io', version: 'v1' }
 
-/** The error for an unknown token. For a known but invalid token, the reason follows after it. */
+/**
+ * The error of a TokenReview for an invalid token. If the authenticator returns a reason, the error is a list of this message and the
+ * reason.
+ */
 const unknownToken = 'invalid bearer token'
 
 type Review = (object: JsonObject, request: RequestContext) => JsonObject
 
 /**
- * Returns the rows of the catalog for access reviews and, with `tokens`, token reviews.
+ * Returns the rows of the resource catalog for the access reviews and, if `tokens` is given, for TokenReview.
  *
  * @example
  * for (const row of reviewRows(authorizer, { clock })) catalog.add(row)
@@ -59,7 +62,7 @@ export function reviewRows(
     row(authorization, 'SelfSubjectRulesReview', false, (object, { user }) => {
       const namespace = text(specOf(object), 'namespace')
       if (namespace === '') throw badRequest('no namespace on request')
-      // kube-apiserver returns an empty spec.
+      // kube-apiserver responds with an empty spec to a SelfSubjectRulesReview.
       return { ...object, metadata: {}, spec: {}, status: rulesStatus(authorizer, user, namespace) }
     }),
     row(authentication, 'SelfSubjectReview', false, (object, { user }) => ({
@@ -108,7 +111,7 @@ function row(type: { group: string; version: string }, kind: string, namespaced:
   }
 }
 
-/** Throws 422 if there are errors. The details have no kind, as in kube-apiserver's response. */
+/** Throws a 422 error if there are field errors. Its details contain no kind, as in kube-apiserver's response. */
 function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: authorization.group, kind: '' }, '', errors)
 }
@@ -122,7 +125,7 @@ function accessErrors(spec: JsonObject): FieldError[] {
   return []
 }
 
-/** Returns the field errors of a LocalSubjectAccessReview. */
+/** Returns the field errors that only a LocalSubjectAccessReview can have. */
 function localErrors(object: JsonObject): FieldError[] {
   const { resource, path } = requestedAttributes(specOf(object))
   const about = text(resource ?? {}, 'namespace')
@@ -139,7 +142,7 @@ function requestedAttributes(spec: JsonObject): { resource: JsonObject | undefin
   return { resource: objectAt('resourceAttributes'), path: objectAt('nonResourceAttributes') }
 }
 
-/** Returns the attributes of a non-resource path with the names of Go's fields, for an error message. */
+/** Returns non-resource attributes under the names of Go's struct fields, which the error message contains. */
 function pathAttributes(path: JsonObject): JsonObject {
   return { Path: text(path, 'path'), Verb: text(path, 'verb') }
 }

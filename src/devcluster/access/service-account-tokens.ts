@@ -1,4 +1,7 @@
-/** Tokens of ServiceAccounts: issued by `serviceaccounts/token`, signed by this API server, and authenticated by it. */
+/**
+ * Issues tokens for ServiceAccounts through the subresource `serviceaccounts/token`, and authenticates them. The embedded API server signs
+ * them with its own key.
+ */
 import type { KeyObject } from 'node:crypto'
 import { generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
@@ -42,7 +45,7 @@ interface Referent {
   readonly uid: string
 }
 
-/** Kinds of objects that a token can be bound to. The token becomes invalid when the object is deleted. */
+/** Kinds of objects to which a token can be bound. When the object is deleted, the token becomes invalid. */
 const bindable: Readonly<
   Record<string, { readonly claim: 'pod' | 'secret' | 'node'; readonly plural: string; readonly namespaced: boolean }>
 > = {
@@ -52,9 +55,12 @@ const bindable: Readonly<
 }
 
 export interface ServiceAccountTokens {
-  /** Adds the subresource `token` to the catalog row of ServiceAccounts. */
+  /** Adds the subresource `token` to the row of ServiceAccounts in the resource catalog. */
   withTokens(row: ResourceInfo): ResourceInfo
-  /** Authenticates tokens. A token becomes invalid when its ServiceAccount, or the object that it is bound to, is deleted. */
+  /**
+   * Authenticates tokens that this API server issued. When its ServiceAccount or the object to which it is bound is deleted, a token
+   * becomes invalid.
+   */
   readonly authenticator: TokenAuthenticator
 }
 
@@ -139,8 +145,10 @@ function checkName(request: JsonObject, account: string): void {
 }
 
 /**
- * Returns the claim for the object that the token is bound to (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage:
+ * Returns the claim for the object to which the token is bound (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage:
  * TokenREST.Create).
+ *
+ * @throws {StatusError} 400 for a kind to which tokens cannot be bound, 404 for a missing object, 409 for an object with another UID.
  */
 function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, account: string): Partial<Claims['kubernetes.io']> {
   const reference = at(request, 'spec', 'boundObjectRef')

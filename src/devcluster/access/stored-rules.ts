@@ -1,4 +1,4 @@
-/** RBAC rules from the stored Roles, ClusterRoles and their bindings. */
+/** Reads RBAC rules from the stored Roles, ClusterRoles, RoleBindings and ClusterRoleBindings. */
 import { quote } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
@@ -15,7 +15,7 @@ const group = 'rbac.authorization.k8s.io'
 const bindings = ['clusterrolebindings', 'rolebindings']
 const types = [...bindings, 'clusterroles', 'roles']
 
-/** Returns a function for the current grants of the store; the array is cached until one of the objects changes. */
+/** Returns a function that returns the grants of all stored bindings. They are cached until a Role, ClusterRole or binding changes. */
 export function storedRules(store: ObjectStore): () => readonly Grant[] {
   let known: readonly Grant[] | undefined
   for (const type of types) watchType(store, `${group}/${type}`, () => (known = undefined))
@@ -38,7 +38,7 @@ function grantsOf(store: ObjectStore, storageKey: string): Grant[] {
 }
 
 /**
- * Formats a binding for the reason of an allowed request; a RoleBinding as `NAME/NAMESPACE`
+ * Formats a binding for the `reason` of an allowed request. The name of a RoleBinding is formatted as `NAME/NAMESPACE`
  * (k8s.io/kubernetes/pkg/registry/rbac/validation: rule.go).
  */
 function describe(binding: JsonObject, namespace: string): string {
@@ -73,8 +73,8 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
 }
 
 /**
- * Returns the rules of a ClusterRole. An aggregated ClusterRole has the rules of the ClusterRoles that it selects, which can be aggregated,
- * too; each is visited once.
+ * Returns the rules of a ClusterRole. An aggregated ClusterRole has the rules of all ClusterRoles that it selects, which can be aggregated,
+ * too. `seen` contains the ClusterRoles that have been visited, because none must be visited twice.
  */
 function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))

@@ -1,4 +1,4 @@
-/** The state that admission plugins need, read from the store. */
+/** Reads the state that admission plugins need from the store. */
 import type { JsonObject } from '../../api/json.ts'
 import type { Labels } from '../../api/label-selector.ts'
 import { watchType } from '../storage/watch-type.ts'
@@ -13,7 +13,7 @@ const storageKeys = {
   validating: 'admissionregistration.k8s.io/validatingwebhookconfigurations',
 } as const
 
-/** Returns the state for the plugin PodSecurity. */
+/** Returns the state for the admission plugin PodSecurity. */
 export function storedPods(store: ObjectStore): PodSecurityState {
   return {
     namespaceLabels: (name) => namespaceLabels(store, name),
@@ -39,7 +39,7 @@ export function storedWebhooks(store: ObjectStore, catalog: Catalog): WebhookSta
   }
 }
 
-/** Returns a function for all objects of a type; the array is cached until one of them changes. */
+/** Returns a function that returns all objects of a type. The array is cached until one of the objects changes. */
 function currentObjects(store: ObjectStore, storageKey: string): () => readonly JsonObject[] {
   let known: readonly JsonObject[] | undefined
   watchType(store, storageKey, () => (known = undefined))

@@ -1,42 +1,48 @@
-/** Admission control: the checks and changes of the registry before a write. */
+/** The interface of admission control, which can change or reject an object before it is written. */
 import type { JsonObject } from '../../api/json.ts'
 import type { RequestContext } from '../apimachinery/request-context.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** The attributes of a request for admission, after the object was decoded and defaulted and before it is stored. */
+/** The attributes of a request during admission. The object has been decoded and defaulted, but not yet stored. */
 export interface AdmissionAttributes {
   readonly info: ResourceInfo
-  /** Empty for the object itself. */
+  /** The name of the subresource; empty for a request to the object itself. */
   readonly subresource: string
   readonly operation: Operation
   readonly namespace?: string
-  /** Empty on a CREATE with generateName. */
+  /** The name of the object; empty for a CREATE with generateName. */
   readonly name: string
-  /** Absent on DELETE. */
+  /** The new object; undefined on DELETE. */
   readonly object?: JsonObject
-  /** Absent on CREATE. */
+  /** The stored object; undefined on CREATE. */
   readonly oldObject?: JsonObject
   readonly context: RequestContext & RequestTime
 }
 
 export interface RequestTime {
-  /** Time at which the whole request times out; limits the time for webhooks. */
+  /** Time in milliseconds since 1970 at which the request times out. Webhook calls end at this time at the latest. */
   readonly deadline?: number
 }
 
 export interface Admission {
   /**
-   * Calls the mutating webhooks in kube-apiserver's order, and returns the resulting object. `redefault` prunes the object and applies
-   * defaults after each patch. Throws `StatusError` on a denial or a failed call.
+   * Calls the mutating webhooks in kube-apiserver's order, and returns the changed object.
+   *
+   * @param redefault prunes the object and applies defaults; called after each patch.
+   * @throws {StatusError} when a webhook denies the request, or a call fails and `failurePolicy` is `Fail`.
    */
   mutate(attributes: AdmissionAttributes, redefault: (object: JsonObject) => JsonObject): Promise<JsonObject | undefined>
-  /** Calls the validating webhooks. Throws `StatusError` on a denial or a failed call. */
+  /**
+   * Calls the validating webhooks.
+   *
+   * @throws {StatusError} when a webhook denies the request, or a call fails and `failurePolicy` is `Fail`.
+   */
   validate(attributes: AdmissionAttributes): Promise<void>
 }
 
-/** Admission that admits every object unchanged. */
+/** Admission control that accepts every object without changes. */
 export const admitAll: Admission = {
   mutate: ({ object }) => Promise.resolve(object),
   validate: () => Promise.resolve(),

@@ -1,4 +1,7 @@
-/** Calls webhooks over HTTPS: one keep-alive agent for each address and caBundle, with HTTP/1.1 only, as kube-apiserver does. */
+/**
+ * Calls webhooks over HTTPS. Each combination of address and caBundle has its own agent, which keeps connections open. As in
+ * kube-apiserver, only HTTP/1.1 is used.
+ */
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
 import type { Clock } from '../../runtime/clock.ts'
@@ -14,21 +17,26 @@ import { CallError } from './review.ts'
 import type { ServiceResolver } from './service-resolver.ts'
 
 export interface WebhookCaller {
-  /** POSTs an AdmissionReview or ConversionReview and returns the decoded response. Throws `CallError` with kube-apiserver's message. */
+  /**
+   * POSTs an AdmissionReview or a ConversionReview, and returns the decoded response.
+   *
+   * @throws {CallError} with kube-apiserver's message when the call fails.
+   * @throws {StatusError} 504 when the deadline of the request has passed.
+   */
   call(config: HookClientConfig, body: JsonObject, options: CallOptions): Promise<JsonValue>
   close(): Promise<void>
 }
 
 export interface CallOptions {
   readonly timeoutSeconds: number
-  /** Time at which the whole request times out. */
+  /** Time in milliseconds since 1970 at which the API request that causes the call times out. */
   readonly deadline?: number | undefined
   readonly signal: AbortSignal
 }
 
-/** Maximum number of cached agents (k8s.io/apiserver/pkg/util/webhook: defaultCacheSize). Each caBundle has an agent of its own. */
+/** Maximum number of cached agents (k8s.io/apiserver/pkg/util/webhook: defaultCacheSize). */
 const maxAgents = 200
-/** Idle timeout of a connection, as in Go's transport. */
+/** Time in milliseconds after which an idle connection is closed, as in Go's HTTP transport. */
 const keepAliveMs = 90_000
 
 export function createWebhookCaller(options: { readonly services: ServiceResolver; readonly clock: Clock }): WebhookCaller {
@@ -38,7 +46,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
     const key = `${url.origin}\0${serverName}\0${caBundle ?? ''}`
     const known = agents.get(key)
     if (known !== undefined) {
-      // Move the agent to the end of the map: the first one is the least recently used.
+      // The agent moves to the end of the map, so the first agent of the map is the least recently used one.
       agents.delete(key)
       agents.set(key, known)
       return known
@@ -48,11 +56,11 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-      // Verify the certificate on each new connection. A resumed TLS session would skip the verification.
+      // A resumed TLS session would skip the verification of the certificate, so each connection needs a new session.
       maxCachedSessions: 0,
       connect: {
         ...trust(caBundle === undefined || caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8')),
-        // TLS server names cannot be IP addresses.
+        // An IP address is not allowed as a TLS server name.
         ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
       },
     })
@@ -61,7 +69,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // The agent closes after its running calls have ended; nothing needs to wait for this.
+      // The agent closes after its running calls have ended. Nothing depends on this, so it is not awaited.
       void dropped.close()
     }
     return agent
@@ -94,7 +102,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
   }
 }
 
-/** Returns the 504 for a request that has no time left. It is returned even under `failurePolicy: Ignore`. */
+/** Returns the 504 error for a request whose deadline has passed. It is returned even if `failurePolicy` is `Ignore`. */
 function requestTimedOut(): StatusError {
   return new StatusError(failure(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {}))
 }

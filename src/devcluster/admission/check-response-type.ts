@@ -1,19 +1,19 @@
-/** Checks apiVersion and kind of a webhook's response. */
+/** Checks the apiVersion and kind of a webhook's response. */
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { noSuchKind } from '../protobuf/decode-object.ts'
 
-/** The expected type of a webhook's response. */
+/** The type that a webhook's response must have. */
 export interface ExpectedReview {
   readonly kind: string
   readonly apiVersion: string
-  /** The versions of the review's API group that kube-apiserver can decode. */
+  /** The versions of the review's API group that kube-apiserver can decode, such as `v1` and `v1beta1`. */
   readonly knownVersions: readonly string[]
 }
 
 /**
- * Returns the error for a response of a wrong type. kube-apiserver decodes several versions of the review, and `Status`, but cannot convert
- * one to another. A response without apiVersion or kind is decoded as the expected type.
+ * Returns the error for a response of a wrong type. kube-apiserver decodes all known versions of the review, and `Status`, but cannot
+ * convert them to the expected version. A response without apiVersion or kind is decoded as the expected type.
  */
 export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
   if (!isText(apiVersion) || !isText(kind)) return undefined
@@ -26,7 +26,7 @@ export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: Ex
   return noSuchKind({ apiVersion, kind })
 }
 
-/** Formats `group/version, Kind=Kind`, as Go does. */
+/** Formats apiVersion and kind as Go does: `group/version, Kind=Kind`. */
 export function describeKind({ apiVersion, kind }: JsonObject): string {
   const { group, version } = parseApiVersion(isText(apiVersion) ? apiVersion : '')
   return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${isText(kind) ? kind : ''}`

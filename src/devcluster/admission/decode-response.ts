@@ -1,4 +1,4 @@
-/** Decodes a webhook's response to JSON, with kube-apiserver's messages for invalid ones. */
+/** Decodes the body of a webhook's response. The messages for invalid responses are those of kube-apiserver. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
@@ -13,12 +13,16 @@ import { CallError } from './review.ts'
 export interface WebhookResponse {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
-  /** The `Content-Type` header; empty when it is missing. */
+  /** The value of the `Content-Type` header; empty when the header is missing. */
   readonly contentType: string
   readonly text: string
 }
 
-/** Returns the decoded response. Throws `CallError` for an error status and for invalid JSON. */
+/**
+ * Returns the decoded body of the response.
+ *
+ * @throws {CallError} for a status code outside of 200 to 206, and for a body that is not a JSON object.
+ */
 export function decodeResponse({ statusCode, contentType, text }: WebhookResponse): JsonValue {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
   if (statusCode < 200 || statusCode > 206) throw failed(describeResponse(statusCode, contentType, text))
@@ -33,7 +37,7 @@ export function decodeResponse({ statusCode, contentType, text }: WebhookRespons
   return value
 }
 
-/** Parses JSON or YAML, since kube-apiserver also accepts YAML from a webhook; a bare word is a YAML string. */
+/** Parses JSON or YAML. kube-apiserver also accepts YAML from a webhook, so a response that is a single word is a valid YAML string. */
 function parseResponse(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }

@@ -1,4 +1,4 @@
-/** Messages about failed webhook calls, as from Go's HTTP client and client-go's REST client. */
+/** Builds the messages of Go's HTTP client and of client-go's REST client for failed webhook calls. */
 import { isIP } from 'node:net'
 import { isObject } from '../../api/json.ts'
 import type { JsonValue } from '../../api/json.ts'
@@ -26,7 +26,11 @@ const certificateProblems: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
 }
 
-/** Returns Go's message for a failed connection or exchange; `serverName` is the name expected in the certificate. */
+/**
+ * Returns Go's message for a failed connection or request.
+ *
+ * @param serverName the host name that the certificate must contain.
+ */
 export function describeNetworkError(error: unknown, serverName: string): string {
   const cause = rootOf(error)
   const { code = '', address, port } = cause
@@ -42,7 +46,7 @@ export function describeNetworkError(error: unknown, serverName: string): string
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return verification(altNameProblem(cause.cert?.subjectaltname ?? '', serverName))
   const problem = certificateProblems[code]
   if (problem !== undefined) return verification(problem)
-  // The server does not use TLS; it most likely uses HTTP, which Go's message names.
+  // The webhook's server does not use TLS. Go's client assumes that it uses HTTP.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'tls: first record does not look like a TLS handshake'
   return messageOf(error)
@@ -84,13 +88,13 @@ const statusMessages: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
-/** Returns Go's message for a response body that ends early. */
+/** Returns Go's message for a response whose body ends early. */
 export function describeReadError(error: unknown): string {
   const { code } = rootOf(error)
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' ? 'unexpected EOF' : describeNetworkError(error, '')
 }
 
-/** Maximum length of a response in a message (k8s.io/client-go/rest: request.go). */
+/** Maximum number of characters of a response that a message repeats (k8s.io/client-go/rest: request.go). */
 const maxShownResponse = 2048
 
 /** Returns the message for a response whose status code is not 2xx. */
@@ -99,7 +103,7 @@ export function describeResponse(statusCode: number, contentType: string, text: 
   if (parsed !== undefined) return parsed
   const known = statusMessages[statusCode]
   if (known !== undefined) return known
-  // The message includes only textual responses.
+  // client-go repeats a response in the message only if it is text.
   const shown = contentType === '' || contentType.startsWith('text/') ? text.slice(0, maxShownResponse).trim() : 'unknown'
   if (statusCode === 406 && (shown === '' || shown === 'unknown'))
     return 'the server was unable to respond with a content type that the client supports'
@@ -108,7 +112,7 @@ export function describeResponse(statusCode: number, contentType: string, text: 
   return `the server responded with the status code ${statusCode} but did not return more information`
 }
 
-/** Returns the message of a `Status` response; undefined for any other response. */
+/** Returns the message in a response that is a `Status`; undefined for any other response. */
 function statusIn(text: string): string | undefined {
   try {
     const parsed = JSON.parse(text) as JsonValue

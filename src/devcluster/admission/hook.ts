@@ -1,4 +1,4 @@
-/** One webhook of a stored Mutating- or ValidatingWebhookConfiguration, with defaults applied. */
+/** One webhook of a stored MutatingWebhookConfiguration or ValidatingWebhookConfiguration, with defaults applied. */
 import type { JsonObject } from '../../api/json.ts'
 import type { LabelRequirement, LabelSelector } from '../../api/label-selector.ts'
 import { requirementsOf } from '../../api/label-selector.ts'
@@ -13,16 +13,16 @@ export interface HookRule {
   readonly scope?: string
 }
 
-/** `clientConfig`: the address of the webhook, and its CA. */
+/** The `clientConfig` of a webhook: its address and its caBundle. */
 export interface HookClientConfig {
   readonly url?: string
   readonly service?: { readonly namespace: string; readonly name: string; readonly path?: string; readonly port?: number }
-  /** PEM, base64-encoded; the system's CAs when undefined. */
+  /** CA certificates as base64-encoded PEM; if undefined, the CAs of the operating system are used. */
   readonly caBundle?: string
 }
 
 export interface Hook {
-  /** Unique key, made from the name of the configuration and the name and index of the webhook. */
+  /** Unique key of the webhook, made from the name of its configuration, its own name and its index. */
   readonly key: string
   readonly name: string
   readonly clientConfig: HookClientConfig
@@ -38,7 +38,7 @@ export interface Hook {
   readonly reinvocationPolicy: 'Never' | 'IfNeeded'
 }
 
-/** A webhook in a stored configuration, before defaults are applied. */
+/** A webhook as stored in its configuration, without defaults. */
 interface WebhookEntry {
   readonly name: string
   readonly clientConfig: HookClientConfig
@@ -59,7 +59,10 @@ interface WebhookConfiguration {
   readonly webhooks?: readonly WebhookEntry[]
 }
 
-/** Returns all webhooks in the order in which they are called: sorted by the configuration's name, then by index. */
+/**
+ * Returns the webhooks of all configurations in the order in which they are called: sorted by the name of the configuration, then by their
+ * index in it.
+ */
 export function hooksOf(configurations: readonly JsonObject[]): readonly Hook[] {
   const sorted = (configurations as unknown as readonly WebhookConfiguration[]).toSorted((a, b) =>
     a.metadata.name < b.metadata.name ? -1 : 1,

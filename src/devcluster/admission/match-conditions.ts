@@ -9,21 +9,22 @@ import { requestOf } from './review.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 
 /**
- * Returns true when all conditions match.
+ * Returns true when all match conditions of a webhook are true.
  *
- * @throws {StatusError} 403 when a condition cannot be evaluated and the failure policy is `Fail`.
+ * @throws {StatusError} 403 when a condition cannot be evaluated and `failurePolicy` is `Fail`.
  */
 export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: Authorizer): boolean {
   if (hook.matchConditions.length === 0) return true
   const { info, name, namespace = '', subresource, context } = write.attributes
-  // RBAC rules do not distinguish versions.
+  // The version does not matter, because RBAC rules do not contain one.
   const decide: Decide = (question) => authorizer.authorize({ ...question, version: '*' })
   const requester = new AuthorizerValue(context.user, decide)
   const { object, oldObject, ...request } = requestOf(write)
   const mismatch = evaluateMatchConditions(hook.matchConditions, {
     object,
     oldObject,
-    // The conditions see the kind of the matched rule, but the resource of the request, as in kube-apiserver.
+    // As in kube-apiserver, `request.kind` is the kind that the webhook's rule matches, but `request.resource` is the resource of the API
+    // request.
     request: { ...request, resource: request.requestResource },
     authorizer: requester,
     requestResource: new ResourceCheck(requester, { group: info.group, resource: info.plural, subresource, namespace, name }),

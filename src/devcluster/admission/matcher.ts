@@ -1,5 +1,5 @@
 /**
- * Selects the webhooks to call for a request, according to their rules, selectors and match policy
+ * Selects the webhooks to call for a request, by their rules, selectors and matchPolicy
  * (k8s.io/apiserver/pkg/admission/plugin/webhook/generic: ShouldCallHook).
  */
 import type { JsonObject } from '../../api/json.ts'
@@ -11,17 +11,17 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook, HookRule } from './hook.ts'
 
-/** Lookups that are needed to match webhooks. */
+/** Functions that return the state that is needed to match webhooks. */
 export interface MatchState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
-  /** The other served versions of a type. */
+  /** Returns the rows of the other served versions of a type. */
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]
 }
 
-/** Returns the version of the type with which the webhook is called; undefined when the webhook does not match. */
+/** Returns the type in the version with which the webhook is called; undefined when the webhook does not match. */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
-  // Webhooks are never called for webhook configurations: a broken one could prevent its own repair.
+  // Webhooks are never called for webhook configurations, because a broken webhook could otherwise prevent its own repair.
   if (attributes.info.group === 'admissionregistration.k8s.io') return undefined
   const info = matchRules(hook, attributes, state)
   if (info === undefined) return undefined
@@ -50,8 +50,8 @@ function includes(values: readonly string[] | undefined, value: string): boolean
   return values !== undefined && (values.includes('*') || values.includes(value))
 }
 
-// Matches a rule's pattern: `pods`, `pods/status`, `pods/*` (which includes the pods themselves), `*/status`, `*` (no subresources), or
-// `*/*`.
+// Matches a resource pattern of a rule: `pods`, `pods/status`, `pods/*` (Pods and all their subresources), `*/status`, `*` (all resources
+// without subresources), or `*/*`.
 function matchesResource(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/')
   const [wantedResource, wantedSubresource] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]
@@ -71,7 +71,7 @@ function matchesNamespace(selector: readonly LabelRequirement[], attributes: Adm
   if (selector.length === 0) return true
   const { info, namespace = '', name } = attributes
   if (isNamespaceType(info)) {
-    // The namespace selector of a webhook sees the new labels of a written Namespace, or the stored labels of one that is deleted.
+    // The selector applies to the new labels of a Namespace that is created or updated, and to the stored labels of one that is deleted.
     const labels = attributes.object === undefined ? state.namespaceLabels(name) : labelsOf(attributes.object)
     return matchesLabels(selector, labels ?? {})
   }

@@ -1,4 +1,4 @@
-/** Decodes an object again after a webhook has patched it. */
+/** Decodes an object again after a webhook's patch has changed it. */
 import { invalid } from '../../api/field-error.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -11,7 +11,11 @@ import { shapeOf } from '../types/go-shape.ts'
 import { objectMetaType } from '../types/go-types.ts'
 import { asGo } from '../types/go-value.ts'
 
-/** Returns the object without unknown fields. Throws `StatusError` for an object that cannot be decoded. */
+/**
+ * Returns the patched object without unknown fields.
+ *
+ * @throws {StatusError} when the object cannot be decoded.
+ */
 export function readPatched(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.custom ? readCustom(info, object) : readBuiltin(info, object)
 }
@@ -28,7 +32,10 @@ function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
   return asGo(info.goType, typed)
 }
 
-/** Decodes a custom resource: its kind must not change, unknown metadata is dropped, and its apiVersion becomes that of the request. */
+/**
+ * Decodes a custom resource. Its kind must not change. Unknown fields of its metadata are dropped, and its apiVersion is set to that of
+ * `info`.
+ */
 function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   const { kind, metadata } = object
   if (textOr(kind, '') === '') throw internalError(`Object 'Kind' is missing in '${stringifyJson(object)}'`)
@@ -39,7 +46,11 @@ function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   return { ...object, apiVersion: apiVersionOf(info), ...(isObject(metadata) ? { metadata: asGo(objectMetaType(), metadata) } : {}) }
 }
 
-/** Sets a missing namespace to that of the request. Throws 400 for a different namespace. */
+/**
+ * Sets a missing `metadata.namespace` to the namespace of the request.
+ *
+ * @throws {StatusError} 400 for a different namespace.
+ */
 export function inNamespace(object: JsonObject, namespace: string | undefined): JsonObject {
   const metadata = isObject(object.metadata) ? object.metadata : {}
   if (namespace === undefined || metadata.namespace === namespace) return object

@@ -1,4 +1,6 @@
-/** The Pod Security Standard `baseline`, which prevents known privilege escalations (k8s.io/pod-security-admission/policy). */
+/**
+ * The checks of the Pod Security Standard `baseline`, which prevents known privilege escalations (k8s.io/pod-security-admission/policy).
+ */
 import type { Check, SecuredPod, VersionedCheck } from './pod-security-check.ts'
 import {
   allSettings,
@@ -100,7 +102,7 @@ const privileged: Check = (pod) => {
   return { reason: 'privileged', detail: `${containerNames(names)} must not set securityContext.privileged=true` }
 }
 
-/** This check is also part of `restricted`, even for Pods with a user namespace. */
+/** Checks `procMount`. The level `restricted` also contains this check, and applies it even to Pods with a user namespace. */
 export const procMount: Check = (pod) => {
   const mount = ({ securityContext }: { securityContext?: { procMount?: string } }): string => securityContext?.procMount ?? 'Default'
   const names = namesWhere(pod, (container) => mount(container) !== 'Default')
@@ -151,7 +153,7 @@ export function isSeccompType(type: string | undefined): boolean {
   return type === 'Localhost' || type === 'RuntimeDefault'
 }
 
-/** This check is also the first part of the seccomp check of `restricted`. */
+/** Checks the seccomp profiles of a Pod. The level `restricted` runs this check before it requires a profile. */
 export const seccompProfile: Check = (pod: SecuredPod) => {
   const setters = settersOf(pod, ({ seccompProfile: profile }) => profile !== undefined && !isSeccompType(profile.type))
   if (setters.length === 0) return undefined

@@ -1,4 +1,6 @@
-/** Building blocks for the checks of the Pod Security Standards: the fields that they read, and parts of kube-apiserver's messages. */
+/**
+ * Types and functions that the checks of the Pod Security Standards share: the fields that they read, and the formatting of their messages.
+ */
 import { quote } from '../../api/field-error.ts'
 
 interface SecuritySettings {
@@ -31,7 +33,7 @@ export interface SecuredContainer {
   }
 }
 
-/** The fields of a Pod, or of a Pod template, that the checks read. */
+/** The fields of a Pod or a Pod template that the checks of the Pod Security Standards read. */
 export interface SecuredPod {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
   readonly spec: {
@@ -48,7 +50,7 @@ export interface SecuredPod {
   }
 }
 
-/** Returns the violation of a Pod, or undefined. */
+/** Returns the violation of a Pod; undefined if the Pod passes the check. */
 export type Check = (pod: SecuredPod) => Violation | undefined
 
 export interface Violation {
@@ -56,12 +58,14 @@ export interface Violation {
   readonly detail: string
 }
 
-/** The implementations of a check and the minor versions of Kubernetes that introduced them, oldest first. */
+/**
+ * The versions of a check. `since` lists its implementations, oldest first, each with the minor version of Kubernetes that introduced it.
+ */
 export interface VersionedCheck {
-  /** Checks run in the order of their ids. */
+  /** Name of the check. Checks run in the order of their names. */
   readonly id: string
   readonly since: readonly (readonly [minor: number, check: Check])[]
-  /** The id of the weaker check that this one replaces. */
+  /** The id of the weaker `baseline` check that this check of `restricted` replaces. */
   readonly overrides?: string
 }
 
@@ -95,7 +99,7 @@ export function containerNames(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`
 }
 
-/** Returns who has a bad setting, for messages: `pod`, `container "a"`, or both. */
+/** Returns what sets a bad value, for messages: `pod`, `container "a"`, or both. */
 export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) => boolean): string[] {
   const names = namesWhere(pod, ({ securityContext }) => securityContext !== undefined && isBad(securityContext))
   const { securityContext } = pod.spec
@@ -105,22 +109,22 @@ export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) =
   ]
 }
 
-/** Returns the security contexts of the Pod and its containers. */
+/** Returns the security contexts of a Pod and of its containers. */
 export function allSettings(pod: SecuredPod): SecuritySettings[] {
   return [pod.spec, ...containersOf(pod)].flatMap(({ securityContext }) => securityContext ?? [])
 }
 
-/** True when the Pod has a user namespace, in which root is unprivileged on the host. */
+/** True when the Pod has its own user namespace, in which root is an unprivileged user of the host. */
 function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }
 
-/** Skips a check for Windows Pods, whose validation already rejects such settings. */
+/** Wraps a check so it skips Windows Pods. The validation of Windows Pods already rejects the settings in question. */
 export function exceptWindows(check: Check): Check {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : check(pod))
 }
 
-/** Skips a check for Pods with a user namespace (k8s.io/pod-security-admission/policy: relaxPolicyForUserNamespacePod). */
+/** Wraps a check so it skips Pods with a user namespace (k8s.io/pod-security-admission/policy: relaxPolicyForUserNamespacePod). */
 export function exceptOwnUsers(check: Check): Check {
   return (pod) => (hasOwnUsers(pod) ? undefined : check(pod))
 }

@@ -1,19 +1,19 @@
-/** The Pod Security Standard of a namespace, from its labels `pod-security.kubernetes.io/…`. */
+/** Reads the Pod Security policy of a namespace from its labels `pod-security.kubernetes.io/…`. */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
 import type { Labels } from '../../api/label-selector.ts'
 
-/** The levels, from the most permissive to the strictest. */
+/** The levels of the Pod Security Standards, from the most permissive to the strictest. */
 const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 
 export interface LevelVersion {
   readonly level: Level
-  /** `latest` or `v1.x`. */
+  /** A version of the Pod Security Standards: `latest`, or `v1.x` for a minor version of Kubernetes. */
   readonly version: string
 }
 
-/** The levels to enforce and to warn about. `audit` is ignored, because there is no audit log. */
+/** The levels of the modes `enforce` and `warn`. The mode `audit` has no effect, because there is no audit log. */
 export interface PodSecurityPolicy {
   readonly enforce: LevelVersion
   readonly warn: LevelVersion
@@ -25,14 +25,15 @@ export function textOf({ level, version }: LevelVersion): string {
   return `${level}:${version}`
 }
 
-/** True when `a` is stricter than `b`. */
+/** True when level `a` is stricter than level `b`. */
 export function isStricter(a: Level, b: Level): boolean {
   return levels.indexOf(a) > levels.indexOf(b)
 }
 
 /**
- * Returns the policy for the labels of a namespace, and errors in the labels (k8s.io/pod-security-admission/api: PolicyToEvaluate). An
- * invalid level of `enforce` counts as `restricted`, any other invalid level as `privileged`.
+ * Returns the policy that the labels of a namespace define, and the errors in the labels (k8s.io/pod-security-admission/api:
+ * PolicyToEvaluate). An invalid level of `enforce` counts as `restricted`, any other invalid level as `privileged`. Without a level, `warn`
+ * has the level of `enforce`.
  */
 export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; readonly errors: readonly FieldError[] } {
   const errors: FieldError[] = []

@@ -1,4 +1,7 @@
-/** The Pod Security Standard `restricted`: `baseline`, and hardening such as running as non-root (k8s.io/pod-security-admission/policy). */
+/**
+ * The checks of the Pod Security Standard `restricted`. In addition to `baseline`, it requires hardening such as running as non-root
+ * (k8s.io/pod-security-admission/policy).
+ */
 import { isSeccompType, procMount, seccompProfile } from './pod-security-baseline.ts'
 import type { Check, VersionedCheck } from './pod-security-check.ts'
 import {

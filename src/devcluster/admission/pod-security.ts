@@ -1,5 +1,5 @@
 /**
- * The admission plugin PodSecurity: rejects Pods that violate their namespace's policy, and warns about Pod templates
+ * The admission plugin PodSecurity. It rejects Pods that violate the policy of their namespace, and warns about Pod templates that do
  * (k8s.io/pod-security-admission/admission).
  */
 import { invalidStatus } from '../../api/field-error.ts'
@@ -18,14 +18,14 @@ import type { LevelVersion } from './pod-security-policy.ts'
 import { isStricter, policyOf, textOf } from './pod-security-policy.ts'
 import { restrictedChecks } from './pod-security-restricted.ts'
 
-/** Lookups that the plugin needs. */
+/** Functions that return the state that the plugin needs. */
 export interface PodSecurityState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
   podsIn(namespace: string): readonly JsonObject[]
 }
 
-/** Paths of the Pod template, for each type that has one. */
+/** Paths of the Pod template in the types that have one, keyed by storage key. */
 const templates: Readonly<Record<string, readonly string[]>> = {
   '/podtemplates': ['template'],
   '/replicationcontrollers': ['spec', 'template'],
@@ -37,7 +37,7 @@ const templates: Readonly<Record<string, readonly string[]>> = {
   'batch/cronjobs': ['spec', 'jobTemplate', 'spec', 'template'],
 }
 
-/** Subresources of Pods that cannot change checked fields. */
+/** Subresources of Pods that are not checked, because requests to them cannot change the fields that the plugin checks. */
 const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
 
 /**
@@ -46,7 +46,7 @@ const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portf
  */
 const maxChecked = 3000
 
-/** Adds the plugin in front of `next`. */
+/** Returns admission control whose `validate` runs the plugin first, and then `next`. */
 export function withPodSecurity(next: Admission, state: PodSecurityState): Admission {
   return {
     mutate: (attributes, redefault) => next.mutate(attributes, redefault),
@@ -92,7 +92,7 @@ function refusal({ info, name }: AdmissionAttributes, why: string): StatusError 
   )
 }
 
-/** True when an update changes images or adds ephemeral containers; other mutable fields are not checked. */
+/** True when an update changes an image, or adds an ephemeral container. As in kube-apiserver, other updates of Pods are not checked. */
 function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean {
   const images = (containers: readonly SecuredContainer[] = []): string[] => containers.map(({ image = '' }) => image)
   const before = new Map((old.ephemeralContainers ?? []).map(({ name, image }) => [name, image]))
@@ -103,7 +103,7 @@ function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean
   )
 }
 
-/** Rejects invalid labels. Warns about existing Pods that violate a stricter policy. */
+/** Rejects a Namespace with invalid labels. Warns about existing Pods that violate a policy that becomes stricter. */
 function checkNamespace({ info, name, oldObject, context }: AdmissionAttributes, object: JsonObject, state: PodSecurityState): void {
   const { policy, errors } = policyOf(labelsOf(object))
   const before = oldObject === undefined ? undefined : policyOf(labelsOf(oldObject))
@@ -142,7 +142,10 @@ function namespaceWarnings(namespace: string, enforce: LevelVersion, pods: reado
   ]
 }
 
-/** Returns the first Pod of each controller before the others, because Pods of one controller are similar. */
+/**
+ * Moves each Pod whose controller already has a Pod in the list to the end. Pods of one controller are similar, so the limited number of
+ * checks must cover as many controllers as possible.
+ */
 function onePerController(pods: readonly JsonObject[]): readonly JsonObject[] {
   const controllers = new Set<string>()
   const others: JsonObject[] = []
@@ -174,7 +177,10 @@ function securedPod({ metadata, spec }: JsonObject): SecuredPod {
   return { metadata: isObject(metadata) ? metadata : {}, spec: isObject(spec) ? spec : {} } as SecuredPod
 }
 
-/** Returns the checks of a level in a version: those of `baseline` first, except the ones that `restricted` overrides. */
+/**
+ * Returns the checks of a level in a version of the Pod Security Standards. The checks of `baseline` come first, without those that
+ * `restricted` overrides.
+ */
 function checksOf({ level, version }: LevelVersion): readonly Check[] {
   if (level === 'privileged') return []
   const minor = version === 'latest' ? Infinity : Number(version.slice('v1.'.length))

@@ -1,10 +1,10 @@
-/** The fields that kube-apiserver decodes from a webhook's response; all others are ignored. */
+/** The fields that kube-apiserver decodes from a webhook's response. All other fields are ignored. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import type { ObjectShape, Shape } from '../types/check-json-types.ts'
 import { checkShape } from '../types/check-json-types.ts'
 
-/** The fields of `meta/v1 Status`. */
+/** The fields of `Status` in `meta/v1`. */
 const statusShape: ObjectShape = {
   type: 'Status',
   fields: {
@@ -32,7 +32,7 @@ const statusShape: ObjectShape = {
   },
 }
 
-/** The fields of `admission/v1 AdmissionReview` that belong to a response. */
+/** The fields of `AdmissionReview` in `admission/v1` that a response contains. */
 const reviewShape: ObjectShape = {
   type: 'AdmissionReview',
   fields: {
@@ -54,12 +54,12 @@ const reviewShape: ObjectShape = {
   },
 }
 
-/** Returns Go's message for the first field with a wrong type; otherwise undefined. */
+/** Returns Go's message for the first field of a wrong type; undefined if all types are correct. */
 export function reviewProblem(review: JsonObject): string | undefined {
   return checkShape(reviewShape, review).error
 }
 
-/** Returns the known fields of a `Status`, without empty ones. */
+/** Returns the fields of a `Status` that kube-apiserver knows, without those that are empty. */
 export function knownStatus(status: JsonObject): JsonObject {
   return known(statusShape, status) as JsonObject
 }

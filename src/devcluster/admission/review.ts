@@ -1,4 +1,4 @@
-/** AdmissionReview: the request for a webhook, and the validation of its response. */
+/** Builds the AdmissionReview for a webhook, and validates the webhook's response. */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -11,11 +11,11 @@ import { base64Problem, knownStatus, reviewProblem } from './response-shape.ts'
 import { describeKind, reviewTypeProblem } from './check-response-type.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 
-/** The error for a failed call, as opposed to a denial. The failure policy decides its effect. */
+/** The error of a failed call. `failurePolicy` decides whether it fails the request. A denial by the webhook is a `StatusError` instead. */
 export class CallError extends Error {
   override readonly name = 'CallError'
 
-  /** The message without admission's prefix, which names the webhook. */
+  /** The message without the prefix `failed to call webhook: `. */
   get detail(): string {
     return this.message.replace(/^failed to call webhook: /, '')
   }
@@ -31,7 +31,7 @@ export interface ReviewResponse {
   readonly allowed: boolean
   readonly status: JsonObject | undefined
   readonly warnings: readonly string[]
-  /** The decoded JSON of the patch; undefined without a patch. */
+  /** The JSON of the patch, decoded from base64; undefined if the response contains no patch. */
   readonly patch: string | undefined
   readonly patchType: string
 }
@@ -43,7 +43,12 @@ interface RequestObjects {
 
 const knownVersions = ['v1', 'v1beta1']
 
-/** Returns the AdmissionReview to send, in the first of the webhook's `admissionReviewVersions` that kube-apiserver supports. */
+/**
+ * Returns the AdmissionReview for a webhook. Its version is the first of the webhook's `admissionReviewVersions` that kube-apiserver
+ * supports.
+ *
+ * @throws {CallError} when kube-apiserver supports none of the versions.
+ */
 export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest {
   const version = hook.admissionReviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) {
@@ -55,10 +60,10 @@ export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest 
   return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: { uid, ...request, object, oldObject } } }
 }
 
-/** Returns the `request` of an AdmissionReview; `object` and `oldObject` are undefined when missing. */
+/** Returns the `request` field of an AdmissionReview, without its uid. `object` and `oldObject` are undefined if the request has none. */
 export function requestOf({ attributes, info, object, oldObject }: VersionedWrite): JsonObject & RequestObjects {
   const { subresource, operation, name, context } = attributes
-  // In the request for a Namespace, kube-apiserver sets `namespace` to its name.
+  // For a Namespace, kube-apiserver sets `namespace` to the name of the Namespace.
   const namespace = isNamespaceType(info) ? name : attributes.namespace
   return {
     kind: kindOf(info, subresource),
@@ -78,7 +83,10 @@ export function requestOf({ attributes, info, object, oldObject }: VersionedWrit
   }
 }
 
-/** Returns the options of a request. A PATCH has UpdateOptions, or CreateOptions when it creates the object. */
+/**
+ * Returns the `options` of an admission request. For a PATCH request, these are UpdateOptions, or CreateOptions if the request creates the
+ * object.
+ */
 function optionsOf({ operation, context: { options } }: AdmissionAttributes): JsonObject | null {
   if (options === undefined) return null
   if (options.kind !== 'PatchOptions') return options
@@ -104,7 +112,11 @@ function userInfoOf({ context: { user } }: AdmissionAttributes): JsonObject {
   }
 }
 
-/** Validates a response (k8s.io/apiserver/pkg/admission/plugin/webhook/request: VerifyAdmissionResponse). Throws `CallError`. */
+/**
+ * Validates the response of a webhook (k8s.io/apiserver/pkg/admission/plugin/webhook/request: VerifyAdmissionResponse).
+ *
+ * @throws {CallError} when the response is invalid.
+ */
 export function readResponse(answer: JsonValue, request: ReviewRequest, mutating: boolean): ReviewResponse {
   const failed = (text: string): CallError => new CallError(`failed to call webhook: ${text}`)
   const invalid = (text: string): CallError => new CallError(`received invalid webhook response: ${text}`)
@@ -118,7 +130,7 @@ export function readResponse(answer: JsonValue, request: ReviewRequest, mutating
   const notBase64 = typeof response.patch === 'string' ? base64Problem(response.patch) : undefined
   if (notBase64 !== undefined) throw failed(notBase64)
   const isBeta = request.apiVersion.endsWith('/v1beta1')
-  // v1beta1 did not require these fields, and webhooks rely on that.
+  // In v1beta1, webhooks may omit these fields.
   if (!isBeta) {
     if (response.uid !== request.uid) {
       throw invalid(`expected response.uid=${quote(request.uid)}, got ${quote(typeof response.uid === 'string' ? response.uid : '')}`)

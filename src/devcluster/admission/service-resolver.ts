@@ -1,4 +1,4 @@
-/** Resolves the Services of webhook configurations to addresses that this process can reach. */
+/** Resolves the Services in webhook configurations to addresses that this process can reach. */
 import { CallError } from './review.ts'
 
 export interface ServiceReference {
@@ -8,13 +8,19 @@ export interface ServiceReference {
 }
 
 export interface ServiceResolver {
-  /** Returns the base URL (`https://127.0.0.1:9443`) of a Service. Throws `CallError` when the Service has no address. */
+  /**
+   * Returns the base URL of a Service, such as `https://127.0.0.1:9443`.
+   *
+   * @throws {CallError} when the Service has no address.
+   */
   resolve(service: ServiceReference): string
 }
 
 /**
- * Resolves Services with a map, whose keys are `namespace/name`, or `namespace/name:port` for a Service with several ports. The error
- * message distinguishes a Service without an address from one that does not exist (`exists`).
+ * Returns a resolver with fixed addresses.
+ *
+ * @param services addresses, keyed by `namespace/name`, or by `namespace/name:port` for a Service with several ports.
+ * @param exists returns true if the Service exists. The error message is different for a Service that exists but has no address.
  */
 export function mappedServices(
   services: () => Readonly<Record<string, string>>,

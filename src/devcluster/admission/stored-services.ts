@@ -1,4 +1,4 @@
-/** Resolves stored Services to the addresses in their EndpointSlices, to which the API server connects directly. */
+/** Resolves Services by the addresses in their EndpointSlices. The embedded API server connects to these addresses directly. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { at, listAt, numberAt, textAt } from '../apimachinery/unstructured.ts'
@@ -7,7 +7,7 @@ import type { ServiceReference } from './service-resolver.ts'
 
 const slices = 'discovery.k8s.io/endpointslices'
 
-/** Returns the URL of a stored Service (`https://10.0.0.1:9443`); undefined without a ready endpoint. */
+/** Returns the base URL of a stored Service, such as `https://10.0.0.1:9443`; undefined if no endpoint is ready. */
 export function endpointOf(store: ObjectStore, { namespace, name, port }: ServiceReference): string | undefined {
   const service = store.get('/services', { namespace, name })
   const servicePort = listAt(service, 'spec', 'ports').find((one) => numberAt(one, 'port') === port)

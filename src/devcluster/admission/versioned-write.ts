@@ -1,4 +1,4 @@
-/** The objects of a request, converted to the version that a webhook's rules match. */
+/** Converts the objects of a request to the version that a webhook's rules match. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { StatusError, internalError } from '../apimachinery/status-error.ts'
@@ -8,15 +8,15 @@ import type { AdmissionAttributes } from './admission.ts'
 
 export interface VersionedWrite {
   readonly attributes: AdmissionAttributes
-  /** The type, in the version that the rules match. */
+  /** The type in the version that the webhook's rules match. */
   readonly info: ResourceInfo
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
 }
 
 /**
- * Returns a function that converts the objects of a request to another version of their type, at most once for each version. Throws a
- * `StatusError` 500 when the conversion webhook fails.
+ * Returns a function that converts the objects of a request to another version of their type. Each version is converted at most once. The
+ * function throws a `StatusError` with code 500 when the conversion webhook fails.
  */
 export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo) => Promise<VersionedWrite> {
   const known = new Map<ResourceInfo, Promise<VersionedWrite>>()
@@ -31,7 +31,11 @@ export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo
   }
 }
 
-/** Converts a patched object back to the version of the request. `redefault` applies the defaults of that version. */
+/**
+ * Converts a patched object back to the version of the request.
+ *
+ * @param redefault applies the defaults of the request's version.
+ */
 export async function fromVersion(
   patched: JsonObject,
   { info, attributes }: VersionedWrite,
@@ -42,7 +46,9 @@ export async function fromVersion(
   return (await inVersion(info.schema?.default(patched) ?? patched, attributes.info, info))!
 }
 
-/** Returns the object as a webhook receives it: encoded as Go does, in the version that the webhook's rules match. */
+/**
+ * Returns the object as it is sent to a webhook: with the fields that Go's encoder writes, in the version that the webhook's rules match.
+ */
 async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   const encoded =
     object === undefined || from.goType === undefined || from.strategy.distinguishesEmptyLists !== true ? object : asGo(from.goType, object)
@@ -50,8 +56,8 @@ async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: 
 }
 
 /**
- * Converts an object to another version of its type: conversion strategy None changes only the apiVersion. Objects of another type, such as
- * a Scale, are not converted.
+ * Converts an object to another version of its type. With the conversion strategy None, only the apiVersion changes. An object of another
+ * type, such as a Scale, is not converted.
  */
 async function inVersion(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   if (object === undefined || info.version === from.version || object.apiVersion !== apiVersionOf(from)) return object

@@ -1,4 +1,7 @@
-/** Admission by the stored webhook configurations: mutating webhooks one after the other, validating ones in parallel. */
+/**
+ * Admission control by the stored webhook configurations. Mutating webhooks are called one after the other, validating webhooks in
+ * parallel.
+ */
 import { quote } from '../../api/field-error.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -27,7 +30,7 @@ import { fromVersion, versionsOf } from './versioned-write.ts'
 
 /** The state that webhook admission needs. */
 export interface WebhookState extends MatchState {
-  /** The stored configurations; the same array until one changes. */
+  /** Returns the stored webhook configurations. The array is the same one until a configuration changes. */
   configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
 }
 
@@ -42,7 +45,7 @@ export function createWebhookAdmission(options: {
   const { state, caller, authorizer, logger } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
 
-  /** Returns the objects of the request in the version for the webhook; undefined when the webhook is not called. */
+  /** Returns the objects of the request in the version that the webhook's rules match; undefined when the webhook is not to be called. */
   async function writeFor(hook: Hook, attributes: AdmissionAttributes, inVersion: Versions): Promise<VersionedWrite | undefined> {
     const info = matchHook(hook, attributes, state)
     if (info === undefined) return undefined
@@ -51,8 +54,10 @@ export function createWebhookAdmission(options: {
   }
 
   /**
-   * Calls a webhook and validates the response. Throws `StatusError` for a denial or an unsupported dry run, and `CallError` for a failed
-   * call.
+   * Calls a webhook and validates its response.
+   *
+   * @throws {StatusError} when the webhook denies the request or does not support a dry run.
+   * @throws {CallError} when the call fails.
    */
   async function call(hook: Hook, write: VersionedWrite, mutating: boolean): Promise<ReviewResponse> {
     const { attributes } = write
@@ -69,7 +74,7 @@ export function createWebhookAdmission(options: {
     return response
   }
 
-  /** Ignores a failed call under `failurePolicy: Ignore`; throws 500 under `Fail`. */
+  /** Logs a failed call if `failurePolicy` is `Ignore`; throws a 500 error if it is `Fail`. */
   function failOpenOrThrow(hook: Hook, error: unknown): void {
     if (!(error instanceof CallError)) throw error
     const text = `failed calling webhook ${quote(hook.name)}: ${error.message}`
@@ -77,7 +82,7 @@ export function createWebhookAdmission(options: {
     logger.warn({ webhook: hook.name }, `failing open: ${text}`)
   }
 
-  /** Calls a mutating webhook. Returns undefined when the webhook returns no patch. */
+  /** Calls a mutating webhook and applies its patch. Returns undefined when the webhook returns no patch. */
   async function mutateOnce(
     hook: Hook,
     write: VersionedWrite,
@@ -86,7 +91,7 @@ export function createWebhookAdmission(options: {
     const response = await call(hook, write, true)
     const patched = applyPatch(hook, response, write.object, write.attributes.subresource === '' ? write.info : undefined)
     if (patched === undefined) return undefined
-    // A patch counts as a change even if defaulting reverts it.
+    // A patch counts as a change even if `redefault` reverts it.
     return { object: await fromVersion(patched, write, redefault), changed: !jsonEqual(write.object!, patched) }
   }
 
@@ -94,9 +99,9 @@ export function createWebhookAdmission(options: {
     async mutate(attributes, redefault) {
       let object = attributes.object
       let inVersion = versionsOf(attributes)
-      /** Webhooks with `reinvocationPolicy: IfNeeded` that were called since the last change of the object. */
+      /** Webhooks with `reinvocationPolicy: IfNeeded` that have been called since the object was last changed. */
       let invoked: Hook[] = []
-      /** Webhooks to reinvoke: a later webhook has changed the object since they were called. */
+      /** Webhooks to reinvoke, because another webhook has changed the object after their call. */
       const outdated = new Set<Hook>()
       for (const round of [0, 1]) {
         for (const hook of hooks.mutating(state.configurations('mutating'))) {
@@ -116,7 +121,7 @@ export function createWebhookAdmission(options: {
           } catch (error) {
             failOpenOrThrow(hook, error)
           }
-          // A webhook whose call has failed is reinvoked, too.
+          // A webhook is also reinvoked if its first call has failed.
           if (hook.reinvocationPolicy === 'IfNeeded') invoked.push(hook)
         }
         if (outdated.size === 0) break
@@ -133,7 +138,7 @@ export function createWebhookAdmission(options: {
         const write = await writeFor(hook, attributes, inVersion)
         if (write !== undefined) calls.push({ hook, write })
       }
-      // All calls run to the end. The first error that occurs is the response.
+      // kube-apiserver waits for all calls, and responds with the error that occurs first.
       await Promise.all(
         calls.map(({ hook, write }) =>
           call(hook, write, false)
@@ -158,7 +163,9 @@ function memoized<Input extends object, Output>(compute: (input: Input) => Outpu
 }
 
 /**
- * Applies the response's patch, and decodes the result as `info` if that is defined. Returns undefined when the response changes nothing.
+ * Applies the patch in a webhook's response. Returns undefined when the response changes nothing.
+ *
+ * @param info type as which the patched object is decoded; undefined for the object of a subresource, which is not decoded.
  */
 function applyPatch(
   hook: Hook,
@@ -183,7 +190,11 @@ function applyPatch(
   return info === undefined ? patched : readPatched(info, patched)
 }
 
-/** Returns the operations of a patch; an empty list for `null`. Throws `CallError` for an invalid JSON patch. */
+/**
+ * Returns the operations of a JSON patch; an empty list if the patch is `null`.
+ *
+ * @throws {CallError} when the patch is invalid.
+ */
 function operationsOf(patch: string): readonly JsonValue[] {
   const undecodable = (detail: string): CallError => new CallError(`received undecodable patch in webhook response: ${detail}`)
   const { error } = scanJson(patch)
@@ -197,7 +208,7 @@ function operationsOf(patch: string): readonly JsonValue[] {
 }
 
 /**
- * Returns the error for a denied write: the webhook's own status, with the webhook's name before the message
+ * Returns the error for a denied request: the status in the webhook's response, whose message begins with the name of the webhook
  * (k8s.io/apiserver/pkg/admission/plugin/webhook/errors).
  */
 function denial(hook: Hook, status: JsonObject = {}): Status {
@@ -209,7 +220,7 @@ function denial(hook: Hook, status: JsonObject = {}): Status {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: isObject(metadata) ? metadata : {},
-    // Clients would take a denial with status Success or a code below 400 for a success.
+    // A client would regard a response with status Success, or with a code below 400, as a success.
     status: (status.status === 'Success' ? undefined : (text(status.status) as Status['status'])) ?? 'Failure',
     message: explanation === undefined ? `${denied} without explanation` : `${denied}: ${explanation}`,
     ...(text(reason) === undefined ? {} : { reason: text(reason)! }),

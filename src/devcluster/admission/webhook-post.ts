@@ -1,4 +1,6 @@
-/** One call of a webhook, as Go's HTTP client and client-go's REST client make it: redirects, retries, and decoding of the response. */
+/**
+ * Sends one request to a webhook as Go's HTTP client and client-go's REST client do, with redirects, retries and decoding of the response.
+ */
 import { isIP } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { request } from 'undici'
@@ -11,11 +13,11 @@ import { describeNetworkError, describeReadError } from './describe-call-error.t
 import { CallError } from './review.ts'
 
 export interface Target {
-  /** The URL in error messages. */
+  /** The URL that error messages contain. */
   readonly shownUrl: string
   readonly url: string
   readonly serverName: string
-  /** The `Host` header. */
+  /** The value of the `Host` header. */
   readonly host: string
 }
 
@@ -24,12 +26,16 @@ export interface ExchangeContext {
   readonly clock: Clock
 }
 
-/** Maximum number of redirects, as in Go. */
+/** Maximum number of redirects, as in Go's HTTP client. */
 const maxRedirects = 10
-/** Maximum number of retries of responses with Retry-After (k8s.io/client-go/rest: request.go). */
+/** Maximum number of retries after responses with a `Retry-After` header (k8s.io/client-go/rest: request.go). */
 const maxRetries = 10
 
-/** POSTs an AdmissionReview or ConversionReview and returns the decoded response. Throws `CallError`. */
+/**
+ * POSTs an AdmissionReview or a ConversionReview, and returns the decoded response.
+ *
+ * @throws {CallError} when the request fails or the response is invalid.
+ */
 export async function post(
   context: ExchangeContext,
   target: Target,
@@ -71,7 +77,10 @@ async function followRedirects(
   }
 }
 
-/** Returns the target of a redirect; 307 and 308 repeat the POST, the others become a GET. */
+/**
+ * Returns the target of a redirect; undefined for any other response. After 307 and 308, the POST is repeated; after other redirects, a GET
+ * follows.
+ */
 function redirectOf({ statusCode, headers }: WebhookResponse, from: Target): Target | undefined {
   const location = textOf(headers.location)
   if (![301, 302, 303, 307, 308].includes(statusCode) || location === '' || !URL.canParse(location, from.url)) return undefined
@@ -102,7 +111,7 @@ async function exchange(
         host: target.host,
       },
       ...(body === undefined ? {} : { body }),
-      // undici's own timeout is off; the deadline of the call limits its duration.
+      // The timeouts of undici are off. The signal ends the call at its deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
       signal,
@@ -119,7 +128,7 @@ async function exchange(
   }
 }
 
-/** Returns the pause before a retry; undefined when the response is not to be retried. */
+/** Returns the time to wait before a retry, in milliseconds; undefined when the request must not be retried. */
 function retryAfterMs({ statusCode, headers }: WebhookResponse): number | undefined {
   const value = textOf(headers['retry-after'])
   return (statusCode === 429 || statusCode >= 500) && /^\d+$/.test(value) ? Number(value) * 1000 : undefined

@@ -1,17 +1,20 @@
-/** Scans JSON for what `JSON.parse` does not report: duplicate keys, too deep nesting, and syntax errors in the words of Go's decoder. */
+/**
+ * Scans JSON for errors that `JSON.parse` does not report as Go's decoder does: duplicate keys, too deep nesting, and syntax errors with
+ * Go's messages.
+ */
 
 import { JsonCursor, JsonSyntaxError } from '../../api/json-cursor.ts'
 
-/** The result of a scan; `error` is a message of Go's `encoding/json`. */
+/** The result of scanning a JSON document. `error` has the message of Go's `encoding/json`. */
 export interface JsonScan {
-  /** Paths such as `spec.containers[0].name`, in document order, each once. */
+  /** Paths of duplicate keys, such as `spec.containers[0].name`, in document order and without repetition. */
   readonly duplicates: readonly string[]
   readonly error?: string
 }
 
 /**
- * Maximum depth of objects. Go's decoder allows 10 000, but the code here recurses over objects. No object written by hand is nested this
- * deeply.
+ * Maximum depth of nesting of JSON. Go's decoder allows 10 000 levels, but recursive functions of this server could then exhaust the stack.
+ * JSON written by hand does not reach this limit.
  */
 export const maxDepth = 500
 
@@ -21,7 +24,7 @@ const [quote, comma, colon] = [0x22, 0x2c, 0x3a]
 /** Thrown for JSON that is nested too deeply. */
 class TooDeep extends Error {}
 
-/** Scans JSON. `duplicates` is empty when there is an error. */
+/** Scans a JSON document. `duplicates` is empty if the document has an error. */
 export function scanJson(text: string): JsonScan {
   const scanner = new Scanner(text)
   try {
@@ -34,7 +37,7 @@ export function scanJson(text: string): JsonScan {
   }
 }
 
-/** Formats an error like Go (`encoding/json: SyntaxError`). */
+/** Returns the message of Go's `encoding/json: SyntaxError`. */
 function goError({ character, context }: JsonSyntaxError): string {
   if (character === undefined) return 'unexpected end of JSON input'
   const shown = character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${JSON.stringify(character).slice(1, -1)}'`

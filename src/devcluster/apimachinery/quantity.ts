@@ -1,4 +1,4 @@
-/** Quantities such as `100m`, `1.5Gi` or `2e3`. */
+/** Parses quantities such as `100m`, `1.5Gi` or `2e3`. */
 import type { JsonValue } from '../../api/json.ts'
 
 const multipliers: Readonly<Record<string, number>> = {
@@ -23,7 +23,10 @@ const multipliers: Readonly<Record<string, number>> = {
 /** kube-apiserver's message for an invalid quantity (k8s.io/apimachinery/pkg/api/resource: ErrFormatWrong). */
 export const invalidQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
-/** Returns the value of a quantity as a number, precise enough for comparison; undefined for an invalid quantity. */
+/**
+ * Returns the value of a quantity as a floating-point number, which is precise enough to compare quantities; undefined for an invalid
+ * quantity.
+ */
 export function parseQuantity(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined

@@ -1,4 +1,4 @@
-/** The user and options of a request, for the layers below HTTP. */
+/** The user and the options of a request, which the layers below HTTP need. */
 import type { JsonObject } from '../../api/json.ts'
 
 export interface UserInfo {
@@ -10,19 +10,19 @@ export interface UserInfo {
 
 export interface RequestContext {
   readonly user: UserInfo
-  /** True to run everything except the write to the storage. */
+  /** True to process the request without writing to the store. */
   readonly dryRun: boolean
-  /** The field manager of the written fields; when empty, the part of `userAgent` before the slash. */
+  /** The field manager of the fields that the request writes. If empty, the part of `userAgent` before the slash is used. */
   readonly fieldManager: string
-  /** Treatment of unknown and duplicate fields. */
+  /** The treatment of unknown and duplicate fields, as in the query parameter `fieldValidation`. */
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
   readonly userAgent: string
-  /** Sends a `Warning` header with the response. */
+  /** Adds a `Warning` header to the response. */
   warn(text: string): void
   readonly signal: AbortSignal
-  /** Time at which the whole request times out. */
+  /** Time in milliseconds since 1970 at which the request times out. */
   readonly deadline?: number
-  /** `CreateOptions`, `UpdateOptions`, …, for `AdmissionRequest.options`. */
+  /** The `CreateOptions`, `UpdateOptions` or other options of the request, which become `AdmissionRequest.options`. */
   readonly options?: JsonObject
 }
 

@@ -1,11 +1,11 @@
-/** The error that all code below the HTTP layer throws: a `Status` with kube-apiserver's message. */
+/** The error type of all code below the HTTP layer: it contains a `Status` with the message of kube-apiserver. */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalidStatus, quote } from '../../api/field-error.ts'
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import type { Status, StatusCause, StatusDetails } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 
-/** The names of a type in error messages; every `ResourceInfo` is one. */
+/** The names of a type that error messages contain. Every `ResourceInfo` has these fields. */
 export interface ErrorSubject {
   readonly group: string
   readonly kind: string
@@ -22,7 +22,7 @@ export class StatusError extends Error {
   }
 }
 
-/** Returns the details that most errors have: name, group and plural. */
+/** Returns the `details` that most errors have: the name of the object, and the group and plural of its type. */
 function detailsOf(info: ErrorSubject, name: string): StatusDetails {
   return { ...(name === '' ? {} : { name }), ...(info.group === '' ? {} : { group: info.group }), kind: info.plural }
 }
@@ -31,7 +31,7 @@ export function notFound(info: ErrorSubject, name: string): StatusError {
   return new StatusError(failure(404, 'NotFound', `${groupResourceOf(info)} "${name}" not found`, detailsOf(info, name)))
 }
 
-/** Returns the 404 for an unknown resource in a known group version. */
+/** Returns the 404 error for an unknown resource in an existing group and version. */
 export function unknownResource(): StatusError {
   return new StatusError(failure(404, 'NotFound', 'the server could not find the requested resource', {}))
 }
@@ -49,7 +49,7 @@ export function conflict(info: ErrorSubject, name: string, detail: string = obje
   return new StatusError(failure(409, 'Conflict', message, detailsOf(info, name)))
 }
 
-/** Returns the 409 for a server-side apply that conflicts with other managers. */
+/** Returns the 409 error for a server-side apply request that conflicts with other field managers. */
 export function applyConflict(message: string, causes: StatusCause[]): StatusError {
   return new StatusError(failure(409, 'Conflict', message, { causes }))
 }
@@ -58,12 +58,12 @@ export function badRequest(text: string): StatusError {
   return new StatusError(failure(400, 'BadRequest', text))
 }
 
-/** Returns a 422 with one cause for each field error. */
+/** Returns the 422 error for an invalid object, with one cause for each field error. */
 export function invalidObject(info: Pick<ErrorSubject, 'group' | 'kind'>, name: string, errors: readonly FieldError[]): StatusError {
   return new StatusError(invalidStatus(info, name, errors))
 }
 
-/** Returns a 422 without causes, e.g. for a JSON patch whose test fails. */
+/** Returns a 422 error without causes, such as the error for a JSON patch whose `test` operation fails. */
 export function unprocessable(message = 'the server rejected our request due to an error in our request'): StatusError {
   return new StatusError(failure(422, 'Invalid', message, {}))
 }
@@ -75,8 +75,8 @@ export function forbidden(info: ErrorSubject, name: string, detail: string, caus
 }
 
 /**
- * Returns the 410 for a resourceVersion or continue token older than the history. With `continueToken`, the client can continue the list at
- * a newer revision (an inconsistent list).
+ * Returns the 410 error for a resourceVersion or continue token that is older than the stored history. With `continueToken`, the client can
+ * continue the list at a newer revision; the list is then inconsistent.
  */
 export function expired(message: string, continueToken?: string): StatusError {
   const status = failure(410, 'Expired', message)
@@ -95,22 +95,22 @@ export function internalError(text: string): StatusError {
   return new StatusError(failure(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] }))
 }
 
-/** Returns a 500 without a reason, kube-apiserver's response to a Go error that is not a `Status`. */
+/** Returns a 500 error without a reason. This is kube-apiserver's response to a Go error that is not a `Status`. */
 export function bareError(text: string): StatusError {
   return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: text, code: 500 })
 }
 
-/** Returns the 500 for a resourceVersion parameter that is not a number. */
+/** Returns the 500 error for a `resourceVersion` parameter that is not a number. */
 export function invalidResourceVersion(text: string): StatusError {
   return bareError(`resourceVersion: Invalid value: ${quote(text)}: ${notANumber('ParseUint', text)}`)
 }
 
-/** Returns Go's message for a string that is not a number. */
+/** Returns the message of Go's `strconv` for a string that is not a number. */
 export function notANumber(parser: 'ParseInt' | 'ParseUint', text: string): string {
   return `strconv.${parser}: parsing ${quote(text)}: invalid syntax`
 }
 
-/** Returns the 504 for a resourceVersion that the store has not reached. */
+/** Returns the 504 error for a resourceVersion that is newer than the store. */
 export function tooLargeResourceVersion(requested: number, current: number): StatusError {
   return new StatusError(
     failure(504, 'Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {

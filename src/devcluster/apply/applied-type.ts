@@ -1,5 +1,5 @@
-/** The type of an applied object. */
+/** Declares which properties of a resource type server-side apply needs. */
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
-/** The properties of a resource type that server-side apply needs. */
+/** A resource type, with the properties that server-side apply needs. */
 export type AppliedType = Pick<ResourceInfo, 'group' | 'kind' | 'custom' | 'subresources' | 'goType' | 'schema' | 'schemaOf'>

@@ -1,6 +1,6 @@
 /**
- * Validates an applied configuration against the schema of its type. Unknown fields cannot be owned, so they are rejected regardless of
- * `fieldValidation`.
+ * Validates an applied configuration against the schema of its type. Unknown fields are rejected whatever `fieldValidation` is, because no
+ * manager can own them.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -10,7 +10,7 @@ import { typedPatchError } from './server-side-apply.ts'
 import type { Typing } from './typing.ts'
 import { typingOf } from './typing.ts'
 
-/** Throws 500 for unknown fields and wrong types; `named` is the configuration as the client sent it, for the message. */
+/** Throws a 500 error for unknown fields and wrong types. `named` is the configuration as the client sent it, for the error message. */
 export function checkFields(info: AppliedType, config: JsonObject, named: JsonObject): void {
   const problems: string[] = []
   visit(config, typingOf(info), '', problems)

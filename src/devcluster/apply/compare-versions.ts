@@ -1,4 +1,4 @@
-/** Compares two states of an object in the versions of its managers. */
+/** Compares two states of an object in each version in which a field manager owns fields. */
 import type { JsonObject } from '../../api/json.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
@@ -10,7 +10,7 @@ import { trackedPart } from './owned-part.ts'
 import type { Typing } from './typing.ts'
 import { typingOf } from './typing.ts'
 
-/** Comparisons of two states of an object, cached for each version. */
+/** Compares two states of an object in several versions. The result is cached for each version. */
 export class Comparisons {
   readonly #info: AppliedType
   readonly #live: JsonObject | undefined
@@ -19,7 +19,7 @@ export class Comparisons {
   readonly #view: VersionView | undefined
   readonly #known = new Map<string, Comparison>()
 
-  /** @param view converts objects to other versions; when undefined, a field has the same path in all versions */
+  /** @param view converts objects to other versions; undefined if a field has the same path in all versions. */
   constructor(info: AppliedType, live: JsonObject | undefined, object: JsonObject, writer: Writer, view: VersionView | undefined) {
     this.#info = info
     this.#live = live
@@ -28,7 +28,7 @@ export class Comparisons {
     this.#view = view
   }
 
-  /** Returns the comparison in the version of a manager; undefined when that version no longer exists. */
+  /** Returns the comparison in the version of a manager; undefined when this version is no longer served. */
   of({ apiVersion }: Pick<ManagerEntry, 'apiVersion'>): Comparison | undefined {
     const view = this.#view
     const version = view === undefined ? this.#writer.apiVersion : apiVersion
@@ -45,7 +45,7 @@ export class Comparisons {
   }
 }
 
-/** Returns the typing of a version of the type; undefined when that version does not exist. */
+/** Returns the typing of a type in a version; undefined when this version does not exist. */
 export function versionTyping(info: AppliedType, apiVersion: string, writer: Pick<Writer, 'apiVersion'>): Typing | undefined {
   if (apiVersion === writer.apiVersion || info.schemaOf === undefined) return typingOf(info)
   const schema = info.schemaOf(parseApiVersion(apiVersion).version)

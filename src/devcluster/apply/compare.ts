@@ -1,4 +1,4 @@
-/** Compares two states of an object by field (structured-merge-diff/typed: compare.go). */
+/** Compares two states of an object field by field (structured-merge-diff/typed: compare.go). */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { FieldSet } from './field-set.ts'
@@ -6,12 +6,12 @@ import { emptySet, fieldSet, leafSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** A field or item, with its typing. */
+/** The value of a field, a map entry or a list item, with the typing of the value. */
 interface Part {
   readonly value: JsonValue
   readonly typing: Typing
 }
-/** Returns the parts of a value by path element; undefined for a leaf or an atomic value. */
+/** Returns the fields, entries or items of a value, keyed by path element. Undefined for an atomic or scalar value. */
 function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<string, Part> | undefined {
   if (isObject(value)) {
     if (typing.atomicMap) return undefined
@@ -28,13 +28,13 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 }
 
 /**
- * Returns the fields of an applied configuration: leaves, entries of maps and items of lists, but not the structs and lists that contain
- * them.
+ * Returns the fields of an applied configuration: leaves, entries of maps and items of lists. Structs and lists are not included; their
+ * fields and items are.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)
   if (parts === undefined) return leafSet
-  // An empty list has no fields, but an empty map is a field itself.
+  // An empty list adds no field to the set. An empty map is itself a field of the set.
   if (parts.size === 0) return Array.isArray(value) ? emptySet : leafSet
   return fieldSet(
     false,
@@ -47,14 +47,14 @@ export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
 }
 
 export interface Comparison {
-  /** Fields that are new or have another value. */
+  /** Fields that the new state adds or changes. */
   readonly changed: FieldSet
   readonly removed: FieldSet
 }
 
 const nothing: Comparison = { changed: emptySet, removed: emptySet }
 
-/** Returns the fields that differ between `before` and `after`. */
+/** Returns the fields that `after` adds, changes or removes, compared with `before`. */
 export function compare(before: JsonObject, after: JsonObject, typing: Typing): Comparison {
   return compareValues(before, after, typing)
 }
@@ -71,13 +71,12 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
     changed.push([element, below.changed])
     removed.push([element, below.removed])
   }
-  // A null value counts as present, so setting a field that was null does not add the field.
+  // A null value counts as present. A change from null to a map or list therefore adds only the fields below it.
   return { changed: fieldSet(before === undefined, changed), removed: fieldSet(after === undefined, removed) }
 }
 
 /**
- * True for a value that is compared as a whole. A missing or null value is no leaf itself; it is compared in the same way as the value on
- * the other side.
+ * True for a value that is compared as a whole. A missing or null value is not a leaf; it is compared like the value of the other state.
  */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined

@@ -1,14 +1,14 @@
-/** Sets of fields, the content of `metadata.managedFields[].fieldsV1`. */
+/** Sets of fields, as `metadata.managedFields[].fieldsV1` contains them. */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject, setOwn } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 
 /**
- * A node of a set. Children are keyed by path elements in the notation of FieldsV1: `f:name` is a field, `k:{"name":"a"}` an item of a list
- * map, `v:"a"` an item of a set.
+ * A node of a set of field paths. Children are keyed by path elements in the notation of FieldsV1: `f:name` is a field, `k:{"name":"a"}` an
+ * item of a list of type map, `v:"a"` an item of a set.
  */
 export interface FieldSet {
-  /** True when the path of this node itself belongs to the set. */
+  /** True when the path that ends at this node is in the set. */
   readonly member: boolean
   readonly children: ReadonlyMap<string, FieldSet>
 }
@@ -20,7 +20,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
 
-/** Returns a node without its empty children. */
+/** Returns a node with those children that are not empty. */
 export function fieldSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   return { member, children: new Map([...children].filter(([, child]) => !isEmptySet(child))) }
 }
@@ -31,7 +31,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return { member: a.member || b.member, children }
 }
 
-/** Returns the paths of `a` that are not in `b`. */
+/** Returns the paths that are in `a` and not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return fieldSet(
     a.member && !b.member,
@@ -46,14 +46,14 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   )
 }
 
-/** Returns all paths of the set in the notation of conflicts: `.spec.containers[name="a"].image`. */
+/** Returns all paths of the set in the notation of conflict messages, such as `.spec.containers[name="a"].image`. */
 export function pathsOf(set: FieldSet, prefix = ''): string[] {
   const own = set.member && prefix !== '' ? [prefix] : []
   const elements = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1))
   return [...own, ...elements.flatMap(([element, child]) => pathsOf(child, prefix + formatElement(element)))]
 }
 
-/** Formats a path element in the notation of conflicts. */
+/** Formats a path element in the notation of conflict messages. */
 export function formatElement(element: string): string {
   const value = element.slice(2)
   if (element.startsWith('f:')) return `.${value}`
@@ -65,7 +65,7 @@ export function formatElement(element: string): string {
     .join(',')}]`
 }
 
-/** Returns the set as the JSON of `fieldsV1`. */
+/** Returns the JSON of `fieldsV1` for the set. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const fields: JsonObject = {}
   if (set.member && set.children.size > 0) fields['.'] = {}
@@ -73,7 +73,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return fields
 }
 
-/** Parses the JSON of `fieldsV1`; invalid path elements are dropped. */
+/** Parses the JSON of `fieldsV1`. Invalid path elements are dropped. */
 export function fromFieldsV1(fields: unknown, root = true): FieldSet {
   if (!isObject(fields)) return emptySet
   const entries = Object.entries(fields)

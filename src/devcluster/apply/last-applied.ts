@@ -1,6 +1,6 @@
 /**
- * Migration from client-side to server-side apply: kubectl can take ownership of the fields in its `last-applied-configuration` annotation
- * without a conflict (k8s.io/apimachinery/pkg/util/managedfields/internal: lastappliedmanager.go, lastappliedupdater.go).
+ * Supports the migration from client-side to server-side apply: kubectl takes ownership of the fields in its `last-applied-configuration`
+ * annotation without a conflict (k8s.io/apimachinery/pkg/util/managedfields/internal: lastappliedmanager.go, lastappliedupdater.go).
  */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject } from '../../api/json.ts'
@@ -12,14 +12,14 @@ import { difference, emptySet } from './field-set.ts'
 import { ownedPart, trackedPart } from './owned-part.ts'
 import type { Typing } from './typing.ts'
 
-/** The only manager for which the `last-applied-configuration` annotation is used. */
+/** The only field manager for which server-side apply reads the `last-applied-configuration` annotation. */
 export const lastAppliedManager = 'kubectl'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
-/** Maximum size of all annotations of an object. */
+/** Maximum size in bytes of all annotations of an object. */
 const maxAnnotations = 256 * 1024
 
-/** Returns the fields of the annotation's configuration whose values in the live object are still the same. */
+/** Returns the fields of the configuration in the annotation that have the same values in the live object. */
 export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: Typing): FieldSet {
   const text = annotationsOf(live)[annotation]
   if (typeof text !== 'string') return emptySet
@@ -36,7 +36,7 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
   return difference(difference(fields, changed), removed)
 }
 
-/** Updates the annotation if the live object has it, so that users can return to client-side apply. */
+/** Updates the `last-applied-configuration` annotation if the live object has it. Users can then return to client-side apply. */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object
   const { [annotation]: _annotation, ...annotations } = annotationsOf(config)

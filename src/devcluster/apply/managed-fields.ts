@@ -1,4 +1,7 @@
-/** `metadata.managedFields`: the fields of each manager, separate for each operation, version and subresource. */
+/**
+ * `metadata.managedFields`: the fields of each field manager. A manager has one entry for each operation, version and subresource with
+ * which it writes.
+ */
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -8,13 +11,13 @@ import { Comparisons } from './compare-versions.ts'
 import { difference, emptySet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './field-set.ts'
 import type { ManagerEntry, Writer } from './manager-entry.ts'
 
-/** True when two entries have the same manager. The apiVersion is part of a manager's identity only for operation Update. */
+/** True when two entries have the same identity. The apiVersion is part of the identity only for the operation Update. */
 export function sameManager(a: Omit<ManagerEntry, 'fields' | 'time'>, b: Omit<ManagerEntry, 'fields' | 'time'>): boolean {
   const isSameVersion = a.operation === 'Apply' || a.apiVersion === b.apiVersion
   return a.manager === b.manager && a.operation === b.operation && isSameVersion && a.subresource === b.subresource
 }
 
-/** Parses managedFields. Of several entries with the same identity, the last one is used. */
+/** Parses managedFields. If several entries have the same identity, the last one is used. */
 export function readManagers(managedFields: JsonValue | undefined): ManagerEntry[] {
   if (!Array.isArray(managedFields)) return []
   const entries = managedFields.filter(isObject).map((entry): ManagerEntry => ({
@@ -28,7 +31,7 @@ export function readManagers(managedFields: JsonValue | undefined): ManagerEntry
   return entries.filter((entry, index) => !entries.slice(index + 1).some((later) => sameManager(entry, later)))
 }
 
-/** Returns the JSON of managedFields in kube-apiserver's order; managers without fields are dropped. */
+/** Returns the JSON of managedFields, in the order of kube-apiserver. Entries without fields are dropped. */
 export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
   const order = (entry: ManagerEntry): string =>
     [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
@@ -47,8 +50,11 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
 }
 
 /**
- * Returns the managers after an update from `live` (undefined: a create) to `object`: the writer owns the changed fields, and removed
- * fields have no owner. With a `view`, the fields of each manager are compared in the manager's version.
+ * Returns the entries of managedFields after an update: the writer owns the changed fields, and no manager owns the removed ones.
+ *
+ * @param live the object before the update; undefined for a create request.
+ * @param view converts objects to other versions, so the fields of each manager are compared in its version; undefined if a field has the
+ * same path in all versions.
  */
 export function managersAfterUpdate(
   info: AppliedType,
@@ -58,7 +64,7 @@ export function managersAfterUpdate(
   view?: VersionView,
 ): ManagerEntry[] {
   const managers = managersOf(live, object, writer.subresource !== '')
-  // Like kube-apiserver, do not start tracking an object without managedFields, except with an apply
+  // Only a server-side apply request starts to track the fields of a stored object without managedFields
   // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   if (live !== undefined && managers.length === 0) return []
   const comparisons = new Comparisons(info, live, object, writer, view)
@@ -74,10 +80,10 @@ export function managersAfterUpdate(
   return capped([...entries, { ...writer, time, fields: union(own?.fields ?? emptySet, changed) }])
 }
 
-/** Maximum number of managers with operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
+/** Maximum number of entries with the operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
 const maxUpdateManagers = 10
 
-/** Merges the oldest managers with operation Update into one when there are too many. */
+/** Merges the two oldest entries with the operation Update and the same apiVersion if there are too many entries. */
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= maxUpdateManagers) return [...managers]
@@ -95,7 +101,10 @@ function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   return [...managers.filter((entry) => entry !== first && entry !== second), ancient]
 }
 
-/** Returns the managers of the written object, or those of the live object if the written one does not have managedFields. */
+/**
+ * Returns the entries in managedFields of the written object. If it has none, or the write is to a subresource, returns those of the live
+ * object.
+ */
 function managersOf(live: JsonObject | undefined, object: JsonObject, subresource: boolean): ManagerEntry[] {
   const written = isObject(object.metadata) ? object.metadata.managedFields : undefined
   if (!subresource && Array.isArray(written)) {
@@ -106,7 +115,7 @@ function managersOf(live: JsonObject | undefined, object: JsonObject, subresourc
   return readManagers(isObject(live?.metadata) ? live.metadata.managedFields : undefined)
 }
 
-/** True for `[]` and `[{}]`, which reset managedFields. */
+/** True for the values `[]` and `[{}]`, with which a client resets managedFields. */
 function isReset(written: readonly JsonValue[]): boolean {
   return written.length === 0 || (written.length === 1 && isObject(written[0]) && Object.keys(written[0]).length === 0)
 }

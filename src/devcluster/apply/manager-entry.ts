@@ -1,7 +1,7 @@
 /** One entry of `metadata.managedFields`. */
 import type { FieldSet } from './field-set.ts'
 
-/** An entry, identified by manager, operation, apiVersion (for updates) and subresource. */
+/** One entry of managedFields. Its identity consists of manager, operation, subresource and, for the operation Update, apiVersion. */
 export interface ManagerEntry {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -11,7 +11,7 @@ export interface ManagerEntry {
   readonly fields: FieldSet
 }
 
-/** The field manager that a request writes as. */
+/** The identity under which a request writes, and the time of the request in milliseconds since 1970. */
 export interface Writer {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'

@@ -4,7 +4,7 @@ import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** Returns `live` with all fields of `config` merged in. */
+/** Returns `live` with the fields of `config` set to the values of `config`. */
 export function mergeConfig(live: JsonValue | undefined, config: JsonValue, typing: Typing): JsonValue {
   if (isObject(config) && isObject(live) && !typing.atomicMap) {
     const merged: JsonObject = { ...live }
@@ -28,8 +28,9 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 }
 
 /**
- * Returns the order of a merged list: items of the applier in the applier's order, others at their place between shared items. An item that
- * only the applier has comes before the next live ones (structured-merge-diff/typed: merge.go).
+ * Returns the order of a merged list (structured-merge-diff/typed: merge.go). Items of the configuration keep the configuration's order.
+ * Between two items that both lists contain, the items that are only in the live list come first, and then those that are only in the
+ * configuration.
  */
 function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
   const [inLive, inApplied] = [new Set(live), new Set(applied)]
@@ -49,7 +50,7 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
       l += 1
       r += 1
     } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // Both lists have this live item, but in the applied order another shared item comes first.
+      // Both lists contain this live item, but in the configuration, another item that both lists contain comes first.
       l += 1
     } else if (mine !== undefined && !inApplied.has(mine)) {
       order.push(mine)

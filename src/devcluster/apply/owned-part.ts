@@ -1,10 +1,13 @@
-/** The parts of objects that managers can own. */
+/** Selects the fields of an object that field managers can own. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { AppliedType } from './applied-type.ts'
 import { asGo } from '../types/go-value.ts'
 
-/** System metadata without managers (k8s.io/apimachinery/pkg/util/managedfields/internal: stripmeta.go). */
+/**
+ * Fields of `metadata` that no manager owns, because the server sets them (k8s.io/apimachinery/pkg/util/managedfields/internal:
+ * stripmeta.go).
+ */
 const untrackedMetadata = new Set([
   'name',
   'namespace',
@@ -18,7 +21,7 @@ const untrackedMetadata = new Set([
   'managedFields',
 ])
 
-/** Returns the part of a configuration that a write through the subresource can own. */
+/** Returns the fields of a configuration that a write request to the subresource can own. */
 export function ownedPart(info: AppliedType, config: JsonObject, subresource: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = config
   const kept = Object.fromEntries(Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !untrackedMetadata.has(key)))
@@ -28,8 +31,8 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Returns the same part of a whole object. For a missing object, the result has the fields that Go never omits; a create therefore does not
- * own them.
+ * Returns the same fields of a whole object. For a missing object, these are the fields that Go writes even if they are empty, so a create
+ * request does not own them.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

@@ -1,4 +1,7 @@
-/** Removes fields from an object that its applier applied before and no longer applies, possibly in different versions. */
+/**
+ * Removes the fields that an applier has applied before and no longer applies. The earlier and the current configuration may have different
+ * versions.
+ */
 import type { JsonObject } from '../../api/json.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import type { AppliedType } from './applied-type.ts'
@@ -18,28 +21,30 @@ interface Owned {
 export interface Pruning {
   readonly info: AppliedType
   readonly merged: JsonObject
-  /** The fields of the applier before this apply. */
+  /** The fields that the applier has owned up to now. */
   readonly last: Owned
   readonly next: Owned
   readonly others: readonly Owned[]
-  /** Converts objects to other versions; when undefined, a field has the same path in all versions. */
+  /** Converts objects to other versions; undefined if a field has the same path in all versions. */
   readonly view: VersionView | undefined
 }
 
 /**
- * Each configuration contains `metadata.name`. The applier therefore counts as an owner of `metadata`, although the name itself has no
- * manager.
+ * Every configuration contains `metadata.name`, although no manager owns the name. The applier therefore counts as an owner of `metadata`.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
-/** Returns the pruned object in the version of `next` (structured-merge-diff/merge: update.go, prune). */
+/**
+ * Returns the object without the fields that the applier no longer applies and no other manager owns, in the version of `next`
+ * (structured-merge-diff/merge: update.go, prune).
+ */
 export function pruneApplied({ info, merged, last, next, others, view }: Pruning): JsonObject {
   const isSameVersion = view === undefined || last.apiVersion === next.apiVersion
   if (isSameVersion && isEmptySet(difference(last.fields, next.fields))) return merged
   const inVersion = (object: JsonObject, version: string): JsonObject => view?.(object, version) ?? object
   const typingIn = (version: string): Typing | undefined => versionTyping(info, version, next)
   const typing = typingIn(last.apiVersion)
-  // Fields of a version that no longer exists are unknown, so nothing is pruned.
+  // The version in which the applier owned its fields no longer exists. Their paths in other versions are unknown, so no field is removed.
   if (typing === undefined) return merged
   const before = inVersion(merged, last.apiVersion)
   const dropped = withNamedFields(last.fields, typing)
@@ -48,12 +53,15 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
     const here = typingIn(version)
     if (here !== undefined) pruned = addBackOwned(inVersion(merged, version), inVersion(pruned, version), fields, here)
   }
-  // Fields that the applier did not own are removed only together with an owned parent.
+  // A field that the applier did not own is removed only if it is below a removed field of the applier.
   const gone = difference(fieldsOf(before, typing), fieldsOf(inVersion(pruned, last.apiVersion), typing))
   return inVersion(removeFields(before, intersection(gone, dropped), typing) as JsonObject, next.apiVersion)
 }
 
-/** Returns all owned fields, keyed by version. The version of `last` is first, because conversion to other versions may need its fields. */
+/**
+ * Returns the fields of all managers, keyed by version. The version of `last` comes first, because the conversion to other versions may
+ * need its fields.
+ */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()
   const versionOf = ({ apiVersion }: Owned): string => (view === undefined ? last.apiVersion : apiVersion)
@@ -63,7 +71,7 @@ function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | 
   return owned
 }
 
-/** Returns the object without the fields that were pruned and have no other owner. */
+/** Returns `whole` without the fields that are missing in `pruned`. Fields in `owned` are kept, because a manager still owns them. */
 function addBackOwned(whole: JsonObject, pruned: JsonObject, owned: FieldSet, typing: Typing): JsonObject {
   const kept = union(fieldsOf(pruned, typing), withNamedFields(owned, typing))
   return removeFields(whole, difference(fieldsOf(whole, typing), kept), typing) as JsonObject

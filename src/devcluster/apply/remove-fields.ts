@@ -5,7 +5,7 @@ import type { FieldSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { elementOf } from './typing.ts'
 
-/** Returns the value without the fields of the set, and all below them; null when nothing remains. */
+/** Returns the value without the fields of the set and without everything below them; null when nothing remains. */
 export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing): JsonValue {
   if (isObject(value)) {
     if (typing.atomicMap) return null
@@ -29,8 +29,8 @@ export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing)
 }
 
 /**
- * Adds to the set each named field on the way to a member: the owner of a field in a struct also owns the struct, but the owner of a field
- * in a map entry or list item does not own that (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
+ * Adds each struct field that contains a member to the set: the owner of a field in a struct also owns the struct. This does not apply to
+ * map entries and list items that contain a member (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
  */
 export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
   const named = [...children].map(([element, child]) => {

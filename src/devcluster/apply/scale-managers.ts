@@ -1,7 +1,4 @@
-/**
- * Field managers of replicas: maps the managers of a Scale's `spec.replicas` to the managers of the scaled object's replicas field, and
- * back.
- */
+/** Maps the managers of a Scale's `spec.replicas` to the managers of the replicas field of the scaled object, and back. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { ReplicasPath } from '../rest/subresource.ts'
@@ -17,7 +14,8 @@ const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
 /**
- * Makes `spec.replicas` present even when it is 0, which Go omits. Otherwise, scaling to 0 would remove the field instead of changing it.
+ * Makes `spec.replicas` present even when it is 0, which Go omits. Otherwise, a request that scales to 0 would remove the field instead of
+ * changing it.
  */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
@@ -29,10 +27,13 @@ function withZero(type: StructType): StructType {
 
 const goType = kindType(gvk)
 
-/** The type of a Scale for field managers; as in a custom resource, an empty `spec` can be owned. */
+/**
+ * The type Scale for the tracking of field managers. `custom` is true because an empty `spec` of a Scale can be owned, as that of a custom
+ * resource.
+ */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
-/** Returns the Scale with managedFields for the managers of the object's replicas field. */
+/** Returns the Scale with managedFields. They list the managers that own the replicas field of the object. */
 export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn: ReplicasPath): JsonObject {
   const entries = managersOf(object).flatMap((entry) => {
     const path = pathIn(entry.apiVersion)
@@ -42,10 +43,10 @@ export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn:
 }
 
 /**
- * Returns the object with its managers after a write to `scale` (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler): managers that
- * no longer own replicas of the Scale lose the object's field.
+ * Returns the object with its managedFields after a write request to `scale`. Managers that no longer own the replicas of the Scale lose
+ * the replicas field of the object (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler).
  *
- * @param version the apiVersion of the request
+ * @param version the apiVersion of the object in the request.
  */
 export function withObjectManagers(object: JsonObject, scale: JsonObject, version: string, pathIn: ReplicasPath): JsonObject {
   const before = managersOf(object)
@@ -54,7 +55,8 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // A manager with operation Update in another version is a different manager. It is added below, with only the replicas field.
+    // For the operation Update, an entry in another version has another identity. Such an entry of the Scale is added below, with only the
+    // replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)
@@ -63,7 +65,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // An entry that is added here has no time.
+    // A new entry has no time; an existing one keeps its time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

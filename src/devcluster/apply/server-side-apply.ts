@@ -1,4 +1,4 @@
-/** Server-side apply: merges a configuration into an object, and makes the applier the owner of its fields. */
+/** Server-side apply: merges a configuration into an object, and makes the applier the owner of the configuration's fields. */
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -22,20 +22,22 @@ import type { AppliedType } from './applied-type.ts'
 
 export interface ApplyRequest {
   readonly info: AppliedType
-  /** The current object in the version of `info`; undefined when it will be created. */
+  /** The current object in the version of `info`; undefined when the request creates it. */
   readonly live: JsonObject | undefined
   readonly config: JsonObject
   /** The configuration as the client sent it, for error messages. */
   readonly named: JsonObject
   readonly force: boolean
   readonly writer: Writer
-  /** Converts objects to the other versions in which managers may own fields; when undefined, a field has the same path in all versions. */
+  /** Converts objects to the other versions in which managers own fields; undefined if a field has the same path in all versions. */
   readonly view?: VersionView | undefined
 }
 
 /**
- * Returns the live object with the configuration applied and `managedFields` updated. Throws a 409 `StatusError` when another manager owns
- * a field that would change, unless forced.
+ * Returns the live object, merged with the configuration and with updated managedFields.
+ *
+ * @throws {StatusError} 409 when another manager owns a field that would change, unless `force` is true. 500 for lists with missing or
+ * duplicate keys.
  */
 export function applyConfiguration({ info, live, config, named, force, writer, view }: ApplyRequest): JsonObject {
   const typing = typingOf(info)
@@ -68,7 +70,7 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
     return { ...entry, fields: difference(entry.fields, union(changed, removed)) }
   })
 
-  // The time is updated only when something has changed.
+  // The time of the entry is updated only if the request changes the object.
   const { changed, removed } = changes.of(writer)!
   const time = isEmptySet(changed) && isEmptySet(removed) ? own?.time : formatTime(writer.now)
   const managedFields = writeManagers([...kept, { ...writer, time, fields: claimed }])
@@ -77,7 +79,9 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
   return live !== undefined && writer.manager === lastAppliedManager ? withLastApplied(tracked, live, named) : tracked
 }
 
-/** Returns the fields that the applier will own. These do not include empty metadata, nor an empty spec or status of a built-in type. */
+/**
+ * Returns the fields that the applier will own. An empty `metadata`, and an empty `spec` or `status` of a built-in type, cannot be owned.
+ */
 function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): FieldSet {
   const claimsNothing = info.custom ? ['metadata'] : ['metadata', 'spec', 'status']
   const given = Object.fromEntries(
@@ -90,8 +94,8 @@ function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): F
 function managersBefore(info: AppliedType, live: JsonObject, typing: Typing, { subresource }: Writer): ManagerEntry[] {
   const managers = readManagers(isObject(live.metadata) ? live.metadata.managedFields : undefined)
   if (managers.length > 0) return managers
-  // The writers before the first apply are unknown, and become one manager (k8s.io/apimachinery/pkg/util/managedfields/internal:
-  // skipnonapplied.go).
+  // The managers that wrote the object before it was first applied are unknown. Their fields get one common manager
+  // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   const apiVersion = typeof live.apiVersion === 'string' ? live.apiVersion : ''
   const { changed } = compare(trackedPart(info, undefined, subresource), trackedPart(info, live, subresource), typing)
   return [{ manager: 'before-first-apply', operation: 'Update', apiVersion, subresource, time: undefined, fields: changed }]
@@ -123,7 +127,7 @@ function formatManager(entry: ManagerEntry): string {
   return entry.operation === 'Apply' ? name : `${name} using ${entry.apiVersion}`
 }
 
-/** Throws for list items without keys, and for duplicate items. */
+/** Throws a 500 error for list items without any key field, and for items with equal keys. */
 function checkLists(info: AppliedType, config: JsonObject, named: JsonObject, typing: Typing): void {
   const check = (value: JsonValue, type: Typing, path: string): void => {
     if (isObject(value)) {
@@ -147,12 +151,12 @@ function checkLists(info: AppliedType, config: JsonObject, named: JsonObject, ty
   check(config, typing, '')
 }
 
-/** Returns the 500 for a configuration that does not match the type's schema. */
+/** Returns the 500 error for a configuration that does not match the schema of its type. */
 export function typedPatchError(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject, detail: string): Error {
   return bareError(`failed to create typed patch object (${namedIn(info, named)}): ${detail}`)
 }
 
-/** Formats the name and type of a configuration for error messages. */
+/** Formats the namespace, name, apiVersion and kind of a configuration for error messages. */
 export function namedIn(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject): string {
   const { namespace, name } = isObject(named.metadata) ? named.metadata : {}
   const version = typeof named.apiVersion === 'string' ? named.apiVersion : ''

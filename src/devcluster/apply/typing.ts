@@ -1,4 +1,4 @@
-/** The properties of types that server-side apply needs: which maps and lists merge, and the keys of list items. */
+/** The properties of a type that server-side apply needs: which maps and lists are merged, and the keys of list items. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
@@ -10,17 +10,17 @@ export interface Typing {
   readonly type: 'map' | 'list' | 'string' | 'boolean' | 'number' | 'any'
   readonly atomicMap: boolean
   readonly list: 'atomic' | 'set' | 'map'
-  /** The keys of items in a list map. */
+  /** Names of the key fields of items in a list of type map. */
   readonly keys: readonly string[]
-  /** Default values of missing keys. */
+  /** Default values of key fields that an item omits. */
   readonly keyDefaults: Readonly<Record<string, JsonValue>>
-  /** Returns whether a name is a field of the type, an entry of a map, or unknown. */
+  /** Returns `field` for a declared field of the type, `entry` for a possible key of a map, and `unknown` otherwise. */
   has(name: string): 'field' | 'entry' | 'unknown'
   field(name: string): Typing
   item(): Typing
 }
 
-/** Returns the typing of an object: from the CRD's schema, or from the Go type. */
+/** Returns the typing of an object, from the schema of its CRD or from its Go type. */
 export function typingOf({ goType, schema }: Pick<ResourceInfo, 'goType' | 'schema'>): Typing {
   return goType === undefined ? rootTyping(schema?.schema) : goTyping(goType)
 }
@@ -84,7 +84,7 @@ function rootTyping(schema: StructuralSchema | undefined): Typing {
   return withMeta(schemaTyping(schema), ['apiVersion', 'kind', 'metadata'])
 }
 
-/** Adds apiVersion, kind and metadata to the typing of an object or embedded object. */
+/** Adds apiVersion, kind and metadata to the typing of an object or of an embedded resource. */
 function withMeta(typing: Typing, fields: readonly string[]): Typing {
   const text: Typing = { ...anything, type: 'string' }
   return {
@@ -130,8 +130,8 @@ function schemaDefaults(items: StructuralSchema | undefined, keys: readonly stri
 }
 
 /**
- * Returns the items of a list in order, keyed by path element; undefined when the list is atomic, or must be treated as atomic because of
- * missing or duplicate keys.
+ * Returns the items of a list in their order, keyed by path element. Undefined for a list that is atomic, or that is treated as atomic
+ * because keys are missing or duplicate.
  */
 export function itemsByElement(list: readonly JsonValue[], typing: Typing): ReadonlyMap<string, JsonValue> | undefined {
   if (typing.list === 'atomic') return undefined
@@ -144,7 +144,10 @@ export function itemsByElement(list: readonly JsonValue[], typing: Typing): Read
   return items
 }
 
-/** Returns the path element of an item; undefined when all of its keys are missing. */
+/**
+ * Returns the path element of a list item. Undefined when an item of a list of type map has no key field, or an item of a set is not
+ * scalar.
+ */
 export function elementOf(item: JsonValue, typing: Typing): string | undefined {
   if (typing.list === 'set') return isObject(item) || Array.isArray(item) ? undefined : `v:${canonicalJson(item)}`
   if (!isObject(item)) return undefined

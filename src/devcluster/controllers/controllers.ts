@@ -1,4 +1,4 @@
-/** The controllers of the embedded cluster, in place of kube-controller-manager, kube-scheduler and the kubelets. */
+/** Runs the controllers of the embedded cluster, which replace kube-controller-manager, kube-scheduler and the kubelets. */
 import type { Clock } from '../../runtime/clock.ts'
 import { Cache } from '../../cache/cache.ts'
 import type { Client } from '../../client/client.ts'
@@ -18,14 +18,14 @@ import type { TypeSource } from './type-source.ts'
 export interface ControllersOptions {
   readonly client: Client
   readonly source: TypeSource
-  /** The API server's CA certificate as PEM. */
+  /** The CA certificate of the embedded API server as PEM. */
   readonly ca: string
   readonly nodes: readonly NodeOptions[]
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** Runs all controllers until the signal is aborted; resolves when they have ended. */
+/** Runs all controllers until the signal is aborted. Resolves when all controllers have ended. */
 export async function runControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
   const { client, source, clock } = options
   const logger = quiet(options.logger)
@@ -34,7 +34,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   const eventsOf = (component: string, instance = ''): EventRecorder => createEventRecorder(client, { component, instance, logger, clock })
   const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
     const events = eventsOf(component, instance)
-    // A reconcile that still runs when the cluster stops needs no grace period.
+    // The cluster stops as a whole, so running reconciles get no grace period.
     return definition.start({ client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
   await Promise.all([
@@ -47,7 +47,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   ])
 }
 
-/** Reduces logging to errors, unless the level is `debug`. */
+/** Returns a logger that logs only errors, unless the level is `debug`. */
 function quiet(logger: Logger): Logger {
   if (logger.isLevelEnabled('debug') || !logger.isLevelEnabled('error')) return logger
   return logger.child({}, { level: 'error' })

@@ -1,4 +1,4 @@
-/** The graph of owners and dependents, built from informers for all types. */
+/** The graph of owners and dependents in the cluster, built from informers for all types. */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupResourceOf, parseApiVersion } from '../../api/group-version-kind.ts'
@@ -21,7 +21,7 @@ export interface DependencyGraphOptions {
   readonly source: TypeSource
   readonly logger: Logger
   readonly clock: Clock
-  /** Called for each object that may have to be garbage-collected. */
+  /** Called with each object that the garbage collector must process. */
   readonly changed: (type: ResourceType, key: ObjectKey) => void
 }
 
@@ -29,21 +29,21 @@ interface WatchedType {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** The timer that stops the informer of a type that is no longer served. */
+  /** Timer that stops the informer after the type is no longer served; undefined while it is served. */
   leaving?: Timer | undefined
 }
 
 const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) }
 const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
-/** Time that an informer outlives its type, to receive the type's last deletions. */
+/** Time in milliseconds that an informer continues after its type is no longer served, to receive the deletions of the last objects. */
 const leaveAfterMs = 1_000
-/** Maximum number of cached deleted owners, as in Kubernetes. */
+/** Maximum number of deleted owners that are remembered, as in Kubernetes. */
 const maxDeletedOwners = 500
 
 export class DependencyGraph {
   readonly #options: DependencyGraphOptions
   readonly #watched = new Map<string, WatchedType>()
-  /** Uids of deleted objects that had dependents, oldest first. */
+  /** UIDs of deleted objects that had dependents, oldest first. */
   readonly #deletedOwners = new Set<string>()
   #stopListening: () => void = () => undefined
   #ended = false
@@ -52,7 +52,7 @@ export class DependencyGraph {
     this.#options = options
   }
 
-  /** Watches all types until the signal is aborted. */
+  /** Watches the objects of all types until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const watchTypes = (): void => this.#watchTypes()
     this.#stopListening = this.#options.source.onChange(watchTypes)
@@ -70,7 +70,7 @@ export class DependencyGraph {
     await Promise.all([...this.#watched.values()].map(({ ended }) => ended))
   }
 
-  /** True when the objects of all types have been listed; before that, dependents may be missing. */
+  /** True when the objects of all types have been listed. Before that, dependents may be missing from the graph. */
   get synced(): boolean {
     return [...this.#watched.values()].every(({ informer }) => informer.synced)
   }
@@ -79,17 +79,17 @@ export class DependencyGraph {
     return this.#watched.get(idOf(type))?.informer.store.get(key)
   }
 
-  /** True when an object with this uid had dependents and was deleted. */
+  /** True when an object with this UID had dependents and has been deleted. */
   isGone(uid: string): boolean {
     return this.#deletedOwners.has(uid)
   }
 
-  /** Returns the object of a type with this uid, in any namespace. */
+  /** Returns the object with this UID, in any namespace; undefined if the type has no such object. */
   find(type: ResourceType, uid: string): ReadonlyObject | undefined {
     return this.#watched.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
   }
 
-  /** Returns the dependents of the object with this uid. */
+  /** Returns the objects that reference the object with this UID as an owner. */
   dependentsOf(uid: string): readonly GraphObject[] {
     return [...this.#watched.values()].flatMap(({ informer }) =>
       informer.store.list({ index: [byOwner, uid] }).map((object) => ({ type: informer.type, object })),
@@ -115,7 +115,7 @@ export class DependencyGraph {
     this.#watched.delete(id)
   }
 
-  /** Records a deleted owner, and reports its dependents. */
+  /** Remembers the UID of a deleted owner, and calls `changed` with its dependents. */
   #ownerDeleted(uid: string): void {
     const dependents = this.dependentsOf(uid)
     if (dependents.length === 0) return
@@ -134,7 +134,7 @@ export class DependencyGraph {
 
   #start(type: ResourceType): WatchedType {
     const { client, clock, changed } = this.#options
-    // Informers log warnings while their type is added or removed, which is no problem here.
+    // An informer logs warnings while its type is being added or removed. They are expected, so only errors are logged.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)
@@ -143,7 +143,7 @@ export class DependencyGraph {
       added: ({ metadata }) => changed(type, metadata),
       updated: ({ metadata }, { metadata: before }) => {
         changed(type, metadata)
-        // A terminating owner may have waited for this object, which may no longer reference or block it.
+        // A former owner that is being deleted may have waited for this object, so it is processed again.
         if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
       },
       deleted: ({ metadata }) => {

@@ -1,5 +1,5 @@
 /**
- * Garbage collection: deletes objects without owners, and completes foreground and orphaning deletion
+ * The garbage collector: deletes objects whose owners are all gone, and completes foreground and orphaning deletions
  * (k8s.io/kubernetes/pkg/controller/garbagecollector).
  */
 import type { Clock } from '../../runtime/clock.ts'
@@ -27,10 +27,10 @@ export interface GarbageCollectorOptions {
 }
 
 const workers = 4
-/** Maximum number of remembered references that have been reported. */
+/** Maximum number of remembered owner references for which an event has been recorded. */
 const maxReported = 500
 
-/** Runs until the signal is aborted; resolves when the last worker has ended. */
+/** Runs the garbage collector until the signal is aborted. Resolves when the last worker has ended. */
 export async function runGarbageCollector(options: GarbageCollectorOptions, signal: AbortSignal): Promise<void> {
   const { client, source, logger, clock } = options
   const queue = new WorkQueue<string>({ clock })
@@ -53,7 +53,7 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
         queue.forget(item)
       } catch (error) {
         if (!signal.aborted) {
-          // A conflict is expected: the cache is about to receive the newer object.
+          // A conflict is not logged: it is expected, and the cache is about to receive the newer object.
           if (!isConflict(error)) logger.warn(`${item} could not be garbage-collected, retrying: ${messageOf(error)}`)
           queue.addRateLimited(item)
         }
@@ -67,7 +67,7 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
   await Promise.all([graph.run(signal), ...Array.from({ length: workers }, work)])
 }
 
-/** Thrown when dependents may be missing, to requeue the object. */
+/** Thrown when dependents may be missing from the graph. The object is then queued again. */
 class NotSynced extends Error {
   override readonly message = 'not all types have been listed yet'
 }
@@ -78,7 +78,7 @@ class Collector {
   readonly #graph: DependencyGraph
   readonly #signal: AbortSignal
   readonly #events: EventRecorder
-  /** References that have been reported, oldest first. Each is reported only once. */
+  /** Owner references for which an event has been recorded, oldest first. Each reference gets only one event. */
   readonly #reported = new Set<string>()
 
   constructor({ client, source, events }: GarbageCollectorOptions, graph: DependencyGraph, signal: AbortSignal) {
@@ -98,8 +98,8 @@ class Collector {
   }
 
   /**
-   * Deletes an object without owners; otherwise removes references to missing owners (k8s.io/kubernetes/pkg/controller/garbagecollector:
-   * attemptToDeleteItem).
+   * Deletes an object if none of its owners exists; otherwise removes the references to missing owners
+   * (k8s.io/kubernetes/pkg/controller/garbagecollector: attemptToDeleteItem).
    */
   async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<void> {
     const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }
@@ -109,18 +109,18 @@ class Collector {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
       return
     }
-    // Keep the object as long as one of its owners cannot be looked up.
+    // The object is kept while it has an owner whose existence is unknown.
     if (unknown.length > 0) return
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
-    // When a dependent is in foreground deletion, too, the references may form a cycle in which each object waits for the other: unblock
-    // the owners first.
+    // If a dependent is also in foreground deletion, the owner references may form a cycle in which each object waits for the next. The
+    // object then stops blocking its owners.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     if (current !== undefined) await this.#delete(type, current, 'Foreground')
   }
 
-  /** Records an event about an owner reference to another namespace, which is invalid. */
+  /** Records an event about an owner reference to an object in another namespace, which is not allowed. */
   #reportForeign(object: ReadonlyObject, { apiVersion, kind, name, uid }: Reference): void {
     const type = this.#source.byKind(parseApiVersion(apiVersion).group, kind)
     const owner = type === undefined ? undefined : this.#graph.find(type, uid)
@@ -141,12 +141,12 @@ class Collector {
     { metadata }: ReadonlyObject,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
   ): Promise<void> {
-    // The delete has preconditions, because the object may have a new owner by now.
+    // The preconditions make the request fail if the object has changed since its owners were looked up, because it may have a new owner.
     const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
   }
 
-  /** Foreground deletion: deletes the dependents, and waits for those that block the owner. */
+  /** Performs a foreground deletion: deletes the dependents, and removes the finalizer when no dependent blocks the owner. */
   async #deleteDependents(type: ResourceType, owner: ReadonlyObject): Promise<void> {
     if (!this.#graph.synced) throw new NotSynced()
     const dependents = this.#graph.dependentsOf(owner.metadata.uid)
@@ -174,7 +174,7 @@ class Collector {
     await this.#patchMetadata(type, metadata, { ownerReferences: left.length === 0 ? null : left })
   }
 
-  /** Sets blockOwnerDeletion to false in all references. Returns the updated object; undefined when it is deleted. */
+  /** Sets `blockOwnerDeletion` to false in all owner references. Returns the updated object; undefined when the object no longer exists. */
   async #unblockOwners(type: ResourceType, { metadata }: ReadonlyObject): Promise<ReadonlyObject | undefined> {
     const ownerReferences = metadata.ownerReferences?.map((reference) => ({ ...reference, blockOwnerDeletion: false })) ?? []
     return this.#patchMetadata(type, metadata, { ownerReferences })
@@ -195,7 +195,7 @@ class Collector {
   }
 }
 
-/** Returns the propagation policy that the object's finalizers select. */
+/** Returns the propagation policy that corresponds to the finalizers of the object. */
 function policyOf({ metadata }: ReadonlyObject): 'Background' | 'Foreground' | 'Orphan' {
   if (metadata.finalizers?.includes(orphanFinalizer) === true) return 'Orphan'
   return metadata.finalizers?.includes(foregroundFinalizer) === true ? 'Foreground' : 'Background'

@@ -1,4 +1,4 @@
-/** A simulated kubelet for all nodes: scheduled Pods run and are ready until they are deleted. */
+/** A simulated kubelet for all nodes. Pods that are bound to a node run and are ready until they are deleted. */
 import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'
@@ -11,14 +11,15 @@ import { PodAddresses } from './pod-addresses.ts'
 import { runningStatus } from './pod-status.ts'
 import type { ReadonlyPod } from './place-pod.ts'
 
-/** Time in milliseconds that simulated containers take to stop, limited by the Pod's grace period. */
+/** Time in milliseconds until simulated containers have stopped. It is at most the grace period of the Pod. */
 const stopMs = 100
 
 export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   const addresses = new PodAddresses()
   const hostIPs = new Map(nodes.map(({ name }, index) => [name, nodeAddress(index)]))
   /**
-   * The running Pods, keyed by namespace and name: the uid, for which the address is allocated, and the time at which the containers stop.
+   * The Pods on all nodes, keyed by namespace and name. `uid` is that of the Pod that has the IP address, and `stoppedAt` is the time at
+   * which its containers stop.
    */
   const running = new Map<string, { readonly uid: string; stoppedAt?: number }>()
 
@@ -65,7 +66,7 @@ async function run(
   try {
     await client.patchStatus(podType, pod.metadata, { status, metadata: { resourceVersion: pod.metadata.resourceVersion } }, { signal })
   } catch (error) {
-    // The cache is stale; the newer state triggers another reconcile.
+    // The Pod in the cache is outdated. Its newer state triggers another reconcile.
     if (isNotFound(error) || isConflict(error)) return
     throw error
   }
@@ -77,7 +78,7 @@ async function run(
   }
 }
 
-/** Confirms the deletion after the containers have stopped. Finalizers may still block it. */
+/** Deletes the Pod with grace period 0 after its containers have stopped. Finalizers may still keep the object. */
 async function remove({ metadata }: ReadonlyPod, { client, signal }: ReconcileContext): Promise<void> {
   if (metadata.deletionGracePeriodSeconds === 0) return
   try {

@@ -1,16 +1,16 @@
-/** Conditions of a terminating namespace. */
+/** The conditions in the status of a terminating namespace. */
 import type { Condition, ConditionInput } from '../../api/conditions.ts'
 import { mergeConditions } from '../../api/conditions.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 
-/** The objects of a type that still exist in the namespace. */
+/** The objects of one type that still exist in the namespace. */
 export interface Remainder {
   readonly type: ResourceType
-  /** The finalizers of each object. */
+  /** The finalizers of each of these objects. */
   readonly finalizers: readonly (readonly string[])[]
 }
 
-/** The order in which Kubernetes' namespace controller writes the conditions. */
+/** The conditions in the order in which Kubernetes' namespace controller writes them. */
 const order = [
   'NamespaceDeletionDiscoveryFailure',
   'NamespaceDeletionGroupVersionParsingFailure',

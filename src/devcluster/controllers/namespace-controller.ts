@@ -1,4 +1,7 @@
-/** Deletes the content of terminating namespaces, updates their conditions, and removes their finalizer. */
+/**
+ * The namespace controller: deletes the objects in terminating namespaces, updates the conditions of these namespaces, and removes their
+ * finalizer.
+ */
 import type { Condition } from '../../api/conditions.ts'
 import type { Namespace } from '../../api/builtin.ts'
 import { namespace as namespaceType } from '../../api/builtin.ts'
@@ -16,11 +19,15 @@ import { namespaceConditions } from './namespace-conditions.ts'
 import type { TypeSource } from './type-source.ts'
 
 const finalizer = 'kubernetes'
-/** Requeue interval of a namespace with remaining content, such as Pods in their grace period or objects with finalizers. */
+/**
+ * Requeue interval in milliseconds of a namespace that still contains objects, such as Pods in their grace period or objects with
+ * finalizers.
+ */
 const retryMs = 200
 /**
- * Delay before the content is deleted. During it, a client that deletes both the namespace and its content, such as `kubectl delete -k`,
- * still finds the content. Kubernetes waits 5 s (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
+ * Time in milliseconds before the objects in a terminating namespace are deleted. A client that deletes a namespace and its objects one
+ * after the other, such as `kubectl delete -k`, must still find the objects. Kubernetes waits 5 s
+ * (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
  */
 const graceMs = 2_000
 
@@ -44,7 +51,7 @@ export function namespaceController(source: TypeSource): ControllerDefinition {
   })
 }
 
-/** Deletes all objects of a type; returns the remaining ones. */
+/** Deletes all objects of a type in the namespace. Returns the objects that still exist; undefined if there are none. */
 async function deleteContent(type: ResourceType, namespace: string, { client, signal }: ReconcileContext): Promise<Remainder | undefined> {
   const path = resourcePath(type, { namespace })
   try {
@@ -55,13 +62,13 @@ async function deleteContent(type: ResourceType, namespace: string, { client, si
     const { items } = await client.list(type, { namespace, signal })
     return items.length === 0 ? undefined : { type, finalizers: items.map(({ metadata }) => metadata.finalizers ?? []) }
   } catch (error) {
-    // Either the type is no longer served, and its objects are gone, or the type does not support the verb.
+    // A type that is no longer served (404) has no objects. A type without the verb (405) cannot be deleted.
     if (isNotFound(error) || (isApiError(error) && error.statusCode === 405)) return undefined
     throw error
   }
 }
 
-/** Updates the conditions if they have changed. */
+/** Updates the conditions of the namespace if they have changed. */
 async function report(
   { metadata, status }: DeepReadonly<Namespace>,
   remainders: readonly Remainder[],

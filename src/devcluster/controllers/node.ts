@@ -1,4 +1,4 @@
-/** The simulated nodes: the Node objects and their status. */
+/** Creates the Node objects of the simulated nodes, with their status. */
 import { node as nodeType } from '../../api/builtin.ts'
 import type { Node } from '../../api/builtin.ts'
 import { formatTime } from '../../api/conditions.ts'
@@ -13,12 +13,12 @@ export interface NodeOptions {
 
 export const defaultNodes: readonly NodeOptions[] = [{ name: 'proreus-node', labels: { project: 'test' } }]
 
-/** Returns the address of a simulated node, at which nothing listens. */
+/** Returns the IP address of a simulated node. Nothing listens at this address. */
 export function nodeAddress(index: number): string {
   return `10.0.${index >> 8}.${(index & 0xff) + 1}`
 }
 
-/** Creates missing nodes, and sets the condition Ready of all nodes. */
+/** Creates the nodes that do not exist, and updates the status of the others. All nodes have the condition Ready. */
 export async function registerNodes(
   client: Client,
   nodes: readonly NodeOptions[],
@@ -28,7 +28,7 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, nodeAddress(index), options)
       try {
-        // The node is created with the condition Ready, because admission adds a taint that prevents scheduling to a node without it.
+        // The status is part of the create request: without the condition Ready, admission would add a taint that prevents scheduling.
         await client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
       } catch (error) {
         if (!isAlreadyExists(error)) throw error

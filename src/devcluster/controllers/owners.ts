@@ -1,4 +1,4 @@
-/** Looks up the owners of an object. */
+/** Looks up the owners of an object in the cluster. */
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../api/json.ts'
 import type { KubernetesObject, OwnerReference } from '../../api/object.ts'
@@ -15,34 +15,36 @@ export const orphanFinalizer = 'orphan'
 export interface Owners {
   /** Owners that exist and are not in foreground deletion. */
   readonly solid: readonly Reference[]
-  /** Owners in foreground deletion, which wait for their dependents. */
+  /** Owners in foreground deletion. They wait for their dependents to be deleted. */
   readonly waiting: readonly Reference[]
-  /** Missing owners, deleted or never created in this namespace. */
+  /** Owners that do not exist: they were deleted, or never existed in the namespace of the object. */
   readonly absent: readonly Reference[]
-  /** Owners that cannot be looked up, because their type is not served. */
+  /** Owners that cannot be looked up: their type is not served, or it is namespaced and the object is cluster-scoped. */
   readonly unknown: readonly Reference[]
 }
 
-/** The sources for the lookup of owners. */
+/** The dependencies of `findOwners`. */
 export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
   /**
-   * Returns true when the deletion of an owner with this uid was observed. For a type that is no longer served, this is the only evidence.
+   * Returns true when an object with this UID was observed to be deleted. If the type of an owner is no longer served, only this shows that
+   * the owner is gone.
    */
   readonly isGone: (uid: string) => boolean
 }
 
 /**
- * Looks up owners with live requests instead of the cache, because a deletion based on stale data cannot be undone. An owner is absent when
- * another object has its name now, and when it is in another namespace, because owner references do not cross namespaces.
+ * Looks up the owners of an object with requests to the API server, not in the cache, because a deletion based on outdated data cannot be
+ * undone. An owner is absent if another object now has its name. It is also absent if it is in another namespace, because owner references
+ * do not cross namespaces.
  */
 export async function findOwners(object: ReadonlyObject, { client, source, isGone }: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const owners = { solid: [] as Reference[], waiting: [] as Reference[], absent: [] as Reference[], unknown: [] as Reference[] }
   const { namespace, ownerReferences = [] } = object.metadata
   for (const reference of ownerReferences) {
     const type = source.byKind(parseApiVersion(reference.apiVersion).group, reference.kind)
-    // A cluster-scoped object cannot reference a namespaced owner; Kubernetes keeps such an object, too.
+    // A cluster-scoped object cannot have a namespaced owner. As in Kubernetes, such an object is kept.
     if (type === undefined || (type.namespaced && namespace === undefined)) {
       const list = type === undefined && isGone(reference.uid) ? owners.absent : owners.unknown
       list.push(reference)

@@ -1,4 +1,4 @@
-/** Selects a node for a Pod, according to readiness, node selector, required node affinity and taints. */
+/** Selects a node for a Pod by the node's readiness and taints, and by the Pod's node selector and required node affinity. */
 import type { Node, Pod } from '../../api/builtin.ts'
 import type { DeepReadonly } from '../../api/json.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
@@ -9,7 +9,7 @@ export type ReadonlyNode = DeepReadonly<Node>
 
 export type Placement = { readonly node: string } | { readonly problem: string }
 
-/** Returns the fitting node with the fewest Pods, or the reason why none fits. */
+/** Returns the node with the fewest Pods on which the Pod fits, or the reason why it fits on no node. */
 export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsOn: (node: string) => number): Placement {
   if (nodes.length === 0) return { problem: 'no nodes available to schedule pods' }
   const reasons = new Map<string, number>()
@@ -29,7 +29,7 @@ export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsO
   }
 }
 
-/** Returns the scheduler's message when a Pod does not fit on a node. */
+/** Returns the scheduler's message why a Pod does not fit on a node; undefined if it fits. */
 function misfit(pod: ReadonlyPod, node: ReadonlyNode): string | undefined {
   const { spec } = pod
   if (node.spec?.unschedulable === true) return 'node(s) were unschedulable'
@@ -92,7 +92,7 @@ function matchesExpression({ key, operator, values = [] }: NodeExpression, label
   return matchesLabels([{ key, operator: operator as LabelRequirement['operator'], values }], labels)
 }
 
-/** Returns the integer that Go's `strconv.ParseInt` would parse; NaN for other text, with which no comparison is true. */
+/** Parses an integer like Go's `strconv.ParseInt`; NaN for any other string. Every comparison with NaN is false. */
 function integerOf(text = ''): number {
   return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
 }

@@ -1,6 +1,6 @@
-/** Addresses for simulated Pods: each is the lowest free address in 10.244.0.0/16. */
+/** Allocates IP addresses for simulated Pods: each Pod gets the lowest free address in 10.244.0.0/16. */
 
-/** 10.244.0.1 is the address of the node. */
+/** The first address is 10.244.0.2. In a real cluster, 10.244.0.1 belongs to the node. */
 const first = 2
 const last = 0xfffe
 
@@ -9,7 +9,11 @@ export class PodAddresses {
   readonly #taken = new Set<number>()
   #next = first
 
-  /** Returns the address of a Pod, the same in each call. `known` is the address in the Pod's status. */
+  /**
+   * Returns the address of a Pod. All calls with the same UID return the same address.
+   *
+   * @param known the address in the Pod's status, which the Pod keeps.
+   */
   addressOf(uid: string, known?: string): string {
     const before = this.#byOwner.get(uid)
     if (before !== undefined) return format(before)

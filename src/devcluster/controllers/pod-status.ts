@@ -1,4 +1,4 @@
-/** The status of a Pod whose containers all run. */
+/** Builds the status of a Pod whose containers are all running. */
 import { createHash } from 'node:crypto'
 import { formatTime } from '../../api/conditions.ts'
 import type { ReadonlyPod } from './place-pod.ts'
@@ -16,7 +16,7 @@ interface RunningContainer {
   readonly startedAt: string
 }
 
-/** Returns the running status of a Pod; undefined when its status is up to date. */
+/** Returns the status of a running Pod; undefined when the status of the Pod is already up to date. */
 export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undefined {
   const { spec, status } = pod
   const time = formatTime(place.now)
@@ -25,7 +25,7 @@ export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undef
     const before = known.get(name)
     const startedAt = before?.state?.running?.startedAt
     if (before === undefined || startedAt === undefined) return { name, image, restartCount: before?.restartCount ?? 0, startedAt: time }
-    // A container with a changed image is restarted.
+    // A container whose image has changed is restarted.
     return before.image === image
       ? { name, image, restartCount: before.restartCount, startedAt }
       : { name, image, restartCount: before.restartCount + 1, startedAt: time }

@@ -1,4 +1,4 @@
-/** Binds unscheduled Pods to a node that fits. */
+/** The scheduler: binds each Pod without a node to a node on which it fits. */
 import { node as nodeType, pod as podType } from '../../api/builtin.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { ObjectKey } from '../../api/object.ts'
@@ -13,7 +13,11 @@ import { placePod } from './place-pod.ts'
 
 const schedulerName = 'default-scheduler'
 
-/** @param cache the same cache that the controller is started with */
+/**
+ * Returns the controller that binds Pods to nodes.
+ *
+ * @param cache the cache with which the controller is started.
+ */
 export function scheduler(cache: Cache): ControllerDefinition {
   return defineController(podType, {
     name: 'scheduler',
@@ -54,7 +58,7 @@ async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: 
   try {
     await client.raw(objectPath(podType, { name, namespace }, 'binding'), { method: 'POST', body, contentType: 'application/json', signal })
   } catch (error) {
-    // The Pod was deleted, or is already bound.
+    // The Pod has been deleted, or is already bound.
     if (isNotFound(error) || isConflict(error)) return
     throw error
   }
@@ -67,7 +71,7 @@ async function reportProblem(pod: ReadonlyPod, message: string, { client, events
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
   const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : formatTime(clock.now())
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastProbeTime: null, lastTransitionTime }
-  // Unknown times are null in JSON, which the TypeScript type does not allow.
+  // The TypeScript type does not allow null for a time, but a condition of a Pod has `lastProbeTime: null`.
   const status: object = { conditions: [...others, condition] }
   try {
     await client.patchStatus(podType, pod.metadata, { status }, { signal })

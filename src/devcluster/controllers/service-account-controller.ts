@@ -10,7 +10,11 @@ const rootCaDescription =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or ' +
   'kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
-/** @param ca the API server's CA certificate as PEM */
+/**
+ * Returns the controller that keeps the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in each namespace.
+ *
+ * @param ca the CA certificate of the embedded API server as PEM.
+ */
 export function serviceAccountController(ca: string): ControllerDefinition {
   const namespaceOf = (wanted: string) => (object: { readonly metadata: { readonly name: string; readonly namespace?: string } }) =>
     object.metadata.name === wanted && object.metadata.namespace !== undefined ? [{ name: object.metadata.namespace }] : []
@@ -40,7 +44,7 @@ export function serviceAccountController(ca: string): ControllerDefinition {
   })
 }
 
-/** Ignores the errors that the object already exists, and that the namespace is terminating or deleted. */
+/** Ignores the errors of a write that is no longer needed: the object already exists, or its namespace is terminating or deleted. */
 function ignoreRaces(error: unknown): void {
   if (!isAlreadyExists(error) && !isNotFound(error) && !isForbidden(error)) throw error
 }

@@ -1,16 +1,16 @@
-/** The served types, for controllers that process all of them. */
+/** Lists the served types, for controllers that process the objects of all types. */
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { resourceType } from '../../api/group-version-kind.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
-/** The types of a cluster, each in its preferred version. */
+/** The types of the cluster whose objects can be watched and deleted, each in its preferred version. */
 export interface TypeSource {
-  /** Returns the types that support list, watch and delete. */
+  /** Returns all types whose objects can be watched and deleted. */
   types(): readonly ResourceType[]
-  /** Returns the type of this group and kind in its preferred version; undefined when it is not served. */
+  /** Returns the type with this group and kind among `types()`; undefined when there is none. */
   byKind(group: string, kind: string): ResourceType | undefined
-  /** Calls `listener` after each change; returns a function to unsubscribe. */
+  /** Calls `listener` after each change of the served types. Returns a function that unsubscribes the listener. */
   onChange(listener: () => void): () => void
 }
 
@@ -27,7 +27,7 @@ export function catalogTypes(catalog: Catalog): TypeSource {
   }
 }
 
-/** Returns one type per storage key; the catalog lists the preferred version first. */
+/** Returns one type for each storage key: the first one in the catalog, which has the preferred version. */
 function preferred(rows: readonly ResourceInfo[]): readonly ResourceType[] {
   const byStorage = new Map<string, ResourceType>()
   for (const { storageKey, verbs, group, version, kind, plural, namespaced } of rows) {

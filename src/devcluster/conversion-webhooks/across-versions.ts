@@ -1,4 +1,4 @@
-/** Runs computations that need an object in several versions when a webhook converts it. */
+/** Runs synchronous computations that need an object in several versions, although a webhook converts it asynchronously. */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson } from '../../api/json.ts'
 import type { Converter } from '../rest/converter.ts'
@@ -19,8 +19,8 @@ class Unconverted extends Error {
 }
 
 /**
- * Runs a computation, and runs it again after each conversion that it misses, until all are cached. The computation can therefore be
- * synchronous, as for types without a webhook; it must be pure.
+ * Runs a computation that calls `view` to convert objects. A conversion that is not cached aborts the computation; after the conversion has
+ * finished, the computation runs again. `compute` must therefore have no side effects.
  */
 export async function acrossVersions<Result>(converter: Converter, compute: (view: VersionView) => Result): Promise<Result> {
   const known = new Map<string, JsonObject>()

@@ -1,4 +1,4 @@
-/** ConversionReview: the request for a conversion webhook, and the validation of its response. */
+/** Builds the ConversionReview for a conversion webhook, and validates the webhook's response. */
 import { randomUUID } from 'node:crypto'
 import { quote } from '../../api/field-error.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
@@ -16,30 +16,35 @@ const knownVersions = ['v1', 'v1beta1']
 
 export interface ConversionRequest {
   readonly uid: string
-  /** The apiVersion of the review. */
+  /** The apiVersion of the ConversionReview. */
   readonly apiVersion: string
   readonly body: JsonObject
 }
 
-/** A failed conversion, with kube-apiserver's message. */
+/** The error of a failed conversion, with the message of kube-apiserver. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError'
 }
 
-/** @throws {ConversionError} when kube-apiserver supports none of the webhook's `conversionReviewVersions`. */
+/**
+ * Returns the ConversionReview that requests the conversion of an object.
+ *
+ * @throws {ConversionError} when kube-apiserver supports none of the webhook's `conversionReviewVersions`.
+ */
 export function conversionRequest(object: JsonObject, desiredAPIVersion: string, reviewVersions: readonly string[]): ConversionRequest {
   const version = reviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) throw new ConversionError('no supported conversion review versions')
   const uid = randomUUID()
   const apiVersion = `${group}/${version}`
   const request = { uid, desiredAPIVersion, objects: [object] }
-  // Go's encoding of an empty response.
+  // Go's encoder also writes the empty response into the request.
   const response = { uid: '', convertedObjects: null, result: { metadata: {} } }
   return { uid, apiVersion, body: { kind: 'ConversionReview', apiVersion, request, response } }
 }
 
 /**
- * Returns the converted object of a valid response (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: validateConvertedObject).
+ * Returns the converted object in the response of a webhook (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion:
+ * validateConvertedObject).
  *
  * @throws {ConversionError} when the response is invalid.
  */
@@ -62,7 +67,7 @@ export function readConversion(answer: JsonValue, request: ConversionRequest, ob
   return { ...converted, metadata: result.metadata }
 }
 
-/** Metadata that the webhook must not change, and its names in messages. */
+/** Fields of `metadata` that the webhook must not change, with their names in messages. */
 const unchangeable = { name: 'name', namespace: 'namespace', uid: 'UID' } as const
 
 function convertedObjects(
@@ -73,7 +78,7 @@ function convertedObjects(
   const review = isObject(answer) ? answer : {}
   const otherType = reviewTypeProblem(review, { kind: 'ConversionReview', apiVersion: request.apiVersion, knownVersions })
   if (otherType !== undefined) throw failed(otherType)
-  // v1beta1 has the same fields, but is validated less strictly.
+  // A response in v1beta1 has the same fields as one in v1, but its apiVersion, kind and uid are not checked.
   const isBeta = parseApiVersion(request.apiVersion).version === 'v1beta1'
   const { error } = checkShape(shapeOf(kindType({ group, version: 'v1', kind: 'ConversionReview' })!), review)
   if (error !== undefined) throw failed(error.replace(/\[\]any$/, '[]runtime.RawExtension'))

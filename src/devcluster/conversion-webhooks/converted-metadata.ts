@@ -1,5 +1,5 @@
 /**
- * The metadata of a converted object is that of the original, with labels and annotations from the webhook
+ * Builds the metadata of a converted object: the original metadata, with the labels and annotations in the webhook's response
  * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: restoreObjectMeta).
  */
 import type { FieldError } from '../../api/field-error.ts'
@@ -9,10 +9,10 @@ import { isObject } from '../../api/json.ts'
 import { labelValue, qualifiedName } from '../../api/name-syntax.ts'
 import { goTypeName } from '../types/go-text.ts'
 
-/** Maximum size of all annotations of an object. */
+/** Maximum size in bytes of all annotations of an object. */
 const maxAnnotationBytes = 256 * 1024
 
-/** Returns the metadata of the converted object, or the error in the webhook's response. */
+/** Returns the metadata of the converted object. If the webhook's response is invalid, returns the error in `problem`. */
 export function convertedMetadata(
   original: JsonObject,
   converted: JsonObject,
@@ -41,7 +41,7 @@ function problemOf(field: 'labels' | 'annotations', value: JsonValue, before: Js
   if (nonString !== undefined)
     return `metadata.${field}[${nonString[0]}] must be a string, but is ${goTypeName(nonString[1])} in converted object`
   const old = isObject(before) ? before : {}
-  // Unchanged labels or annotations are not validated again.
+  // Labels or annotations that the webhook did not change are not validated again.
   if (entries.length === Object.keys(old).length && entries.every(([key, text]) => old[key] === text)) return undefined
   const errors = (field === 'labels' ? labelErrors : annotationErrors)(entries as [string, string][])
   if (errors.length === 0) return undefined
@@ -58,7 +58,7 @@ function labelErrors(labels: readonly [string, string][]): FieldError[] {
 }
 
 function annotationErrors(annotations: readonly [string, string][]): FieldError[] {
-  // kube-apiserver's message has this path.
+  // The field is `metadata.annotations`, but the message of kube-apiserver contains this path.
   const path = 'metadata.annotation'
   const bytes = annotations.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   return [

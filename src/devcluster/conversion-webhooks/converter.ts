@@ -1,4 +1,4 @@
-/** Converts custom resources between versions with the conversion webhook of their CRD. */
+/** Converts custom resources between the versions of their CRD by calling the CRD's conversion webhook. */
 import type { JsonObject } from '../../api/json.ts'
 import type { WebhookCaller } from '../admission/caller.ts'
 import type { HookClientConfig } from '../admission/hook.ts'
@@ -8,15 +8,15 @@ import { bareError } from '../apimachinery/status-error.ts'
 import type { Converter } from '../rest/converter.ts'
 import { ConversionError, conversionRequest, readConversion } from './conversion-review.ts'
 
-/** The part of a CustomResourceDefinition that declares its conversion. */
+/** The field of a CustomResourceDefinition that declares how its custom resources are converted. */
 interface ConvertedDefinition {
   readonly spec: { readonly conversion?: { readonly strategy: string; readonly webhook?: JsonObject } }
 }
 
-/** kube-apiserver's timeout for a conversion. */
+/** Timeout of a conversion webhook call in seconds, as in kube-apiserver. */
 const timeoutSeconds = 30
 
-/** Returns the converter of a CRD; undefined for conversion strategy `None`. The signal aborts running calls. */
+/** Returns the converter of a CRD; undefined for the conversion strategy `None`. Running webhook calls end when the signal is aborted. */
 export function webhookConverter({ spec }: ConvertedDefinition, caller: WebhookCaller, signal: AbortSignal): Converter | undefined {
   if (spec.conversion?.strategy !== 'Webhook') return undefined
   const { clientConfig = {}, conversionReviewVersions = [] } = (spec.conversion.webhook ?? {}) as {

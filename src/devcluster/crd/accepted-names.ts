@@ -1,25 +1,25 @@
 /**
- * Accepts those names of a CRD that no other CRD of the same group uses (k8s.io/apiextensions-apiserver/pkg/controller/status:
- * NamingConditionController).
+ * Decides which names of a CRD are accepted: those that no other CRD of the same group uses
+ * (k8s.io/apiextensions-apiserver/pkg/controller/status: NamingConditionController).
  */
 import { jsonEqual } from '../../api/json.ts'
 import type { JsonValue } from '../../api/json.ts'
 import type { Definition, DefinitionNames } from './definition.ts'
 
 export interface NameConflict {
-  /** The reason of the condition: `PluralConflict`, `KindConflict`, …. */
+  /** The reason of the condition NamesAccepted, such as `PluralConflict` or `KindConflict`. */
   readonly reason: string
   readonly message: string
 }
 
 export interface AcceptedNames {
-  /** The names under which the CRD is served: the requested names, but the previous name instead of each name that another CRD uses. */
+  /** The names under which the CRD is served: the requested names. A name that another CRD uses is replaced by the previous name. */
   readonly names: DefinitionNames
-  /** The conflict to report: the last one found. */
+  /** The conflict that the condition NamesAccepted reports. If there are several, it is the last one. */
   readonly conflict: NameConflict | undefined
 }
 
-/** Compares the requested names with the accepted names of the other CRDs in the group. */
+/** Decides which of the requested names conflict with accepted names of the other CRDs in the same group. */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names
   const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }

@@ -1,4 +1,4 @@
-/** The catalog row of the type CustomResourceDefinition itself. */
+/** The type CustomResourceDefinition as a row of the resource catalog. */
 import type { Clock } from '../../runtime/clock.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { holdsBigint, isObject, jsonEqual, setOwn } from '../../api/json.ts'
@@ -12,7 +12,7 @@ import { validateDefinition } from './validate-definition.ts'
 
 export const definitionsKey = 'apiextensions.k8s.io/customresourcedefinitions'
 
-/** Returns the row; `clock` is for the transition times of conditions that a deletion sets. */
+/** Returns the catalog row of CustomResourceDefinitions. `clock` provides the transition time of the condition Terminating. */
 export function customResourceDefinitions(clock: Clock): ResourceInfo {
   return builtinResource({
     group: 'apiextensions.k8s.io',
@@ -61,15 +61,15 @@ function withDefaults(given: JsonObject): JsonObject {
     conversion: isObject(spec.conversion) ? withPort(spec.conversion) : (spec.conversion ?? { strategy: 'None' }),
   }
   const named = jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
-  // storedVersions defaults to the storage version.
+  // The default of storedVersions is the version with `storage: true`.
   const { storedVersions } = isObject(object.status) ? object.status : {}
   if (Array.isArray(storedVersions) && storedVersions.length > 0) return named
   return { ...named, status: { ...(isObject(object.status) ? object.status : {}), storedVersions: storageVersions(named).slice(0, 1) } }
 }
 
 /**
- * Converts integers beyond 2^53 to floats, except in values of custom resources (`default`, `enum`, `example`): bounds such as `maximum`
- * are floats in Go.
+ * Converts integers beyond 2^53 to floats, because bounds such as `maximum` are floats in Go. `default`, `enum` and `example` contain
+ * values of custom resources, and are not converted.
  */
 function withFloats<Value extends JsonValue>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withFloats) as JsonValue as Value
@@ -84,7 +84,7 @@ function withFloats<Value extends JsonValue>(value: Value): Value {
 
 const exactFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
-/** Applies the default port 443 to the Service of a conversion webhook. */
+/** Sets the port of a conversion webhook's Service to 443 if it is missing. */
 function withPort(conversion: JsonObject): JsonObject {
   return changeObjectField(conversion, 'webhook', (webhook) =>
     changeObjectField(webhook, 'clientConfig', (client) =>
@@ -97,7 +97,10 @@ function storageVersions(object: JsonObject): string[] {
   return (asDefinition(object).spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name)
 }
 
-/** Adds a new storage version to status.storedVersions, because objects stored in the old one must remain readable. */
+/**
+ * Adds a new storage version to status.storedVersions. The old storage version stays in the list, because objects may still be stored in
+ * it.
+ */
 function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
   const status: JsonObject = isObject(old.status) ? old.status : {}
   const stored: readonly string[] = asDefinition(old).status?.storedVersions ?? []
@@ -106,14 +109,16 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
 }
 
 /**
- * Removes the grace period, and resets the generation: kube-apiserver's DELETE of a CRD sets neither
+ * Removes the grace period, and restores the generation: kube-apiserver's DELETE of a CRD does not change them
  * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
  */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
   return typeof metadata.generation === 'number' ? { ...metadata, generation: metadata.generation - 1 } : metadata
 }
 
-/** Marks a CRD for deletion: adds the condition Terminating, and the finalizer that first deletes its custom resources. */
+/**
+ * Marks a CRD as terminating: adds the condition Terminating, and the finalizer that keeps the CRD until its custom resources are deleted.
+ */
 function terminating(object: JsonObject, now: number): JsonObject {
   const definition = asDefinition(object)
   const finalizers = definition.metadata.finalizers ?? []

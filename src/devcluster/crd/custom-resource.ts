@@ -1,4 +1,4 @@
-/** Converts a CustomResourceDefinition to rows of the catalog, one for each served version. */
+/** Converts a CustomResourceDefinition to rows of the resource catalog, one for each served version. */
 import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { compileSchema } from '../../schema/compile.ts'
@@ -13,13 +13,13 @@ import { compileJsonPath } from './json-path.ts'
 import { printerColumns, selectableValue } from './printer-columns.ts'
 import { scaleSubresource, validateScale } from './scale.ts'
 
-/** Returns a row for each served version; an empty list until the CRD is established. */
+/** Returns a catalog row for each served version of a CRD; an empty list until the CRD is established. */
 export function customResources(definition: Definition, converter?: Converter): readonly ResourceInfo[] {
   if (!isConditionTrue(definition, 'Established')) return []
   return definition.spec.versions.filter(({ served }) => served).map((version) => customResource(definition, version, converter))
 }
 
-/** Returns the row of the storage version, even if it is not served. */
+/** Returns the catalog row of a CRD's storage version, even if this version is not served. */
 export function storedResource(definition: Definition, converter?: Converter): ResourceInfo {
   const { versions } = definition.spec
   return customResource(definition, versions.find(({ storage }) => storage) ?? versions[0]!, converter)
@@ -74,7 +74,7 @@ function customResource(definition: Definition, version: DefinitionVersion, conv
   }
 }
 
-/** Returns the storage key of a CRD's custom resources. */
+/** Returns the key under which the custom resources of a CRD are stored. */
 export function storageKeyOf({ spec }: Definition): string {
   return `${spec.group}/${spec.names.plural}`
 }
@@ -95,8 +95,8 @@ function subresourcesOf(
 }
 
 /**
- * Returns the CRD's own deprecation warning, or the default warning, which recommends the newest version that is not deprecated
- * (k8s.io/apiextensions-apiserver/pkg/apiserver: customresource_handler.go).
+ * Returns the deprecation warning that the CRD specifies. By default, the warning recommends the newest of the newer versions that are not
+ * deprecated (k8s.io/apiextensions-apiserver/pkg/apiserver: customresource_handler.go).
  */
 function deprecationWarning({ spec }: Definition, version: DefinitionVersion): string {
   if (version.deprecationWarning !== undefined) return version.deprecationWarning

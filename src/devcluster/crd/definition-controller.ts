@@ -1,6 +1,6 @@
 /**
  * Reconciles the stored CustomResourceDefinitions: accepts their names, establishes them, serves their versions, and deletes the custom
- * resources of terminating CRDs. The controller uses the store directly instead of a client.
+ * resources of terminating CRDs. The controller reads the store directly, without a client.
  */
 import type { Clock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/waiting.ts'
@@ -29,22 +29,22 @@ export interface DefinitionControllerOptions {
   readonly store: ObjectStore
   readonly registry: Registry
   readonly catalog: Catalog
-  /** Calls conversion webhooks. */
+  /** Sends the requests to conversion webhooks. */
   readonly caller: WebhookCaller
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Pause before a failed reconcile is retried. */
+/** Time in milliseconds before a failed reconcile is retried. */
 const retryMs = 500
 
-/** Runs until the signal is aborted; resolves when the last reconcile has ended. */
+/** Runs the controller until the signal is aborted. Resolves when the last reconcile has ended. */
 export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
-  /** Functions to unsubscribe from the custom resources of terminating CRDs, keyed by the CRD's name. */
+  /** Functions that unsubscribe from the custom resources of terminating CRDs, keyed by the name of the CRD. */
   const cleanups = new Map<string, () => void>()
-  /** The last error of each CRD; the same error is logged only once. */
+  /** The error of the last reconcile, keyed by the name of the CRD. The same error is not logged again. */
   const problems = new Map<string, string>()
   let wake = Promise.withResolvers<void>()
   const enqueue = (name: string): void => {
@@ -71,7 +71,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
       served.remove(name)
       cleanups.get(name)?.()
       cleanups.delete(name)
-      // The names of the deleted CRD are free now, and CRDs that conflicted with them can be accepted.
+      // The deletion frees the names of the CRD, so CRDs that conflicted with them can be accepted.
       for (const other of store.snapshot(definitionsKey).keys) enqueue(other)
       return
     }
@@ -91,7 +91,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
           problems.delete(name)
         } catch (error) {
           if (signal.aborted) break
-          // After a conflict, the change by the other writer has already queued the CRD again.
+          // A conflict means that another client has changed the CRD. This change has already queued the CRD again.
           if (error instanceof StatusError && error.status.reason === 'Conflict') continue
           const problem = messageOf(error)
           if (problems.get(name) !== problem)
@@ -114,10 +114,10 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   }
 }
 
-/** The rows of CRDs in the catalog. */
+/** Adds the rows of CRDs to the resource catalog, and removes them from it. */
 class ServedRows {
   readonly #catalog: Catalog
-  /** The catalog rows, and the properties that they depend on, keyed by the CRD's name. */
+  /** The catalog rows of each CRD, keyed by its name. `from` contains the properties of the CRD on which the rows depend. */
   readonly #shown = new Map<string, { readonly from: string; readonly rows: readonly ResourceInfo[] }>()
 
   readonly #converterOf: (definition: Definition) => Converter | undefined
@@ -147,7 +147,7 @@ class ServedRows {
   }
 }
 
-/** True when the custom resources must be deleted before the CRD. */
+/** True for a terminating CRD whose custom resources must be deleted first. */
 function isCleanedUp({ metadata }: Definition): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanupFinalizer) === true
 }
@@ -159,7 +159,7 @@ const deletionInProgress = {
   message: 'CustomResource deletion is in progress',
 } as const
 
-/** Sets the conditions NamesAccepted and Established, and returns the updated CRD. */
+/** Sets the conditions NamesAccepted and Established of a CRD, and returns the updated CRD. */
 async function updateStatus(
   { store, registry, catalog, clock }: DefinitionControllerOptions,
   object: JsonObject,
@@ -178,7 +178,7 @@ async function updateStatus(
       : { type: 'NamesAccepted', status: 'False', ...conflict },
     now,
   )
-  // An established CRD remains established, because its custom resources must remain reachable.
+  // An established CRD stays established even if its names conflict, because clients must still reach its custom resources.
   if (!isConditionTrue(definition, 'Established')) {
     const message = conflict === undefined ? 'the initial names have been accepted' : 'not all names are accepted'
     const [status, reason] = conflict === undefined ? (['True', 'InitialNamesAccepted'] as const) : (['False', 'NotAccepted'] as const)
@@ -199,7 +199,7 @@ async function updateStatus(
   return asDefinition(updated)
 }
 
-/** Deletes the custom resources of a terminating CRD, and removes its finalizer when none remain. */
+/** Deletes the custom resources of a terminating CRD. Removes the finalizer of the CRD when no custom resource remains. */
 async function cleanUp(
   { store, registry, catalog, caller }: DefinitionControllerOptions,
   definition: Definition,

@@ -1,4 +1,4 @@
-/** The type CustomResourceDefinition, and functions for its conditions. */
+/** The type CustomResourceDefinition, and functions that read and change its conditions. */
 import type { Condition } from '../../api/conditions.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -43,7 +43,7 @@ export interface DefinitionVersion {
 
 export type DefinitionCondition = Omit<Condition, 'observedGeneration'>
 
-/** `apiextensions.k8s.io/v1 CustomResourceDefinition`: the fields that this code reads. */
+/** The fields of CustomResourceDefinition in `apiextensions.k8s.io/v1` that this server reads. */
 export interface Definition {
   readonly metadata: ObjectMeta
   readonly spec: {
@@ -61,10 +61,10 @@ export interface Definition {
   }
 }
 
-/** The finalizer that a terminating CRD has until its custom resources are deleted. */
+/** The finalizer of a terminating CRD. It is removed when the CRD's custom resources are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-/** Casts a stored CRD, which was validated when it was written. */
+/** Casts a stored CRD. No check is needed, because the CRD was validated when it was written. */
 export function asDefinition(object: JsonObject): Definition {
   return object as unknown as Definition
 }
@@ -78,8 +78,8 @@ export function isConditionTrue(definition: Definition, type: string): boolean {
 }
 
 /**
- * Returns the conditions with `change` applied. Conditions keep their order (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions:
- * SetCRDCondition).
+ * Returns the conditions with `change` applied. Existing conditions keep their order
+ * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions: SetCRDCondition).
  */
 export function withCondition(
   conditions: readonly DefinitionCondition[] | null | undefined,

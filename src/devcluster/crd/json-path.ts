@@ -1,4 +1,4 @@
-/** Simple JSON paths for printer columns, scale subresources and selectable fields of a CRD. */
+/** Evaluates the simple JSON paths of a CRD, in its printer columns, scale subresources and selectable fields. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
 
@@ -10,12 +10,13 @@ type Step =
 
 type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 
-/** Returns all matching values; an empty list when a field is missing. */
+/** Returns the values at the path in an object; an empty list when a field is missing. */
 export type JsonPath = (object: JsonObject) => readonly JsonValue[]
 
 /**
- * Compiles `.spec.size`, `.spec.containers[0].image`, `.spec.hosts[*]`, `.metadata.annotations.example\.com/a` and
- * `.status.conditions[?(@.type=="Ready")].status`. `['a.b']` means `.a.b`: a dot must be escaped even in quotes.
+ * Compiles a JSON path. It consists of fields (`.spec.size`), indices (`.spec.containers[0].image`), wildcards (`.spec.hosts[*]`), escaped
+ * dots (`.metadata.annotations.example\.com/a`) and filters (`.status.conditions[?(@.type=="Ready")].status`). Even in quotes, a dot
+ * separates fields unless it is escaped: `['a.b']` means `.a.b`.
  *
  * @throws {SyntaxError} for any other syntax.
  */
@@ -24,7 +25,7 @@ export function compileJsonPath(text: string): JsonPath {
   return (object) => walk([object], steps)
 }
 
-/** Returns the field names of a path without indices and filters, e.g. `.spec.replicas`; undefined for other paths. */
+/** Returns the field names of a path that consists only of fields, such as `.spec.replicas`; undefined for any other path. */
 export function plainFields(text: string): readonly string[] | undefined {
   let steps: readonly Step[]
   try {
@@ -37,7 +38,10 @@ export function plainFields(text: string): readonly string[] | undefined {
 }
 
 const fieldStep = /\.((?:\\.|[^\s.[\]\\'"])+)/y
-/** A step in brackets. Commas are excluded, because they would make the step a union (k8s.io/client-go/util/jsonpath: parseArray). */
+/**
+ * Matches a quoted field name in brackets. Commas are not allowed in it, because client-go parses a list of names as a union
+ * (k8s.io/client-go/util/jsonpath: parseArray).
+ */
 const quotedStep = /\['([^',]*)'\]/y
 const indexStep = /\[(-?\d+)\]/y
 const allStep = /\[\*\]|\.\*/y

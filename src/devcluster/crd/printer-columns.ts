@@ -1,4 +1,4 @@
-/** The columns of a custom resource's table, from `additionalPrinterColumns`. */
+/** The table columns of custom resources, from the `additionalPrinterColumns` of their CRD. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 import { genericColumns, humanAge, nameColumn } from '../resources/columns.ts'
@@ -7,7 +7,7 @@ import type { DefinitionColumn } from './definition.ts'
 import type { JsonPath } from './json-path.ts'
 import { compileJsonPath } from './json-path.ts'
 
-/** Returns `Name` and the CRD's columns, or `Name` and `Age` when the CRD has no columns. */
+/** Returns the column `Name` and the columns of the CRD. Without columns in the CRD, returns the columns `Name` and `Age`. */
 export function printerColumns(columns: readonly DefinitionColumn[] | undefined): readonly Column[] {
   if (columns === undefined || columns.length === 0) return genericColumns
   return [nameColumn, ...columns.map(columnOf)]
@@ -26,7 +26,7 @@ function columnOf({ name, type, jsonPath, format, description, priority }: Defin
   }
 }
 
-/** CRDs with an invalid path are accepted; the column is then empty. */
+/** Compiles a JSON path. A CRD with an invalid path is accepted; the cells of its column are then empty. */
 function pathOrNothing(text: string): JsonPath {
   try {
     return compileJsonPath(text)
@@ -36,7 +36,7 @@ function pathOrNothing(text: string): JsonPath {
 }
 
 /**
- * Converts a value to a cell; null when it does not match the column's type
+ * Converts a value to a cell of the column's type. A value of another type becomes null
  * (k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor: cellForJSONValue).
  */
 function cellOf(value: JsonValue | undefined, type: Column['type'], now: number): JsonValue {
@@ -55,7 +55,7 @@ function cellOf(value: JsonValue | undefined, type: Column['type'], now: number)
   }
 }
 
-/** Returns the value of a selectable field for comparison with field selectors. */
+/** Returns the value of a selectable field as a string, with which field selectors compare it. */
 export function selectableValue(path: JsonPath, object: JsonObject): string {
   const value = path(object)[0]
   return value === undefined || value === null || typeof value === 'object' ? '' : String(value)

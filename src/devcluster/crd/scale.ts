@@ -1,4 +1,4 @@
-/** The scale subresource of custom resources: an `autoscaling/v1 Scale` over paths of the object. */
+/** The scale subresource of custom resources. Its `autoscaling/v1 Scale` consists of the fields at the paths that the CRD specifies. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { FieldError } from '../../api/field-error.ts'
@@ -27,7 +27,7 @@ export function scaleSubresource(
     replicasPath: (apiVersion) => replicasPathIn(spec, apiVersion),
     read(object, { writing = false } = {}) {
       const replicas = valueAt(object, specFields)
-      // Missing replicas are an error only for a read: a write may set them for the first time.
+      // A missing replicas field is an error only when the Scale is read. A write may set the field for the first time.
       if (typeof replicas !== 'number' && !writing) throw missingReplicas(specReplicasPath)
       const selector = selectorFields === undefined ? undefined : valueAt(object, selectorFields)
       const observed = valueAt(object, statusFields)
@@ -35,7 +35,7 @@ export function scaleSubresource(
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
         metadata: scaleMetadata(object),
-        // Go omits 0 in the spec, but not in the status.
+        // Go's encoder omits `spec.replicas` if it is 0, but not `status.replicas`.
         spec: typeof replicas === 'number' && replicas !== 0 ? { replicas } : {},
         status: { replicas: typeof observed === 'number' ? observed : 0, ...(typeof selector === 'string' ? { selector } : {}) },
       }
@@ -54,7 +54,7 @@ function replicasPathIn({ group, versions }: Definition['spec'], apiVersion: str
   return scale === undefined ? null : (plainFields(scale.specReplicasPath) ?? null)
 }
 
-/** Validates the fields that the scale subresource uses, in each write of the object or its status. */
+/** Validates the fields that the scale subresource uses. It runs for each write of the object or its status. */
 export function validateScale(scale: DefinitionScale, object: JsonObject, subresource: string): FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
   const number = (path: string): FieldError[] => {
@@ -75,7 +75,7 @@ function replicasErrors(path: string, replicas: JsonValue): FieldError[] {
   return replicas > maxReplicas ? [invalid(path, replicas, `should be less than or equal to ${maxReplicas}`)] : []
 }
 
-/** Returns the value at a path, or Go's message when the value has the wrong type. */
+/** Returns the value at a path in `value`. If it has the wrong type, returns Go's message in `problem`. */
 function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { value?: JsonValue; problem?: string } {
   let value: JsonValue | undefined = object
   for (const field of plainFields(path) ?? []) {
@@ -92,7 +92,7 @@ function accessorProblem(path: string, value: JsonValue, expected: string): stri
   return `${path} accessor error: ${goText(value)} is of the type ${goTypeName(value)}, expected ${expected}`
 }
 
-/** Returns the error for missing replicas, which is a 500. */
+/** Returns the 500 error for a missing replicas field. */
 function missingReplicas(path: string): StatusError {
   return internalError(`the spec replicas field ${JSON.stringify(path)} does not exist`)
 }
@@ -109,7 +109,7 @@ function valueAt(object: JsonObject, fields: readonly string[]): JsonValue | und
 }
 
 /**
- * Sets the value at a path. Fails when a field on the path is not an object, even if the field is null
+ * Sets the value at a path. Throws when a field on the path exists and is not an object; null is not an object, either
  * (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured: SetNestedField).
  */
 function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue, at = ''): JsonObject {

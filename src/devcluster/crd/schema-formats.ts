@@ -1,16 +1,19 @@
-/** Unknown formats in the schemas of a CustomResourceDefinition. */
+/** Finds unknown formats in the schemas of a CustomResourceDefinition. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { formatOf } from '../../formats/formats.ts'
 
-/** True when kube-apiserver validates the format for the type (k8s.io/apiextensions-apiserver/pkg/apiserver/validation: formats.go). */
+/**
+ * True when kube-apiserver validates the format for values of the type (k8s.io/apiextensions-apiserver/pkg/apiserver/validation:
+ * formats.go).
+ */
 function isFormatOf(type: JsonValue | undefined, format: string): boolean {
   if (type === 'integer') return format === 'int32' || format === 'int64'
   if (type === 'number') return format === 'float' || format === 'double'
   return (type === undefined || type === '' || type === 'string') && formatOf(format) !== undefined
 }
 
-/** Returns the unknown formats in a CRD's schemas. Unknown formats are accepted with a warning, and ignored by validation. */
+/** Returns the unknown formats in the schemas of a CRD. They cause a warning, and objects are not validated against them. */
 export function unknownFormats(definition: JsonObject): readonly string[] {
   const found = new Set<string>()
   const visit = (value: JsonValue | undefined): void => {

@@ -1,4 +1,4 @@
-/** The request context for writes of the API server itself. */
+/** The request context for writes that the embedded API server itself makes. */
 import type { RequestContext } from '../apimachinery/request-context.ts'
 
 export function systemContext(signal: AbortSignal): RequestContext {

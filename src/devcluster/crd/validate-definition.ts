@@ -1,4 +1,4 @@
-/** Validation of CustomResourceDefinitions (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation). */
+/** Validates CustomResourceDefinitions (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation). */
 import type { FieldError } from '../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -18,7 +18,7 @@ const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** Returns all errors of a new CRD, or of a CRD that replaces `old`. */
+/** Returns all field errors of a CRD. `old` is the CRD before an update; undefined for a new CRD. */
 export function validateDefinition(definition: Definition, old?: Definition): FieldError[] {
   const { spec } = definition
   const errors = [
@@ -77,7 +77,7 @@ function validateGroup({ metadata, spec }: Definition): FieldError[] {
       ]
 }
 
-/** Returns true when the annotation has a valid value: a URL with a host, or a string that begins with `unapproved`. */
+/** Returns true when the approval annotation has a valid value: a URL with a host, or a string that begins with `unapproved`. */
 function isApproval(text: string): boolean {
   return text.startsWith('unapproved') || (formatOf('uri')!.test(text) && /^[a-z][a-z0-9+.-]*:\/\/[^/?]*[^/?@](?=[/?]|$)/i.test(text))
 }
@@ -107,8 +107,8 @@ function labelled(path: string, name: string, mixedCase?: string): FieldError[] 
 }
 
 /**
- * Fields of a version that move to the top of `spec` in kube-apiserver's internal type when they are equal in all versions. Errors then
- * have the path of the internal field.
+ * Fields of a version that kube-apiserver moves to the top level of `spec`, in its internal type, when they are equal in all versions.
+ * Errors then contain the path of the internal field.
  */
 const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
 
@@ -136,7 +136,7 @@ function validateVersions(given: readonly DefinitionVersion[] | null | undefined
   return errors
 }
 
-/** Returns the internal form of a version, which kube-apiserver quotes in errors. */
+/** Returns a version in the form of kube-apiserver's internal type, which error messages quote. */
 function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject {
   const own = (part: (typeof shareable)[number]): JsonValue => (shared.has(part) ? null : ((version[part] ?? null) as JsonValue))
   return {
@@ -154,7 +154,10 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
-  /** The path for errors of a field. Errors of a field that is equal in all versions are reported once. */
+  /**
+   * Returns the path for errors of a field. If the field is equal in all versions, only the first version reports its errors; the path is
+   * undefined for the others.
+   */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`
   return [
@@ -171,7 +174,7 @@ function validateVersionName(name: string, index: number): FieldError[] {
   const problems = dns1035Label(name)
   if (problems.length === 0) return []
   const error = invalid(`spec.versions[${index}].name`, name, problems.join(','))
-  // kube-apiserver copies the name of the first version to the deprecated field `spec.version`, and reports it there, too.
+  // kube-apiserver copies the name of the first version to the deprecated field `spec.version`, and reports the error for that field, too.
   return index === 0 && name !== '' ? [{ ...error, path: 'spec.version' }, error] : [error]
 }
 
@@ -184,7 +187,7 @@ function validateSchema({ schema }: DefinitionVersion, path: string, shared: boo
 }
 
 /**
- * Keywords that the root of the schema may have when the version has a status subresource
+ * Keywords that are allowed at the root of the schema if the version has a status subresource. The values are their names in Go
  * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation).
  */
 const atRoot = {
@@ -217,7 +220,7 @@ function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersi
   const wrong = (detail: string): FieldError => invalid(path, deprecationWarning, detail)
   if (deprecated !== true) return [wrong('can only be set for deprecated versions')]
   const errors: FieldError[] = []
-  // kube-apiserver counts bytes here, although its message names characters.
+  // kube-apiserver counts bytes, although its message says characters.
   if (Buffer.byteLength(deprecationWarning) > maxDeprecationWarning)
     errors.push(wrong(`must be <= ${maxDeprecationWarning} characters long`))
   if (deprecationWarning === '') errors.push(wrong('must not be an empty string'))
@@ -266,15 +269,15 @@ function validateColumn({ name, type, format, jsonPath }: DefinitionColumn, path
   ]
 }
 
-/** Checks only the beginning of a JSON path, as kube-apiserver does. */
+/** Checks only that a JSON path begins with a dot, as kube-apiserver does. */
 function simplePath(path: string, value: string | undefined): FieldError[] {
   if (!value) return [required(path)]
   return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')]
 }
 
 /**
- * Maximum number of selectable fields (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: MaxSelectableFields); each field
- * is evaluated for each object and event.
+ * Maximum number of selectable fields of a version (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: MaxSelectableFields).
+ * The limit exists because each field is evaluated for each object and each event.
  */
 const maxSelectableFields = 8
 
@@ -332,7 +335,7 @@ function enumerated(path: string, value: string | undefined, values: readonly st
   return values.includes(value) ? [] : [notSupported(path, value, values)]
 }
 
-/** Returns errors for changed immutable fields; scope and kind are immutable once the CRD is established. */
+/** Returns the errors for changes of immutable fields. Scope and kind are immutable once the CRD is established. */
 function validateChange({ spec }: Definition, old: Definition): FieldError[] {
   const established = isConditionTrue(old, 'Established')
   const immutable = (path: string, value: string, before: string): FieldError[] =>
@@ -361,7 +364,7 @@ function validateStoredVersions({ spec, status }: Definition): FieldError[] {
           ),
         ],
   )
-  // If several versions have `storage: true`, the last one counts.
+  // If several versions have `storage: true`, kube-apiserver uses the last one.
   const current = (spec.versions ?? []).findLast(({ storage }) => storage)?.name
   if (current !== undefined && !stored.includes(current)) errors.push(invalid(path, stored, `must have the storage version ${current}`))
   return errors
