@@ -1,4 +1,4 @@
-/** Errors for rules, and for defaults that violate rules, in a CustomResourceDefinition, recorded from kube-apiserver 1.36. */
+/** Errors for a CustomResourceDefinition with invalid rules, or with defaults that violate rules, recorded from kube-apiserver 1.36. */
 import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'
