@@ -54,7 +54,7 @@ export interface MyPodWorld {
   whenCollected(): Promise<void>
   /**
    * Resolves with the writes that the operator has requested since `time`, each as `VERB PATH`. Dry runs are included, as `VERB
-   * PATH?dryRun=All`.
+   * PATH?dryRun=All`; access reviews are not.
    */
   writesSince(time: number): Promise<string[]>
   /** Resolves with the requests of the operator that were rejected with 401 or 403. */
