@@ -147,7 +147,7 @@ export default tseslint.config(
     },
   },
   {
-    // The parent test waits for the promise that tap's `t.test` returns.
+    // The parent test waits for the promise that tap's `t.test` returns, so tests need not await it.
     files: ['test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
@@ -166,7 +166,7 @@ export default tseslint.config(
     rules: { 'proreus/assertions': 'error' },
   },
   {
-    // The test runners wait for the promises that `test`, `before` and `after` return.
+    // The test runners wait for the promises that `test`, `before` and `after` return, so tests need not await them.
     files: ['docs/examples/**/*.test.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [

@@ -92,7 +92,7 @@ const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'apimachinery.pkg.apis.meta.v1': ['LabelSelector'],
 }
 
-/** The OpenAPI documents that contain these types. */
+/** The OpenAPI documents that contain the types in `homes`. */
 const documents = [
   'api/v1',
   'apis/apps/v1',
@@ -141,7 +141,7 @@ const orders: Readonly<Record<string, string>> = {
   'Toleration.effect': '=NoSchedule|PreferNoSchedule|NoExecute',
 }
 
-/** The keywords of OpenAPI schemas that occur in these documents. */
+/** The keywords of OpenAPI schemas that occur in the API server's documents. */
 interface Schema {
   readonly $ref?: string
   readonly allOf?: readonly Schema[]

@@ -56,7 +56,7 @@ const child = spawn(
   { cwd: root, env: { ...process.env, ...compileCache }, stdio: ['inherit', 'pipe', 'inherit'] },
 )
 
-// The output is one line for each file; a file that fails prints its whole output.
+// The output has one line for each test file. The whole output of a test file is printed only if the file fails.
 let summary = ''
 let block: string[] = []
 for await (const line of createInterface({ input: child.stdout })) {

@@ -46,7 +46,7 @@ export interface Comparison {
   load(program: RunningProgram, options: LoadOptions): Load
 }
 
-/** Starts the servers, calls `compare`, and stops the servers after it. */
+/** Starts the servers, calls `compare`, and then stops the servers. */
 export async function compared(programs: readonly Program[], compare: (comparison: Comparison) => void | Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'proreus-bench-'))
   const started: RunningProgram[] = []

@@ -77,7 +77,7 @@ export interface RunningProgram {
 export async function startProgram(program: Program, cert: string, key: string): Promise<RunningProgram> {
   const port = await freePort()
   const [command, ...args] = pinned('server', [...program.command(), String(port), cert, key])
-  // GOMAXPROCS=1 makes the Go scheduler use one core as well.
+  // The process may use only one CPU core. GOMAXPROCS tells the Go scheduler not to use more threads than that.
   const child = spawn(command!, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } })
   await untilListening(child, program.name, port)
   return {

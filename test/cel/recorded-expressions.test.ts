@@ -24,7 +24,7 @@ import { object as largeObject, schema as largeSchema } from './recorded/large.t
 import { object as thing, schemaWith } from './recorded/object.ts'
 import { authorizer, object as requested, request, requestResource } from './recorded/request.ts'
 
-// The recorded values do not depend on the time zone of the machine, and neither may the results: this time zone is unusual.
+// With an unusual time zone, the test fails if a result depends on the time zone of the machine.
 process.env.TZ = 'Asia/Kolkata'
 
 type Row = readonly [expression: string, ...rest: readonly (string | number)[]]

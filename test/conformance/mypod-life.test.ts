@@ -51,7 +51,7 @@ t.test('the life of MyPods', async (t) => {
         ({ reason, type }) => reason === 'PodCreateFailed' && type === 'Warning',
       ),
     )
-    // When this Pod runs, immediate retries for the other MyPod would be visible.
+    // If the operator retried immediately after the API server denied the other Pod, the retries would be visible when this Pod runs.
     await running('elsewhere')
     t.ok(operator.isAlive())
     t.test('the requests', needsRequests, async (t) => {

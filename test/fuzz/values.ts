@@ -1,4 +1,4 @@
-/** Generators of values that often match a schema, and of values for no schema. */
+/** Generators of values that often match a schema, and of arbitrary values. */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { setOwn } from '../../src/api/json.ts'

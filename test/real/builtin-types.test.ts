@@ -39,7 +39,7 @@ interface Errors {
   readonly unknown: readonly string[]
   readonly refused: boolean
   readonly theirs: readonly string[]
-  /** The messages of both about values that an enum does not contain. */
+  /** The messages of Proreus and of the API server about values that an enum does not contain. */
   readonly texts: readonly [ours: readonly string[], theirs: readonly string[]]
   /** The message of the API server. For a spec that it cannot decode, this is its only result. */
   readonly message: string
@@ -80,7 +80,7 @@ function isNotSupported({ reason }: Pick<StatusCause, 'reason'>): boolean {
   return reason === 'FieldValueNotSupported'
 }
 
-/** Returns how the errors of both differ; undefined when they match. */
+/** Returns how the errors of Proreus and of the API server differ; undefined when they match. */
 function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   const { ours, unknown, refused, theirs, message, warnings } = errors
   const [ourTexts, theirTexts] = errors.texts

@@ -1,4 +1,4 @@
-/** A client whose lists and watches a test scripts. */
+/** A client with scripted responses to list and watch requests. */
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '../../../src/client/client.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'

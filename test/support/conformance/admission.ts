@@ -176,8 +176,8 @@ export const configMaps: readonly JsonObject[] = [
 ]
 
 /**
- * Returns a response with an AdmissionReview. `envelope` overrides fields of the review, and `response` fields of its response; null omits
- * the response.
+ * Returns a function that responds with an AdmissionReview. `envelope` overrides fields of the review, and `response` fields of its
+ * response; null omits the response.
  */
 export function review(response: JsonObject | null, envelope: JsonObject = {}): Answer {
   return ({ request }, exchange) => {

@@ -1,4 +1,4 @@
-/** An HTTP server of the embedded API server with a few types and a registry that the test scripts, and a client for it. */
+/** An HTTP server of the embedded API server with a few types and a scripted registry, and a client for it. */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
 import { systemClock } from '../../../src/runtime/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * A webhook server in a child process that tests attack. Its heap is as large as that of V8 in a container with the memory limit of
- * `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a conversion.
+ * A webhook server in a child process, which is attacked by tests. Its heap is as large as that of V8 in a container with the memory limit
+ * of `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a conversion.
  * Its probes are those of `run`.
  */
 import { spawn } from 'node:child_process'

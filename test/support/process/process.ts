@@ -23,8 +23,8 @@ export interface Finished {
 }
 
 /**
- * The path of kubectl, whose release must be the one that the tests are written for, because its output depends on it. The path comes from
- * an environment variable or from the cache that `npm test` fills; undefined when kubectl is in neither.
+ * The path of kubectl. Its release is the one for which the tests are written, because the output differs between releases. The path comes
+ * from an environment variable or from the cache that `npm test` fills; undefined when kubectl is in neither.
  */
 export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 

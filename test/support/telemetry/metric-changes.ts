@@ -1,7 +1,7 @@
 /** Determines how an action changes metrics. */
 import type { Metrics } from '../../../src/telemetry/metrics.ts'
 
-/** Returns the series whose values change while `act` runs, as lines of a scrape. Buckets of histograms are omitted. */
+/** Returns the series that are new, or whose values have changed, after `act`, as lines of a scrape. Buckets of histograms are omitted. */
 export async function changes(metrics: Metrics, act: () => unknown): Promise<string[]> {
   const before = new Set(await series(metrics))
   act()

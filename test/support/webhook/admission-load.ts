@@ -11,7 +11,7 @@ export interface LoadOptions {
   /** Returns the body of a request whose review has this uid. */
   readonly body: (uid: string) => string
   readonly perSecond: number
-  /** The number of requests that are sent at once at the start. Each of them opens a connection. */
+  /** The number of requests that are sent simultaneously at the start. Each of them opens a connection. */
   readonly burst: number
   /** The maximum number of requests; no more are sent after it. */
   readonly most: number
