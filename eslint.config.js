@@ -4,8 +4,9 @@ import tseslint from 'typescript-eslint'
 import { assertions } from './scripts/lint/assertions.ts'
 
 /**
- * The arrows of the architecture: which folders under src/ a folder may import from.
- * Arrows point down this list only; `devcluster` and `testing` stand beside it, and nothing in production imports them.
+ * The folders under src/ from which each folder under src/ may import (CONTRIBUTING.md, "The arrows"). A folder imports only from folders
+ * that are listed before it, except that `testing` imports `devcluster`. Only `testing` and `cli` import `devcluster`, and no folder
+ * imports `testing`.
  */
 const arrows = {
   api: [],
@@ -23,7 +24,7 @@ const arrows = {
   controller: ['api', 'runtime', 'client', 'cache', 'telemetry'],
   manager: ['api', 'runtime', 'schema', 'conversion', 'client', 'cache', 'certs', 'webhook', 'controller', 'telemetry'],
   manifests: ['api', 'runtime', 'schema', 'conversion', 'client', 'webhook', 'manager'],
-  // As a user would: from 'proreus' alone.
+  // Operators import only from the package `proreus`, as users do.
   operators: [],
   testing: [
     'api',
@@ -59,7 +60,7 @@ const arrows = {
   ],
 }
 
-/** The layers of the embedded API server, from the bottom: a folder may import from those before it. */
+/** The layers of the embedded API server, the lowest first: a folder may import only from the folders that are listed before it. */
 const layers = [
   'apimachinery',
   'protobuf',
@@ -79,13 +80,16 @@ const layers = [
   'http',
 ]
 
-/** The layers of the CEL engine, from the bottom: the files directly in src/cel evaluate rules and match conditions. */
+/** The layers of the CEL engine, the lowest first. The files directly in src/cel use the layers to evaluate rules and match conditions. */
 const celLayers = ['types', 'syntax', 'library', 'plan', 'check']
 
-/** The layers of the webhook server, from the bottom. The files directly in src/webhook put them together. */
+/** The layers of the webhook server, the lowest first. The files directly in src/webhook combine the layers. */
 const webhookLayers = ['definition', 'review', 'body', 'http', 'evaluation', 'handlers']
 
-/** Refuses imports from folders that are not below this one; `allowed` is for the message. */
+/**
+ * Returns a rule that rejects imports in the files of `src/FOLDER` if their path matches one of `patterns`. `allowed` are the permitted
+ * folders, which the error message lists.
+ */
 function arrowRule(folder, allowed, patterns) {
   const below = allowed.join(', ') || (folder === 'operators' ? "'proreus'" : 'no other folder')
   const message = `src/${folder} may import from ${below} only (see CONTRIBUTING.md, "The arrows").`
@@ -101,8 +105,8 @@ function refusedBy(folder) {
 }
 
 /**
- * A folder may import from those before it, and from no file directly in `folder`, where the layers are put together; but `limits.ts` has
- * constants alone.
+ * Returns the import rules for the layers of `src/FOLDER`: a layer may import only from layers before it. It may not import from files
+ * directly in `folder`, because these combine the layers. `limits.ts` is an exception, because it only contains constants.
  */
 function layerRules(folder, names) {
   const files = readdirSync(join(import.meta.dirname, 'src', folder)).filter((name) => name.endsWith('.ts') && name !== 'limits.ts')
@@ -133,7 +137,7 @@ export default tseslint.config(
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
-      // Those that are for the compiler alone.
+      // Namespaces that only declare types are allowed.
       '@typescript-eslint/no-namespace': ['error', { allowDeclarations: true }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -143,7 +147,7 @@ export default tseslint.config(
     },
   },
   {
-    // tap's `t.test` returns a promise that the parent test already waits for.
+    // The parent test waits for the promise that tap's `t.test` returns, so tests need not await it.
     files: ['test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
@@ -162,7 +166,7 @@ export default tseslint.config(
     rules: { 'proreus/assertions': 'error' },
   },
   {
-    // What runners give for a test need not be waited for.
+    // The test runners wait for the promises that `test`, `before` and `after` return, so tests need not await them.
     files: ['docs/examples/**/*.test.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [

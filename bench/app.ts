@@ -1,4 +1,7 @@
-/** The kind that every compared program serves: defaults at several depths, patterns, enums, bounds, a list map. */
+/**
+ * The kind `App`, which every compared server serves. Its schema has defaults at several depths, patterns, enums, bounds and a list with
+ * `listType: map`.
+ */
 import { Conditions, defineKind, Type } from '../src/index.ts'
 
 const variable = Type.Object({

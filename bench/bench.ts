@@ -1,4 +1,4 @@
-/** Runs a benchmark: `npm run bench -- webhook`. */
+/** Runs the named benchmark, for example `npm run bench -- webhook`. */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * Measures conversions: ConversionReviews of 1, 100 and 500 objects, compared with a server that only parses and serializes them. The
- * server has one core and the load another one; connections use TLS and are kept alive; rounds alternate between the programs; the results
- * are medians.
+ * Measures the CPU time of conversion webhooks for ConversionReviews with 1, 100 and 500 objects. Proreus is compared with a server that
+ * only parses and serializes the objects. The servers run on one CPU core and the load generator on another one; connections use TLS and
+ * are kept alive. Each round measures both servers, and the results are medians over the rounds.
  *
  * `npm run bench -- conversion [--rounds 3] [--seconds 3]`
  */
@@ -16,10 +16,10 @@ const batches = [1, 100, 500]
 
 await compared([conversions, conversionCeiling], ({ programs, file, load }) => {
   const bodies = batches.map((count) => file(`${count}.json`, JSON.stringify(reviewOf(count))))
-  /** CPU seconds of the server for 1000 objects, for each program and batch. */
+  /** CPU seconds that a server needs to convert 1000 objects, keyed by server and number of objects per review. */
   const samples = new Map<string, number[]>()
   for (let round = 0; round <= Number(values.rounds); round += 1) {
-    // The first round is a warm-up, whose results are discarded.
+    // Round 0 is a warm-up, and its results are discarded.
     if (round === 1) samples.clear()
     for (const [index, count] of batches.entries()) {
       for (const program of programs) {

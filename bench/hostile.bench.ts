@@ -1,8 +1,10 @@
 /**
- * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, small reviews are
- * sent at a fixed rate and the readiness probe is requested; their latencies and the memory of the server are measured. The server is a
- * separate process with the heap size that follows from the memory limit in `config/` (`--max-old-space-size`); its peak resident memory
- * shows whether a cgroup would have killed it.
+ * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, small
+ * AdmissionReviews are sent at a fixed rate and the readiness probe is requested; their latencies and the memory of the server are
+ * measured.
+ *
+ * The server is a separate process with the heap size (`--max-old-space-size`) that follows from the memory limit in `config/`. Its peak
+ * resident memory shows whether the kernel would have killed it in a cgroup with that limit.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */
@@ -19,9 +21,9 @@ import { attacks, send, sendSmall } from '../test/support/hostile/attacks.ts'
 import { hostileReviews } from '../test/support/hostile/reviews.ts'
 import { table } from './table.ts'
 
-/** The task of a thread that generates load. */
+/** The task of one thread, which either attacks the server or sends small reviews at a fixed rate. */
 interface Task extends Target {
-  /** Index of an attack in `rows`; undefined for the thread that sends small reviews at a fixed rate. */
+  /** The index of the attack in `rows`; undefined for the thread that sends small reviews. */
   readonly row: number | undefined
   readonly rate: number
   readonly seconds: number
@@ -29,13 +31,13 @@ interface Task extends Target {
 
 interface Result {
   readonly times: readonly number[]
-  /** A description of the responses that the attack received. */
+  /** A summary of the responses that the thread received. */
   readonly outcome: string
 }
 
 const path = '/mutate-hostile-example-com-v1-target?timeout=10s'
 
-/** The attacks: those of `attacks`, and each hostile review sent again and again on one connection. */
+/** The rows of the result: no attack at all, the attacks in `attacks`, and each hostile review, sent repeatedly on one connection. */
 const rows: readonly { readonly name: string; readonly run: (target: Target, signal: AbortSignal) => Promise<string> }[] = [
   { name: 'nothing else', run: () => Promise.resolve('') },
   ...attacks,
@@ -54,7 +56,8 @@ const rows: readonly { readonly name: string; readonly run: (target: Target, sig
 ]
 
 async function attack({ row, seconds, ...target }: Task): Promise<Result> {
-  // In reality the attacker is another machine: its thread must not take CPU time from the server or the measurement.
+  // A real attacker runs on another machine. The thread that attacks must therefore not take CPU time from the server or from the
+  // measurement.
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
   return { times: [], outcome: await rows[row!]!.run(target, AbortSignal.timeout(seconds * 1000)) }
 }
@@ -68,7 +71,7 @@ async function sendOthers({ rate, seconds, ...target }: Task): Promise<Result> {
   for (let due = performance.now(); due < end; due += 1000 / rate) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     const answered = (outcome: string): void => {
-      // The latency is measured from the time at which the request was due: when a blocked server delays later requests, that counts, too.
+      // The latency starts when the request was due, not when it was sent: the delay of requests behind a blocked server counts as well.
       times.push(performance.now() - due)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }
@@ -92,8 +95,8 @@ function quantile(times: readonly number[], share: number): string {
 }
 
 /**
- * Requests the readiness probe until the signal aborts or the server ends; returns the first response that is not 200, otherwise the
- * slowest one.
+ * Requests the readiness probe every 250 ms, until the signal aborts or the server ends. Returns the status and latency of the first
+ * response that is not 200, otherwise of the slowest response.
  */
 async function probing(server: AttackedServer, signal: AbortSignal): Promise<string> {
   let worst = { status: 200 as number | string, ms: 0 }

@@ -1,9 +1,9 @@
-/** The AdmissionReviews for the compared programs: Apps of about 1 KiB, 7 KiB, 98 KiB and 1 MiB, valid and invalid. */
+/** AdmissionReviews for the compared servers: valid and invalid Apps of about 1 KiB, 7 KiB, 98 KiB and 1 MiB. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../src/index.ts'
 
-/** Number of containers, and of variables in each. */
+/** For each size, the number of containers in the App and the number of environment variables in each container. */
 const shapes = { '1k': [1, 0], '8k': [8, 12], '100k': [60, 26], '1m': [200, 86] } as const
 export type Size = keyof typeof shapes
 export const sizes = Object.keys(shapes) as Size[]
@@ -14,7 +14,7 @@ export interface Payload {
   readonly object: JsonObject
 }
 
-/** Writes the review of this size to a file; the object has one invalid container unless `valid` is true. */
+/** Writes an AdmissionReview for an App of this size to a file. The App has one invalid container unless `valid` is true. */
 export function writePayload(directory: string, size: Size, valid = true): Payload {
   const [containers, variables] = shapes[size]
   const object = appOf(containers, variables, valid)

@@ -1,5 +1,5 @@
 /**
- * The duration of `proreus validate` for a folder of manifests, one in ten of them invalid.
+ * Measures the duration of `proreus validate` for a folder of manifests, one in ten of which is invalid.
  *
  * `npm run bench -- validate [--manifests 1000] [--rounds 5]`
  */

@@ -1,7 +1,7 @@
 /**
- * Measures the admission webhooks of Proreus, compared with controller-runtime, kube-rs and a bare fastify in the same run. The server has
- * one core and the load another one; connections use TLS and are kept alive; rounds alternate between the programs; the results are
- * medians.
+ * Measures the admission webhooks of Proreus, controller-runtime, kube-rs and a bare fastify server in the same run. The servers run on one
+ * CPU core and the load generator on another one; connections use TLS and are kept alive. Each round measures all servers, and the results
+ * are medians over the rounds.
  *
  * `npm run bench -- webhook [--rounds 3] [--seconds 4] [--only proreus,kube-rs] [--sizes 1k,8k]`
  */
@@ -29,13 +29,13 @@ const chosen = programs.filter(
   ({ name }) => values.only === undefined || values.only.split(',').some((one) => name.toLowerCase().includes(one.toLowerCase())),
 )
 
-/** The results of one round for one cell of the table. */
+/** The measurements of one round for one cell of the result table. */
 interface Sample {
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
   readonly p999: number
-  /** CPU seconds of the server for 1000 requests. */
+  /** CPU seconds that the server needs for 1000 requests. */
   readonly cpu: number
 }
 
@@ -71,7 +71,7 @@ await compared(chosen, async ({ directory, ca, programs: started, load }) => {
   }
 
   for (let round = 0; round <= rounds; round += 1) {
-    // The first round is a warm-up, whose results are discarded.
+    // Round 0 is a warm-up, and its results are discarded.
     if (round === 1) cells.clear()
     process.stderr.write(round === 0 ? 'warming up\n' : `round ${round} of ${rounds}\n`)
     for (const { size, valid, invalid } of payloads) {

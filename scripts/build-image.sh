@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the image proreus:<version> and runs `proreus --version` in it. That version goes to stdout, everything else to stderr.
-# It uses docker or podman if installed; otherwise, as root on a Debian-like system, buildah and a base image that debootstrap makes.
-# When an image of the same sources exists, it is not built again.
+# Builds the container image proreus:<version> and runs `proreus --version` in it. The output of that command goes to stdout, and everything
+# else to stderr. The image is built with docker or podman if one of them works; otherwise, as root on a Debian-like system, with buildah
+# and a base image that debootstrap creates. An image that was built from the same sources is not built again.
 #
 #   BASE      replaces the base images (see the Dockerfile)
 #   IMAGE     name of the image instead of proreus:<version>
@@ -29,12 +29,12 @@ finish() {
 }
 trap finish EXIT
 
-# Runs buildah with images and containers in a folder of this project; it needs no kernel feature beyond chroot.
+# Runs buildah. Its images and containers are in the cache folder of Proreus, and the vfs driver needs no overlay file system.
 buildah_() {
   buildah --root "$cache/containers" --runroot "$cache/containers/run" --storage-driver vfs "$@"
 }
 
-# Checks whether a builder works. The Dockerfile mounts secrets, which docker supports only with buildx.
+# Succeeds when the container engine $1 works. docker must have buildx, because the Dockerfile mounts secrets.
 works() {
   "$1" info && { [ "$1" != docker ] || docker buildx version; }
 }
@@ -68,13 +68,13 @@ install_buildah() {
     { cat "$work/apt.log" >&2 && fail "apt-get could not install ${missing[*]}."; }
 }
 
-# Makes the image of a minimal Debian, once.
+# Creates the base image, a minimal Debian, unless it exists.
 make_base() {
   if buildah_ inspect --type image "localhost/proreus-base:$debian" >/dev/null 2>&1; then return; fi
   say "Making a base image of Debian $debian (once) …"
   debootstrap --variant=minbase "$debian" "$work/base" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 20 "$work/debootstrap.log" >&2 && fail "debootstrap failed."; }
-  # Removes files that no program reads, because every stage would copy them. Copyright notices stay.
+  # Documentation, caches and translations are removed, because they would be in every stage of the build. Copyright notices stay.
   rm -rf "$work"/base/var/cache/apt/* "$work"/base/var/lib/apt/lists/* "$work"/base/var/log/* "$work"/base/usr/share/{info,locale,man}/*
   find "$work/base/usr/share/doc" -type f ! -name copyright -delete
   container=$(buildah_ from scratch)
@@ -85,7 +85,7 @@ make_base() {
   rm -rf "$work/base"
 }
 
-# Provides npm and a Node.js that runs it, for a base image without them.
+# Puts npm and Node.js into a cache folder that buildah mounts during the build, because the Debian base image has neither.
 make_tools() {
   node scripts/install.mjs >&2
   if [ ! -x "$cache/tools/bin/npm" ]; then
@@ -97,12 +97,13 @@ make_tools() {
   cp node_modules/.bin/node "$cache/tools/bin/node"
 }
 
-# Prints a setting of this machine's npm.
+# Prints the value of the npm setting $1 of this machine.
 setting() {
   sed -n "s/^$1=//p" <<<"$settings"
 }
 
-# Writes the npm settings of this machine that a download needs to files. They are mounted as secrets, so no layer contains them.
+# Writes the settings of this machine that npm needs for downloads (registry, proxy, credentials, CA) into files. The build mounts the
+# files as secrets, so no layer of the image contains them.
 make_secrets() {
   local key file
   settings=$(npm config get registry proxy https-proxy noproxy strict-ssl cafile globalconfig userconfig cache 2>/dev/null)
@@ -124,7 +125,7 @@ make_secrets() {
   fi
 }
 
-# Prints a hash of all files that the image is built from.
+# Prints a hash of all source files of the image and of the base image's name.
 inputs_hash() {
   local sum=(sha256sum)
   command -v sha256sum >/dev/null || sum=(shasum -a 256)
@@ -135,7 +136,7 @@ inputs_hash() {
   } | "${sum[@]}" | cut -c1-32
 }
 
-# Prints the label of an image with the hash of its sources; nothing when there is no such image.
+# Prints the hash of the sources from which the existing image was built. It is a label of the image. Prints nothing when there is no image.
 inputs_of_image() {
   case $builder in
   buildah) command -v buildah >/dev/null && buildah_ inspect --type image --format '{{index .OCIv1.Config.Labels "proreus.inputs"}}' "$image" ;;
@@ -152,7 +153,7 @@ build() {
     { tail -n 60 "$work/build.log" >&2 && fail "$builder build ended with the lines above."; }
 }
 
-# Runs Node.js in the new image, as the image's user, with the given arguments.
+# Runs Node.js with the given arguments in the new image, as the user of the image.
 run_node() {
   case $builder in
   buildah) buildah_ run --isolation chroot "$container" -- /usr/local/bin/node "$@" ;;

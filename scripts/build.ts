@@ -1,4 +1,4 @@
-/** Builds `dist/`: the JavaScript and declarations of the published package and of the image. */
+/** Builds `dist/`: the JavaScript files and type declarations of the npm package, which the container image also uses. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

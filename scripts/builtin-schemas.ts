@@ -1,7 +1,8 @@
 /**
- * Writes `src/builtin-schemas/types.json`: the fields of Kubernetes' own types that a kind may embed, and of the types that these refer to,
- * from the OpenAPI documents of a real API server. With `--check`: exits with 1 when the file is out of date. The check is skipped when the
- * programs of a control plane are missing.
+ * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and of the types
+ * that they refer to. The source is the OpenAPI documents of a real API server.
+ *
+ * With `--check`, exits with 1 when the file is out of date. The check is skipped when the binaries of a real control plane are missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { startControlPlane } from '../src/testing/control-plane.ts'
 
 const target = join(import.meta.dirname, '../src/builtin-schemas/types.json')
 
-/** The Go packages of the types that can be embedded; types that they refer to are added. */
+/** The types that a kind can embed, by Go package. The types that they refer to are added to the file. */
 const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'api.apps.v1': [
     'DaemonSetSpec',
@@ -91,7 +92,7 @@ const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'apimachinery.pkg.apis.meta.v1': ['LabelSelector'],
 }
 
-/** The OpenAPI documents of these types. */
+/** The OpenAPI documents that contain the types in `homes`. */
 const documents = [
   'api/v1',
   'apis/apps/v1',
@@ -102,7 +103,7 @@ const documents = [
   'apis/rbac.authorization.k8s.io/v1',
 ]
 
-/** Types with a special JSON form, and their names in the file. */
+/** Types whose JSON form is not an object with fields, and their names in types.json. */
 const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.api.resource.Quantity': 'quantity',
   'apimachinery.pkg.apis.meta.v1.FieldsV1': 'object',
@@ -112,8 +113,8 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /**
- * Fields that the documents declare as required although the API server accepts objects without them: their zero value is an ordinary
- * value.
+ * Fields that the OpenAPI documents list as required although the API server accepts objects without them. The Go type of such a field
+ * cannot distinguish an absent field from its zero value, which is a valid value.
  */
 const optional: ReadonlySet<string> = new Set([
   'HTTPHeader.value',
@@ -125,7 +126,9 @@ const optional: ReadonlySet<string> = new Set([
   'Sysctl.value',
 ])
 
-/** The order of enum values in the API server's errors, for fields where it differs from the sorted order of the documents. */
+/**
+ * The order of enum values in the API server's error messages, for fields where it differs from the sorted order in the OpenAPI documents.
+ */
 const orders: Readonly<Record<string, string>> = {
   'Container.terminationMessagePolicy': '=File|FallbackToLogsOnError',
   'EphemeralContainer.terminationMessagePolicy': '=File|FallbackToLogsOnError',
@@ -138,7 +141,7 @@ const orders: Readonly<Record<string, string>> = {
   'Toleration.effect': '=NoSchedule|PreferNoSchedule|NoExecute',
 }
 
-/** The parts of OpenAPI that these documents use. */
+/** The keywords of OpenAPI schemas that occur in the API server's documents. */
 interface Schema {
   readonly $ref?: string
   readonly allOf?: readonly Schema[]
@@ -153,7 +156,7 @@ interface Schema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
 }
 
-/** `io.k8s.api.core.v1.Pod` → `api.core.v1.Pod`. */
+/** The prefix of type names that types.json omits: `io.k8s.api.core.v1.Pod` becomes `api.core.v1.Pod`. */
 const prefix = 'io.k8s.'
 
 function generate(schemas: ReadonlyMap<string, Schema>, version: string): string {
@@ -212,7 +215,9 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
   return `{\n  "about": ${JSON.stringify(about)},\n  "types": {\n    ${lines.join(',\n    ')}\n  }\n}\n`
 }
 
-/** Returns the enum values in the order of the API server's errors. */
+/**
+ * Returns `order`, the enum values in the order of the API server's error messages. Throws when these are not the enum values in `text`.
+ */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()
   if (sorted(order) !== sorted(text)) throw new Error(`${text} are not the texts of ${order}`)

@@ -1,6 +1,6 @@
 /**
- * Writes the pages under `docs/reference` that are generated from the code and the tests. With `--check`: exits with 1 when they are out of
- * date.
+ * Writes the pages under `docs/reference` that are generated from the code and the tests. With `--check`, exits with 1 when a page is out
+ * of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { renderDifferences } from '../test/real/differential/render.ts'
 
 const folder = join(import.meta.dirname, '../docs/reference')
 
-/** A Markdown table; bars in cells are escaped. */
+/** Returns a Markdown table. Vertical bars in cells are escaped. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
   return line(header) + line(header.map(() => '---')) + rows.map(line).join('')
@@ -42,7 +42,7 @@ function errorsPage(): string {
   return `# Error codes\n\nEvery error that Proreus itself reports is a \`ProreusError\` with one of these as its \`code\`.\n\n${table(['code', 'meaning'], rows)}`
 }
 
-/** The description of a registered metric; prom-client's types omit the labels. */
+/** The description of a registered metric. It is declared in this file, because the types of prom-client lack `labelNames`. */
 interface DocumentedMetric {
   readonly name: string
   readonly type: string
@@ -114,7 +114,7 @@ for (const [name, text] of Object.entries(pages)) {
     try {
       present = readFileSync(path, 'utf8')
     } catch {
-      // A missing page counts as out of date.
+      // A page that does not exist counts as out of date.
     }
     if (present !== marked) {
       process.stdout.write(`not up to date: docs/reference/${name}; run "npm run docs"\n`)

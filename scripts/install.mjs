@@ -1,7 +1,8 @@
 /**
- * Makes the working copy ready to run: installs dependencies when the lock file changed since the last install, among them the Node.js that
- * everything else runs with. No package may run install scripts: only what the lock file pins is installed. This is plain JavaScript for
- * the Node.js of the machine (20.11 or later), because nothing is installed yet.
+ * Installs the dependencies if the lock file has changed since the last install. One of them is the Node.js that runs every other script.
+ * Packages cannot run install scripts, so only the pinned files are installed.
+ *
+ * This file is plain JavaScript for the machine's Node.js (20.11 or later), because no dependency is installed yet.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +15,7 @@ const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
 const digest = createHash('sha256').update(lock).digest('hex')
 const binary = lockedBinary()
 
-/** Returns the path of the Node.js binary that the lock file pins for this machine, see tools/node/package.json. */
+/** Returns the path of the Node.js binary that the lock file pins for this machine's platform (see tools/node/package.json). */
 function lockedBinary() {
   for (const [path, { bin, os, cpu }] of Object.entries(JSON.parse(lock).packages ?? {})) {
     if (bin?.node && [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)) return join(path, bin.node)
@@ -46,7 +47,7 @@ if (!installed()) {
   const args = [...npm.slice(1), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, error } = spawnSync(npm[0], args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) fail(`The installation failed${error ? ` (${error.message})` : ''}. Run "npm ci --ignore-scripts" to see why.`)
-  // npm reports no error when the download of an optional package fails.
+  // npm reports no error when the download of an optional package fails. The Node.js binary is such a package.
   if (!hasBinary())
     fail(`npm did not install ${binary}, which is optional for it: its download failed, or "omit" has "optional". Try again.`)
   mkdirSync(join(root, 'node_modules'), { recursive: true })

@@ -1,9 +1,13 @@
 /**
- * Writes `src/api/kubernetes/models.ts`: the JSON form of Kubernetes' own types, from the models of @kubernetes/client-node. These models
- * are classes in some nine hundred files, which are slow to compile when a program needs only the type of a Pod, and have `Date` for times.
- * The types are members of an exported namespace: the declarations of a program, for example of a kind with
- * `Type.Builtin('PodTemplateSpec')`, need a public name for each type, and the compiler finds names in a namespace without a further
- * import, unlike names of `export * as`. With `--check`: exits with 1 when the file is out of date.
+ * Writes `src/api/kubernetes/models.ts`: TypeScript types for the JSON form of Kubernetes' built-in types, generated from the models of
+ * @kubernetes/client-node. Those models are classes in some nine hundred files, which are slow to compile for a program that only needs the
+ * type of a Pod, and they use `Date` for times.
+ *
+ * The types are members of an exported namespace. The declaration files of a user's program, for example of a kind with
+ * `Type.Builtin('PodTemplateSpec')`, need a public name for each type, and the compiler finds the members of a namespace without another
+ * import. It does not find names that `export … as` creates.
+ *
+ * With `--check`, exits with 1 when the file is out of date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +18,7 @@ const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models'
 const groups = join(root, 'src/api/kubernetes')
 const target = join(groups, 'models.ts')
 
-/** Files that name the models to write; models that these refer to are added. */
+/** The files that use models. Only the models that they name are written, and the models that these refer to. */
 const readers = [
   ...readdirSync(groups)
     .map((name) => join(groups, name))
@@ -43,7 +47,10 @@ function addModel(name: string): void {
   interfaces.set(name, [`  interface ${name} {`, ...lines, '  }'].join('\n'))
 }
 
-/** Returns the JSON names of a model's fields, keyed by their names in client-node, which renames reserved words and names with dashes. */
+/**
+ * Returns the JSON names of a model's fields, keyed by the field names in client-node. client-node renames reserved words and names with
+ * dashes.
+ */
 function jsonNames(model: string): ReadonlyMap<string, string> {
   const source = readFileSync(join(models, `${model}.js`), 'utf8')
   return new Map([...source.matchAll(/"name": "(.*)",\s*"baseName": "(.*)"/g)].map(([, name, baseName]) => [name!, baseName!]))
@@ -57,7 +64,7 @@ function optional({ questionToken }: ts.PropertyDeclaration): string {
   return questionToken === undefined ? '' : '?'
 }
 
-/** Returns the type of a field in JSON. */
+/** Returns the TypeScript type of the JSON value of a field. */
 function jsonType(type: ts.TypeNode): string {
   const text = type.getText()
   if (text === 'any') return 'unknown'

@@ -1,7 +1,8 @@
 /**
- * Writes `src/devcluster/types/merge-rules.json`: the merge strategies of the lists and maps of Kubernetes' own types, from the tags and
- * markers of the Go structs in the modules of `tools/kubernetes`. With `--check`: exits with 1 when the file is out of date. The check is
- * skipped when Go or its modules are missing.
+ * Writes `src/devcluster/types/merge-rules.json`: the merge strategies for the lists and maps of Kubernetes' built-in types. The source is
+ * the tags and markers of the Go structs in the modules that `tools/kubernetes` requires.
+ *
+ * With `--check`, exits with 1 when the file is out of date. The check is skipped when Go or a module is missing.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -22,7 +23,10 @@ function goModules(download: boolean): readonly { readonly Path: string; readonl
   return status === 0 ? JSON.parse(`[${stdout.trim().replaceAll(/\}\s*\{/g, '},{')}]`) : []
 }
 
-/** Returns the rules of the structs in a package, keyed by struct and field; the rules of the struct itself have an empty field name. */
+/**
+ * Returns the merge rules of all structs in a Go package, keyed by struct and field. The key of a rule for the struct itself is an empty
+ * field name.
+ */
 function rulesOf(folder: string): Map<string, Record<string, string>> {
   const found = new Map<string, Record<string, string>>()
   const sources = readdirSync(folder).filter(
@@ -54,7 +58,7 @@ function rule(comment: string, tags: string): string {
   const [value] = marker('default').filter((text) => /^("|\d|true|false)/.test(text))
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
-    // Lists and maps without a strategy are atomic, which is the default.
+    // `atomic` is not written for lists and maps without a merge strategy, because it is the default.
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
@@ -80,7 +84,7 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
     const found = packages.get(key)!.get(name)
     if (found !== undefined) rules[message] = found
   }
-  // The version is taken from the path of the folder, because `Version` of a replaced module is another one.
+  // The version is taken from the folder name, because `Version` of a replaced module is the version before the replacement.
   const versions = modules.map(({ Dir, Path }) => `${Path} ${Dir!.slice(Dir!.lastIndexOf('@') + 1)}`)
   const about = `How lists and maps of Kubernetes' own types merge: the strategy of a strategic merge patch (merge:key, retainKeys), the list type of server-side apply (map:keys, set, atomic). Written by scripts/merge-rules.ts from ${versions.join(', ')}.`
   const text = `${JSON.stringify({ about, rules }, undefined, 2)}\n`

@@ -1,7 +1,8 @@
 /**
- * Writes `src/devcluster/protobuf/descriptors.json`: numbers, types and JSON names of the fields of Kubernetes' own types, from the
- * `generated.proto` files and the tags of the Go structs in the modules of `tools/kubernetes`. With `--check`: exits with 1 when the file
- * is out of date. The check is skipped when Go or its modules are missing.
+ * Writes `src/devcluster/protobuf/descriptors.json`: the numbers, types and JSON names of the protobuf fields of Kubernetes' built-in
+ * types. The source is the `generated.proto` files and the tags of the Go structs in the modules that `tools/kubernetes` requires.
+ *
+ * With `--check`, exits with 1 when the file is out of date. The check is skipped when Go or a module is missing.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -14,7 +15,7 @@ const api = 'k8s.io/api'
 const machinery = 'k8s.io/apimachinery'
 const extensions = 'k8s.io/apiextensions-apiserver'
 
-/** Packages of the types that the served types contain. */
+/** The Go packages of types that occur as fields of the served types. */
 const parts: readonly (readonly [module: string, folder: string])[] = [
   [machinery, 'pkg/api/resource'],
   [machinery, 'pkg/apis/meta/v1'],
@@ -22,7 +23,7 @@ const parts: readonly (readonly [module: string, folder: string])[] = [
   [machinery, 'pkg/util/intstr'],
 ]
 
-/** Packages whose types can be the body of a request. */
+/** The Go packages whose types can be the body of a request. */
 const served: readonly (readonly [module: string, folder: string])[] = [
   ...[
     'admissionregistration/v1',
@@ -52,14 +53,14 @@ interface GoModule {
   readonly Path: string
   readonly Version: string
   readonly Dir?: string
-  /** The replacement of the module in `tools/kubernetes`. */
+  /** The module that replaces this one by a `replace` directive in the go.mod of `tools/kubernetes`. */
   readonly Replace?: { readonly Version: string }
 }
 
 interface GoField {
   readonly goName: string
   readonly isPointer: boolean
-  /** Empty for an inlined struct, whose fields become fields of the enclosing struct. */
+  /** The JSON name of the field. It is empty for an inlined struct, whose fields become fields of the enclosing struct. */
   readonly jsonName: string
   readonly omitsEmpty: boolean
   readonly omitsZero: boolean
@@ -79,7 +80,10 @@ interface Package {
   readonly group: string
 }
 
-/** Returns the folders of the Go modules; `download` fetches missing ones. */
+/**
+ * Returns the Go modules with their folders, keyed by module path; undefined when a module is missing. With `download`, missing modules are
+ * downloaded first.
+ */
 function goModules(download: boolean): Map<string, GoModule> | undefined {
   const names = [api, machinery, extensions]
   const args = download ? ['mod', 'download', '-json', ...names] : ['list', '-m', '-json', ...names]
@@ -133,7 +137,7 @@ function labelOf(line: string): ProtoField['label'] {
   return /^\s+map</.test(line) ? '{}' : /^\s+repeated/.test(line) ? '[]' : ''
 }
 
-/** Returns the fields of a struct, keyed by their protobuf numbers, in the order of the Go struct. */
+/** Returns the fields of a struct in the order of the Go struct, keyed by their protobuf numbers. */
 function goFields(body: string): ReadonlyMap<number, GoField> {
   const fields = new Map<number, GoField>()
   for (const [, name, goType = '', tags = ''] of body.matchAll(/^\s+(?:(\w+)\s+)?([\w.*[\]]+)\s+`([^`]*)`/gm)) {
@@ -142,7 +146,8 @@ function goFields(body: string): ReadonlyMap<number, GoField> {
     const [jsonName = '', ...options] = /json:"([^"]*)"/.exec(tags)?.[1]?.split(',') ?? ['-', 'omitempty']
     const isInline = jsonName === '' && options.includes('inline')
     const goName = name ?? goType.replace(/^.*[.*]/, '')
-    // A field without a JSON name belongs to a type with a special JSON form, which is built from the protobuf names.
+    // A field with the tag `json:"-"` belongs to a type with a custom JSON form, such as Quantity. That form is built from the protobuf
+    // names.
     fields.set(Number(number), {
       goName,
       isPointer: goType.startsWith('*') || jsonName === '-',
@@ -154,7 +159,7 @@ function goFields(body: string): ReadonlyMap<number, GoField> {
   return fields
 }
 
-/** `k8s.io.api.core.v1.Pod` as `core.v1.Pod`. */
+/** Returns the name of a protobuf message without its prefix: `core.v1.Pod` for `k8s.io.api.core.v1.Pod`. */
 function shortName(full: string): string {
   return full.replace(/^k8s\.io\.\w+\.(pkg\.)?(apis?\.|util\.)?/, '')
 }
@@ -221,7 +226,8 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
 }
 
 /**
- * Returns the kinds in versions that are not served. The API server knows them, and names them in its error for a body with such a kind.
+ * Returns the kinds whose versions the embedded API server does not serve. kube-apiserver also knows these kinds, and names them in its
+ * error for a request body with such a kind.
  */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}
@@ -237,7 +243,7 @@ function apiVersionOf(group: string, folder: string): string {
   return group === '' ? basename(folder) : `${group}/${basename(folder)}`
 }
 
-/** Returns the fields of a type whose Go struct has no tags, from the protobuf names. */
+/** Returns Go fields that are derived from the protobuf names, for a type whose Go struct has no tags. */
 function untagged(fields: ReadonlyMap<number, ProtoField>): ReadonlyMap<number, GoField> {
   const asGo = ({ name }: ProtoField): GoField => ({
     goName: capitalized(name),

@@ -1,6 +1,6 @@
 /**
- * Writes `test/devcluster/resources/recorded/answers`: the responses of kube-apiserver to the requests of the groups in the folder above
- * it. Arguments are names of groups; without any, all groups are recorded.
+ * Writes `test/devcluster/resources/recorded/answers`: the responses of kube-apiserver to the requests of the groups in
+ * `test/devcluster/resources/recorded/cases`. The arguments are names of groups; without arguments, all groups are recorded.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ try {
 }
 
 /**
- * Records the discovery documents of kube-apiserver for the types that the embedded API server has, without the fields about their storage.
+ * Records the discovery documents of kube-apiserver for the types that the embedded API server serves. Fields about storage are omitted.
  */
 async function recordDiscovery(connection: Connection, agent: Agent): Promise<void> {
   const groupVersions = new Set(

@@ -1,7 +1,9 @@
 /**
- * Runs tests on a real control plane: the given files, by default the conformance cases and the tests that need a real control plane.
- * Missing programs are built. With `--backend existing`, the conformance cases run on the cluster of the kubeconfig instead. Prints the
- * totals as the last line, `N passed, N failed`; files that could not be run count as skipped, and as failed when CI is set.
+ * Runs tests on a real control plane: the given files, by default `test/real` and `test/conformance`. Missing binaries of the control plane
+ * are built. With `--backend existing`, `test/conformance` runs on the cluster of the kubeconfig instead.
+ *
+ * The last line of the output is the totals, `N passed, N failed`. When no control plane can be started, all files count as skipped; if the
+ * variable CI is set, that is one failure.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -14,7 +16,7 @@ import { ensurePrograms, showProgress } from './tools.ts'
 
 const { values, positionals } = parseArgs({ options: { backend: { type: 'string', default: 'binaries' } }, allowPositionals: true })
 const existing = values.backend === 'existing'
-// Files that take minutes start first; otherwise one of them would run alone at the end.
+// The files that take minutes come first: a file that starts last runs while all other processes are idle.
 const files = testFiles(positionals.length > 0 ? positionals : existing ? ['test/conformance'] : ['test/real', 'test/conformance'])
 const env: NodeJS.ProcessEnv = { ...process.env, PROREUS_BACKEND: values.backend }
 

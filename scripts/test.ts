@@ -1,7 +1,9 @@
 /**
- * Runs the tests: those in the given files and folders, by default all except `test/real`. Prints the totals as the last line, `N passed, N
- * failed`. Test files run in parallel processes. COVERAGE=1 prints the coverage of each file of src. If Go is installed, kubectl is built
- * once, in the version that the tests need.
+ * Runs the tests in the given files and folders, by default all tests except `test/real`. Test files run in parallel processes. The last
+ * line of the output is the totals, `N passed, N failed`.
+ *
+ * COVERAGE=1 prints the coverage of each file of src. A run of all tests first builds kubectl, in the version that the tests need, if Go is
+ * installed and kubectl was not built before.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -17,10 +19,10 @@ const root = join(import.meta.dirname, '..')
 const asked = process.argv.slice(2)
 const files = testFiles(asked)
 const showsCoverage = process.env.COVERAGE === '1'
-// On an existing cluster one file runs at a time, because the files use the same objects.
+// On an existing cluster, test files run one after the other, because they use the same objects.
 const jobs = process.env.PROREUS_BACKEND === 'existing' ? 1 : availableParallelism() + 1
-// Without a compile cache, each process compiles the modules that it loads, which takes a second of CPU time for all of src. With a cache,
-// coverage would be inexact.
+// Node.js' compile cache saves a second of CPU time in a process that loads all of src. It is not used for coverage, because coverage of
+// cached code is inexact.
 const compileCache = showsCoverage ? {} : { NODE_COMPILE_CACHE: join(programCache(process.env), '../compile-cache') }
 
 if (asked.length === 0) {
@@ -28,12 +30,12 @@ if (asked.length === 0) {
     await ensurePrograms(['kubectl'], { env: process.env, progress: showProgress })
   } catch (error) {
     if (!(error instanceof ProreusError)) throw error
-    // The tests that need kubectl report that they are skipped.
+    // Without kubectl the run continues, and the tests that need kubectl report that they are skipped.
     process.stderr.write(`${error.message}\n`)
   }
 }
 
-// `tap build` applies the plugins of package.json; without it, a run uses the default plugins, which compile each test with tsc.
+// `tap build` installs the plugins that package.json names. Without it, tap uses its default plugins, which compile each test with tsc.
 const tap = join(root, 'node_modules/.bin/tap')
 const isBuilt = join(root, 'node_modules/.proreus-tap')
 if (!existsSync(isBuilt)) {
@@ -47,14 +49,14 @@ const child = spawn(
     tap,
     `--jobs=${jobs}`,
     '--reporter=tap',
-    // Collecting coverage doubles the duration.
+    // Coverage is collected only on request, because it doubles the duration.
     showsCoverage ? '--coverage-report=text' : '--disable-coverage',
     ...files,
   ],
   { cwd: root, env: { ...process.env, ...compileCache }, stdio: ['inherit', 'pipe', 'inherit'] },
 )
 
-// Prints one line for each file, and the whole output of a file that failed.
+// The output has one line for each test file. The whole output of a test file is printed only if the file fails.
 let summary = ''
 let block: string[] = []
 for await (const line of createInterface({ input: child.stdout })) {
@@ -72,7 +74,7 @@ const code = await new Promise<number>((resolve) => child.on('close', (status) =
 if (showsCoverage) process.stdout.write(`${block.join('\n')}\n`)
 const coverage = block.map((line) => /^All files +\| +([\d.]+) \| +([\d.]+)/.exec(line)).find((match) => match !== null)
 if (coverage) process.stdout.write(`covered: ${coverage[1]} % of the statements, ${coverage[2]} % of the branches\n`)
-// The output after the last file explains a failure of tap itself; the coverage table does not.
+// When tap itself fails, its output after the last test file explains why. The lines of the coverage table (`|`) are omitted.
 if (code !== 0) process.stdout.write(`${block.filter((line) => !line.includes(' | ')).join('\n')}\n`)
 
 const total = (name: string): number => Number(new RegExp(`\\b${name}: (\\d+)`).exec(summary)?.[1] ?? 0)

@@ -1,6 +1,6 @@
 /**
- * Finds the programs of a real control plane, and builds missing ones from the Go modules in `tools/`. Prints the paths of the named
- * programs, by default of all.
+ * Finds the binaries of a real control plane, and builds missing ones from the Go modules in `tools/`. Prints the paths of the binaries
+ * that are named as arguments, by default of all.
  */
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
@@ -21,14 +21,17 @@ import {
 } from '../src/testing/binaries.ts'
 
 interface Source {
-  /** The folder below `tools/` in this environment. */
+  /** Returns the folder below `tools/` whose go.mod pins the version. It can depend on environment variables. */
   readonly module: (env: Environment) => string
   readonly package: string
-  /** Returns the linker variables for the version, without which the program reports v0.0.0. */
+  /** Returns the variables that the Go linker sets for the version (`-X`). Without them the binary reports v0.0.0. */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
 
-/** The folder of the newest release has no version in its name, because it is updated to each new release. */
+/**
+ * Returns the folder below `tools/` for a minor release of Kubernetes. The folder of the newest release has no version in its name, because
+ * it is updated to each new release.
+ */
 function moduleOf(minor: KubernetesMinor): string {
   return minor === Object.keys(kubernetesReleases)[0] ? 'kubernetes' : `kubernetes-${minor}`
 }
@@ -64,14 +67,14 @@ const tools = join(import.meta.dirname, '..', 'tools')
 
 export interface BuildOptions {
   readonly env: Environment
-  /** Called with the progress. */
+  /** Called with each line of progress, for example the package that is compiled. */
   readonly progress?: (line: string) => void
 }
 
 /**
- * Returns the paths of the programs; missing programs are built. Only one process builds at a time.
+ * Returns the paths of the binaries; missing ones are built. Only one process builds at a time.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is missing and Go is not installed, or the build fails.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a binary is missing and Go is not installed, or when the build fails.
  */
 export async function ensurePrograms<N extends ProgramName>(
   names: readonly N[],
@@ -82,13 +85,17 @@ export async function ensurePrograms<N extends ProgramName>(
   return paths as Record<N, string>
 }
 
-/** Builds a program while holding a lock; a process that has waited for the lock finds the program. */
+/**
+ * Builds a binary while this process holds a lock. A process that has waited for the lock uses the binary that the previous holder has
+ * built.
+ */
 async function buildAlone(name: ProgramName, env: Environment, progress: (line: string) => void): Promise<string> {
   const cache = programCache(env)
   await mkdir(cache, { recursive: true })
   if (await check(cache)) progress('waiting for another process that builds these programs\n')
   const retries = { forever: true, minTimeout: 250, maxTimeout: 1000 }
-  // When another process breaks the lock as stale, the build continues: its result is moved into place atomically.
+  // When another process takes over the lock because it seems stale, this build continues: two builds do no harm, because each moves its
+  // result into place atomically.
   const release = await lock(cache, { retries, stale: 30_000, onCompromised: () => undefined })
   try {
     return (await findProgram(name, env)) ?? (await build(name, env, progress))
@@ -111,7 +118,7 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
   let packages = 0
   const said: string[] = []
   try {
-    // Without cgo, no C compiler is needed, and the program runs on any Linux of this architecture.
+    // Without cgo, the build needs no C compiler, and the binary runs on every Linux of this architecture.
     const child = spawn('go', args, {
       cwd: join(tools, module(env)),
       env: { ...env, CGO_ENABLED: '0' },
@@ -121,7 +128,7 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
       child.once('error', reject)
       child.once('close', resolve)
     })
-    // Go prints each package that it compiles; every other line is a message.
+    // `go build -v` prints the path of each package that it compiles. Every other line is an error or a warning.
     createInterface({ input: child.stderr }).on('line', (line) => {
       if (/^[\w./~-]+$/.test(line)) progress(`\rbuilding ${name} ${version} … ${(packages += 1)} packages`)
       else said.push(line)
@@ -144,7 +151,7 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
   return target
 }
 
-/** Writes progress to standard error: on a terminal in a line that is overwritten, otherwise only whole lines. */
+/** Writes progress to standard error. On a terminal the next line overwrites it; otherwise only whole lines are written. */
 export function showProgress(line: string): void {
   if (process.stderr.isTTY || line.endsWith('\n')) process.stderr.write(process.stderr.isTTY ? line : line.replace('\r', ''))
 }

@@ -1,6 +1,6 @@
 /**
- * Counts words that Kubernetes' documentation would not use, in comments, messages and docs: a report, not a check. `npm run words` prints
- * a table of counts; `npm run words -- FOLDER …` also prints each place in these folders.
+ * Counts words that Kubernetes' documentation would not use, in comments, messages and docs. The counts are informative: the script never
+ * fails. `npm run words` prints a table of counts; `npm run words -- FOLDER …` also prints each occurrence in these folders.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import ts from 'typescript'
 
 const root = join(import.meta.dirname, '..')
 
-/** A word to avoid, and the word that Kubernetes' documentation uses instead. */
+/** A word to avoid, and the word of Kubernetes' documentation to write instead. */
 interface Habit {
   readonly write: string
   readonly not: string
@@ -28,7 +28,7 @@ const habits: readonly Habit[] = [
   { write: 'client, user', not: 'who asks, somebody', pattern: /\b(?:somebody|nobody|anybody|who (?:asks|asked|sends|calls))\b/gi },
 ]
 
-/** Words with which a comment should not begin. */
+/** Words with which a comment must not begin. */
 const opening: Habit = {
   write: 'a subject first',
   not: 'What, Who, Whether, Of … first',
@@ -42,7 +42,7 @@ interface Passage {
   readonly text: string
 }
 
-/** Returns the comments and the strings of several words of one TypeScript file. */
+/** Returns the comments of a TypeScript file, and those of its strings that consist of several words. */
 function passagesOfSource(file: string): Passage[] {
   const source = readFileSync(join(root, file), 'utf8')
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
@@ -66,7 +66,7 @@ function passagesOfSource(file: string): Passage[] {
   return passages
 }
 
-/** Returns the lines of a page without its code blocks. */
+/** Returns the lines of a Markdown page, without its code blocks. */
 function passagesOfPage(file: string): Passage[] {
   const prose = readFileSync(join(root, file), 'utf8').replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ''))
   return prose.split('\n').map((text, index) => ({ kind: 'docs', file, line: index + 1, text }))

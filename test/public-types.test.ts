@@ -1,14 +1,17 @@
-/** The types that users can name, from the declarations of the package. */
+/** Tests that users can import every type that occurs in the package's declaration files. */
 import { join, relative } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import { repository } from './support/process/process.ts'
 
 const entries = ['src/index', 'src/testing/index']
-/** A folder in memory for the declarations; if they were next to the sources, the compiler would use the sources. */
+/**
+ * The folder of the declaration files, which exist only in memory. If they were in the folders of the sources, the compiler would use the
+ * sources instead.
+ */
 const folder = join(repository, 'declarations')
 
-/** The declaration files that the entries reach, by path. */
+/** Returns the text of the declaration files that the entry points import, directly or indirectly, keyed by path. */
 function emitDeclarations(): Map<string, string> {
   const { config } = ts.readConfigFile(join(repository, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object }
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository)
@@ -44,7 +47,7 @@ function target(symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
 }
 
-/** The exports of a module and of its namespaces. */
+/** Returns the exports of a module, and those of the namespaces that it exports. */
 function exportedBy(module: ts.Symbol): ts.Symbol[] {
   return checker.getExportsOfModule(module).flatMap((symbol) => {
     const found = target(symbol)
@@ -58,8 +61,8 @@ const exported = new Set(modules.flatMap((file) => exportedBy(checker.getSymbolA
 const namesATypeOrValue = ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class | ts.SymbolFlags.Enum
 
 /**
- * Collects the types of the package that a declaration refers to and that users cannot import. A private alias counts as the type that it
- * stands for.
+ * Finds the types of the package that a declaration refers to and that users cannot import. An alias that is not exported is replaced by
+ * the type that it stands for.
  */
 function unnamed(declaration: ts.Node, path: string, seen: Set<ts.Symbol>, found: Map<string, string>): void {
   const visit = (node: ts.Node): void => {
@@ -104,6 +107,6 @@ t.test('declarations need only types of packages that are part of the API', asyn
     for (const { text } of ts.preProcessFile(file.text).importedFiles.map(({ fileName }) => ({ text: fileName })))
       if (!text.startsWith('.') && !text.startsWith('node:')) packages.add(text)
   }
-  // The logger and the registry of metrics.
+  // These packages declare the types of the logger and of the metrics registry.
   t.strictSame([...packages].sort(), ['pino', 'prom-client'])
 })

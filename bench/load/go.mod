@@ -1,4 +1,4 @@
-// The load of the benchmarks: one process, cheap enough to fill a server's core from another one.
+// The load generator of the benchmarks. On one CPU core it sends enough requests to use a server's core completely.
 module proreus.example/bench/load
 
 go 1.24

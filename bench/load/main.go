@@ -1,8 +1,7 @@
-// Sends one prepared POST request again and again on kept-alive TLS connections, and prints the results as one line of JSON.
+// A load generator: sends the same POST request repeatedly on kept-alive TLS connections, and prints the results as one line of JSON.
 //
-// Without -rate, each connection sends a request as soon as it has the response to the last one. With -rate, requests are due at fixed
-// times, and a latency is measured from the time at which the request was due: when a server stalls, the delay of all waiting requests
-// counts.
+// Without -rate, each connection sends a request as soon as it has the response to the previous one. With -rate, requests are due at fixed
+// times, and the latency of a request starts when it was due: when the server stalls, the delay of all waiting requests counts as well.
 package main
 
 import (
@@ -94,7 +93,7 @@ func run(target, authority, bodyFile string, connections int, duration time.Dura
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			// The due times of the connections are evenly distributed.
+			// With -rate, the first requests of the connections are evenly distributed over the pause between two requests of one connection.
 			var pause, first time.Duration
 			if rate > 0 {
 				pause = time.Duration(float64(connections) / rate * float64(time.Second))
@@ -136,7 +135,7 @@ func (w *worker) send(connection net.Conn, request []byte, due, end time.Time, p
 	}
 }
 
-// readAnswer reads one response, which has a Content-Length or is chunked, and returns whether its status is 200.
+// readAnswer reads one HTTP response, which has a Content-Length or is chunked, and returns whether its status is 200.
 func readAnswer(reader *bufio.Reader) (bool, error) {
 	line, err := reader.ReadSlice('\n')
 	if err != nil {

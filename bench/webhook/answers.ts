@@ -1,4 +1,4 @@
-/** Checks that the compared programs return the same responses, because only equal work is comparable. */
+/** Checks that the compared servers return equal AdmissionResponses: a comparison is meaningful only if the servers do the same work. */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Agent, request } from 'undici'
@@ -13,7 +13,7 @@ interface Response {
   readonly status?: { readonly details?: { readonly causes?: readonly { readonly field?: string }[] }; readonly message?: string }
 }
 
-/** Throws an error with both responses when a program answers differently from the first program. */
+/** Throws an error that contains both responses when the response of a server differs from the first server's response. */
 export async function compareAnswers(
   programs: readonly RunningProgram[],
   valid: readonly Payload[],

@@ -1,8 +1,10 @@
-/** The fastest possible server on this platform: fastify that only parses the body and returns a string. */
+/** The fastest possible webhook server on Node.js: fastify parses the body, and the handler returns a string. */
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 
-/** Serves `answer` as the program `node PROGRAM.ts PORT CERT KEY`. */
+/**
+ * Serves the response that `answer` returns for each review. The file that calls this function is started as `node FILE.ts PORT CERT KEY`.
+ */
 export async function serveBare<Review>(maxBodyBytes: number, answer: (review: Review) => string): Promise<void> {
   const [port, cert, key] = process.argv.slice(2) as [string, string, string]
   const app = fastify({ https: { cert: readFileSync(cert), key: readFileSync(key) }, bodyLimit: maxBodyBytes })

@@ -1,4 +1,7 @@
-/** The fastest possible admission webhook: parses the review and allows it. `node ceiling.ts PORT CERT KEY`. */
+/**
+ * The fastest possible admission webhook on Node.js: it parses the review and allows the request. Started as `node ceiling.ts PORT CERT
+ * KEY`.
+ */
 import { serveBare } from './bare-fastify.ts'
 
 interface Review {

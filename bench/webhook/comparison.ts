@@ -1,4 +1,7 @@
-/** The common parts of comparisons: files, certificates, the programs on their core, and the load on the other one. */
+/**
+ * Runs the servers of a comparison: writes the files and certificates, starts each server on one CPU core, and starts the load generator on
+ * another core.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,38 +11,42 @@ import { issueServingCertificate } from '../../src/devcluster/state/state.ts'
 import type { Program, RunningProgram, WebhookPath } from './programs.ts'
 import { loadProgram, pinned, startProgram } from './programs.ts'
 
-/** The results of the load on one program. */
+/** The results of one run of the load generator against one server. */
 export interface Load {
   readonly requests: number
   readonly seconds: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
-  /** CPU seconds of the server, for all requests. */
+  /** CPU seconds that the server needed for all requests. */
   readonly cpuSeconds: number
 }
 
 export interface LoadOptions {
   readonly path: WebhookPath
-  /** The file with the body of each request. */
+  /** The path of the file that contains the body of every request. */
   readonly body: string
   readonly seconds: number
-  /** Requests per second; 0, the default, sends as many as possible. */
+  /** Requests per second. The default, 0, sends as many requests as possible. */
   readonly rate?: number
 }
 
 export interface Comparison {
-  /** A temporary folder for the programs' files. */
+  /** A temporary folder for files such as certificates and request bodies. */
   readonly directory: string
-  /** The CA of the programs' certificates, as PEM. */
+  /** The PEM of the CA that issued the servers' certificates. */
   readonly ca: string
   readonly programs: readonly RunningProgram[]
   file(name: string, content: string): string
-  /** @throws {Error} when a request fails. */
+  /**
+   * Sends requests to the server for a number of seconds, and returns the measurements.
+   *
+   * @throws {Error} when a request fails.
+   */
   load(program: RunningProgram, options: LoadOptions): Load
 }
 
-/** Starts the programs, and stops them when `compare` has ended. */
+/** Starts the servers, calls `compare`, and then stops the servers. */
 export async function compared(programs: readonly Program[], compare: (comparison: Comparison) => void | Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'proreus-bench-'))
   const started: RunningProgram[] = []

@@ -1,4 +1,4 @@
-/** The compared programs: builds and starts them, and reads their CPU time and memory. */
+/** Builds and starts the compared servers, and reads their CPU time and memory. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, connect, type AddressInfo } from 'node:net'
@@ -6,14 +6,14 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 const here = import.meta.dirname
-/** Build outputs, outside the repository. */
+/** The folder for compiled servers, which is outside of the repository. */
 const cache = join(process.env.XDG_CACHE_HOME || join(process.env.HOME || homedir(), '.cache'), 'proreus', 'bench')
 
 export interface Program {
   readonly name: string
-  /** True when the program mutates and validates; false when it allows every request. */
+  /** True when the server defaults and validates objects; false when it allows every request. */
   readonly judges: boolean
-  /** Returns the command, to which port, certificate and key are appended. Builds the program if necessary. */
+  /** Returns the command that starts the server. The caller appends port, certificate and key. Builds the server if necessary. */
   command(): readonly string[]
 }
 
@@ -39,7 +39,7 @@ function goProgram(name: string, directory: string): string {
 
 function rustProgram(name: string, directory: string): string {
   const target = join(cache, `${name}-target`)
-  // Without a lock file the versions of the manifest are exact; those of indirect dependencies may vary.
+  // There is no Cargo.lock: Cargo.toml pins the direct dependencies, and the versions of indirect dependencies may vary.
   build('cargo', ['build', '--release', '--target-dir', target], directory)
   return join(target, 'release', name)
 }
@@ -56,7 +56,7 @@ function build(command: string, args: readonly string[], cwd: string): void {
 
 export const loadProgram = (): string => goProgram('load', join(here, '../load'))
 
-/** The CPU cores for the servers and for the load. */
+/** The CPU core on which the servers run, and the core on which the load generator runs. */
 const cores = { server: '0', load: '1' } as const
 export function pinned(core: keyof typeof cores, command: readonly string[]): readonly string[] {
   return ['taskset', '-c', cores[core], ...command]
@@ -67,17 +67,17 @@ export type WebhookPath = 'mutate' | 'validate' | 'convert'
 export interface RunningProgram {
   readonly program: Program
   url(path: WebhookPath): string
-  /** CPU seconds since its start. */
+  /** Returns the CPU time that the process has used since its start, in seconds. */
   cpuSeconds(): number
   residentMb(): number
   stop(): void
 }
 
-/** Starts a program on its core, and waits until it listens. */
+/** Starts a server on the servers' CPU core, and waits until it accepts connections. */
 export async function startProgram(program: Program, cert: string, key: string): Promise<RunningProgram> {
   const port = await freePort()
   const [command, ...args] = pinned('server', [...program.command(), String(port), cert, key])
-  // GOMAXPROCS makes Go's scheduler, too, use only one core.
+  // The process may use only one CPU core. GOMAXPROCS tells the Go scheduler not to use more threads than that.
   const child = spawn(command!, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } })
   await untilListening(child, program.name, port)
   return {
@@ -111,7 +111,7 @@ async function untilListening(child: ChildProcess, name: string, port: number): 
   }
 }
 
-/** Returns the CPU time of the process: `utime` and `stime`, in ticks of 10 ms. */
+/** Returns the CPU time of the process in seconds: the sum of `utime` and `stime` (proc(5)), which are counted in ticks of 10 ms. */
 function cpuSecondsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

@@ -1,4 +1,4 @@
-/** Starts a server of Proreus as a compared program: on the given port, with the given certificate and key. */
+/** Starts a webhook server of Proreus on the port and with the certificate and key of the command line. */
 import { readFileSync } from 'node:fs'
 import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -7,7 +7,10 @@ import { Metrics } from '../../src/telemetry/metrics.ts'
 import type { WebhookServerOptions } from '../../src/webhook/server.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 
-/** Serves the webhooks as the program `node PROGRAM.ts PORT CERT KEY`. Their handlers cannot use a cluster. */
+/**
+ * Serves the webhooks. The file that calls this function is started as `node FILE.ts PORT CERT KEY`. The handlers must not use the client,
+ * because there is no cluster.
+ */
 export async function serveProreus(serves: Pick<WebhookServerOptions, 'webhooks' | 'conversions'>): Promise<void> {
   const [port, certFile, keyFile] = process.argv.slice(2) as [string, string, string]
   const cert = readFileSync(certFile, 'utf8')

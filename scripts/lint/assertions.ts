@@ -1,13 +1,13 @@
 /**
- * Rejects assertions that are looser than they look. tap compares patterns loosely: an absent field matches `null`, and any array matches
- * `[]`, because arrays are compared by prefix; `same` accepts '1' for 1; and `pass` compares nothing at all.
+ * Rejects assertions that accept more than they seem to. tap compares patterns loosely: `null` matches an absent field, and `[]` matches
+ * every array, because only the first items are compared. `same` considers '1' and 1 equal, and `pass` compares nothing.
  */
 import type { Rule } from 'eslint'
 import type { Node } from 'estree'
 
-/** Assertions whose second argument is a pattern. */
+/** The assertions whose second argument is a pattern. */
 const patterns: ReadonlySet<string> = new Set(['match', 'notMatch', 'matchOnly', 'notMatchOnly', 'has', 'notHas', 'throws', 'rejects'])
-/** Loose comparisons, and their strict counterparts. */
+/** Assertions that compare loosely, and the strict assertion to use instead of each. */
 const strict: ReadonlyMap<string, string> = new Map([
   ['same', 'strictSame'],
   ['notSame', 'strictNotSame'],
@@ -25,7 +25,7 @@ export const assertions: Rule.RuleModule = {
     },
   },
   create(context) {
-    /** Reports patterns that match too much; functions inside a pattern are ignored. */
+    /** Reports parts of a pattern that match too much. Functions inside a pattern are not checked. */
     function checkPattern(node: Node, assertion: string): void {
       if (node.type === 'Literal' && node.raw === 'null') context.report({ node, messageId: 'null', data: { assertion } })
       if (node.type === 'ArrayExpression' && node.elements.length === 0) context.report({ node, messageId: 'empty', data: { assertion } })

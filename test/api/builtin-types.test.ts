@@ -25,9 +25,9 @@ t.test('a built-in type has the static type of its values', async (t) => {
     template: { spec: { containers: [{ name: 'a', ports: [{ containerPort: 80 }] }] } },
     ingress: { from: [{ ipBlock: { cidr: '10.0.0.0/8' } }] },
   }
-  // @ts-expect-error a port is a number
+  // @ts-expect-error containerPort is a number
   const wrong: InferInput<typeof kind>['spec'] = { template: { spec: { containers: [{ name: 'a', ports: [{ containerPort: '80' }] }] } } }
-  // @ts-expect-error there is no such type
+  // @ts-expect-error kinds cannot embed this type
   Type.Builtin('JSONSchemaProps')
   const read = {} as Infer<typeof kind>['spec']
   const limits: Record<string, string> | undefined = read.resources?.limits

@@ -5,7 +5,7 @@ import { JsonSyntaxError } from '../../src/api/json-cursor.ts'
 import { JsonReader, parseJson, parseJsonBytes, readNumber } from '../../src/api/json-reader.ts'
 import { fc } from '../support/property.ts'
 
-/** Parses a string without `JSON.parse`. */
+/** Parses a string with `JsonReader`, without the fast path that uses `JSON.parse`. Each step reads at most `count` values. */
 const slowly = (text: string, count = Infinity): unknown => {
   const reader = new JsonReader(text)
   while (!reader.read(count));
@@ -165,7 +165,8 @@ t.test('long integers are found among any other text', (t) => {
 
 t.test('all other values are read like JSON.parse', (t) => {
   const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
-  // A double of more than 2^53 is written like an integer, which is read exactly; JSON.parse rounds it.
+  // `stringifyJson` writes a double beyond 2^53 with all its digits, and `JsonReader` reads them exactly. `JSON.parse` rounds the digits to
+  // the original double.
   const rounded = (value: unknown): unknown => JSON.parse(stringifyJson(value)!)
   fc.assert(
     fc.property(
@@ -282,7 +283,7 @@ t.test('a read takes at most as many values as requested', async (t) => {
     while (!reader.read(count)) goes += 1
     return goes
   }
-  // Each container counts when it is entered, an empty one and a scalar when it is read.
+  // An object or a list counts as read when the reader enters it; an empty one, like a scalar, counts when it is complete.
   t.strictSame([goes('[1,2,3]', 1), goes('[1,2,3]', 2), goes('[1,2,3]', 3), goes('[1,2,3]', 4)], [4, 2, 2, 1])
   t.strictSame([goes('{"a":{},"b":[[]]}', 1), goes('"x"', 1), goes('[]', 1), goes('{}', 1)], [4, 1, 1, 1])
   const reader = new JsonReader('[1]')

@@ -39,9 +39,9 @@ t.test('a kind carries the static types of its objects', async (t) => {
     metadata: { name: 'a' },
     spec: { image: 'x', ports: [{ name: 'a' }], note: null },
   }
-  // @ts-expect-error a field with a default is optional in writes, not in reads
+  // @ts-expect-error a field with a default may be absent in writes, but not in reads
   const missing: Infer<typeof memcached>['spec'] = { image: 'x', mode: 'Wolf' }
-  // @ts-expect-error a value outside the enum
+  // @ts-expect-error Dragon is not in the enum
   const wrong: Infer<typeof memcached>['spec']['mode'] = 'Dragon'
   const nodes: string[] | undefined = object.status?.nodes
   const podObject: ObjectOf<typeof pod> | undefined = undefined

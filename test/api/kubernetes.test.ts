@@ -1,10 +1,10 @@
-/** Kubernetes' built-in types, as `kubectl api-resources` lists them. */
+/** Tests of the declarations of Kubernetes' built-in types, which are compared with the output of `kubectl api-resources`. */
 import t from 'tap'
 import * as builtin from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import * as proreus from '../../src/index.ts'
 
-/** The types of each group: name, apiVersion, kind, plural, and `*` for cluster-scoped types. */
+/** The types of each group as `NAME APIVERSION KIND PLURAL`, with a `*` at the end for cluster-scoped types. */
 const types = {
   admissionregistration: [
     'mutatingWebhookConfiguration admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutatingwebhookconfigurations *',

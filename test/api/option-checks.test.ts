@@ -1,4 +1,4 @@
-/** Errors for options that the compiler has not checked. */
+/** Tests of the errors for invalid options in JavaScript programs, which no compiler checks. */
 import t from 'tap'
 import * as checks from '../../src/api/option-checks.ts'
 import { isPolicyRule } from '../../src/api/policy-rule.ts'
@@ -12,7 +12,7 @@ const thing = defineKind({ group: 'example.com', kind: 'Thing', versions: [versi
 const kindWithSpec = (spec: TSchema) => defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
 const reconcile = (): Promise<void> => Promise.resolve()
 
-/** Options as a JavaScript program may write them. */
+/** Invalid options, as a JavaScript program may contain them. */
 const cases: [string, () => unknown, string, RegExp][] = [
   [
     'misspelled fields of a version',

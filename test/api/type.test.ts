@@ -1,4 +1,4 @@
-/** Compile-time checks of the options of schemas. */
+/** Tests of the compile-time checks for the options of `Type`. */
 import t from 'tap'
 import type { InferInput } from '../../src/api/kind.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -41,13 +41,13 @@ t.test('an unknown option of a schema is a compile error', async (t) => {
 
 t.test('an option with a value of a wrong type is a compile error', async (t) => {
   const schemas = [
-    // @ts-expect-error a default is a value of the schema
+    // @ts-expect-error a string schema has a string as its default
     Type.String({ default: 1 }),
-    // @ts-expect-error a default is a value of the schema
+    // @ts-expect-error the default of an enum is one of its values
     Type.Enum(['a', 'b'], { default: 'c' }),
-    // @ts-expect-error a default is a value of the schema
+    // @ts-expect-error a list of strings has a list of strings as its default
     Type.Array(Type.String(), { default: [1] }),
-    // @ts-expect-error a length is a number
+    // @ts-expect-error maxLength is a number
     Type.String({ maxLength: '3' }),
   ]
   t.equal(schemas.length, 4)
@@ -64,9 +64,9 @@ t.test('a field has a default only if its options certainly have one', async (t)
   })
   const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec }] })
   const input: InferInput<typeof kind>['spec'] = { perhaps: 'a', none: 'a' }
-  // @ts-expect-error the default may be absent
+  // @ts-expect-error the field is required, because the type of its options does not say that there is a default
   const lacksPerhaps: InferInput<typeof kind>['spec'] = { none: 'a' }
-  // @ts-expect-error there is no default
+  // @ts-expect-error the field is required, because its options have no default
   const lacksNone: InferInput<typeof kind>['spec'] = { perhaps: 'a' }
   const letter = (read: Static<typeof spec>): 'a' | 'b' => read.letter
   t.ok([kind, input, lacksPerhaps, lacksNone, letter])

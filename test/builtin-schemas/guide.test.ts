@@ -1,4 +1,4 @@
-/** The guide about built-in types: its example is the file that it names, and prints the shown output. */
+/** Tests of the guide about built-in types: its example is the file that it names, and prints the output that it shows. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -39,7 +39,7 @@ t.test('the operator applies only changes, and removes fields that are no longer
   await client.create(site, { metadata: key, spec: { replicas: 1, template: { spec } } })
   await until('it is deployed', () => client.get(deployment, key).catch(() => undefined))
 
-  // The first event causes no write, the second event does.
+  // The first event causes no write in the example, but the second event does.
   await client.patch(deployment, key, { metadata: { labels: { team: 'web' } } })
   await client.patch(deployment, key, { spec: { replicas: 3 } })
   await until('it is put right', async () => (await client.get(deployment, key)).spec?.replicas === 1)

@@ -15,15 +15,15 @@ const byTheme = defineCacheIndex(page, 'theme', ({ spec }) => spec.theme)
 t.test('an index is typed by its resource type, and usable only for lists of it', async (t) => {
   const byNode = defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)
   defineCacheIndex(page, 'hosts', ({ spec }) => spec.hosts)
-  // @ts-expect-error a page has no such field
+  // @ts-expect-error the spec of a page has no field nodeName
   defineCacheIndex(page, 'x', ({ spec }) => spec.nodeName as string)
-  // @ts-expect-error a key is a string
+  // @ts-expect-error an index key is a string
   defineCacheIndex(page, 'x', ({ spec }) => spec.hosts.length)
   const read = (cache: CacheReader): void => {
     const [first] = cache.list(page, { index: [byTheme, 'summer'] })
     first?.spec.hosts.at(0)
     cache.list(pod, { index: [byNode, 'node-1'], namespace: 'ns' })
-    // @ts-expect-error an index of pages
+    // @ts-expect-error the index is for pages, not for ConfigMaps
     cache.list(configMap, { index: [byTheme, 'summer'] })
   }
   t.type(read, 'function')

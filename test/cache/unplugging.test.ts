@@ -1,4 +1,7 @@
-/** Network faults during some seconds; test/real/unplugging.test.ts runs for minutes, also on a real API server. */
+/**
+ * Some seconds of network faults between an operator and the API server. test/real/unplugging.test.ts runs for minutes, also on a real API
+ * server.
+ */
 import t from 'tap'
 import { startControlPlane } from '../../src/testing/index.ts'
 import { namespace, unplug, unpluggingOptions } from '../support/unplugging/unplugging.ts'

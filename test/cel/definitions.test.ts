@@ -1,4 +1,7 @@
-/** Errors for rules, and for defaults that violate rules, in a CustomResourceDefinition, recorded from kube-apiserver 1.36. */
+/**
+ * Tests of the errors for a CustomResourceDefinition with invalid rules, or with defaults that violate rules. The expected errors are
+ * recorded from kube-apiserver 1.36.
+ */
 import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'

@@ -1,4 +1,4 @@
-/** Expressions without a schema, such as match conditions. */
+/** Tests of CEL expressions whose variables have no schema, such as those in match conditions. */
 import t from 'tap'
 import { dynamicValue } from '../../src/cel/types/dynamic-value.ts'
 import { compileExpression } from '../../src/cel/environment.ts'
@@ -48,7 +48,7 @@ t.test('an evaluation returns its cost', (t) => {
     return 'expression' in compiled && compiled.expression.evaluate([dynamicValue(object)]).cost
   }
   t.equal(costOf('object.spec.replicas > 1'), 4)
-  // Every ten characters cost one, rounded up.
+  // Reading a string costs 1 for every ten characters, rounded up.
   for (const [length, cost] of [
     [1, 1],
     [10, 1],

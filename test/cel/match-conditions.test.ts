@@ -1,4 +1,4 @@
-/** Match conditions without an API server: compilation, and the result of several conditions. */
+/** Tests of match conditions without an API server: their compilation, and the result of several conditions. */
 import t from 'tap'
 import type { Decide } from '../../src/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../src/cel/library/authorization.ts'
@@ -56,7 +56,7 @@ t.test('the authorizer is called for the requester or a ServiceAccount, with a r
   t.end()
 })
 
-/** Types as reported by kube-apiserver 1.36.3. */
+/** The types of expressions, as kube-apiserver 1.36.3 reports them. */
 const types: Readonly<Record<string, string>> = {
   object: 'dyn',
   oldObject: 'dyn',
@@ -116,7 +116,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 t.test('the variables and functions of conditions have the types of the API server', (t) => {
-  // A list is not a valid condition; the error contains the type of the list's item.
+  // The error for a list reveals the type of its item: a condition must be a bool, and the error contains the type of the condition.
   for (const [source, type] of Object.entries(types)) {
     t.strictSame(compileMatchCondition(`[${source}]`), { problem: `must evaluate to bool but got list(${type})`, internal: false }, source)
   }
@@ -127,7 +127,7 @@ t.test('the variables and functions of conditions have the types of the API serv
 })
 
 t.test('all conditions share one cost budget', (t) => {
-  // A check costs 350,000, and the expression around it slightly more.
+  // An authorization check costs 350,000, and the rest of the expression a little more.
   const check = "authorizer.path('/').check('get').allowed()"
   const costs = (count: number): string => Array.from({ length: count }, () => check).join(' && ')
   t.equal(evaluate(costs(2), costs(2), costs(2)), undefined)

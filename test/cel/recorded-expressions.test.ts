@@ -1,7 +1,9 @@
 /**
- * Types, values, costs and estimates of expressions, and problems of invalid ones, recorded from the Go packages of kube-apiserver
- * 1.36.3. Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`, where the
- * last two are the estimated cost, which match conditions do not have.
+ * Compares types, values, costs and cost estimates of expressions, and problems of invalid ones, with records from the Go packages of
+ * kube-apiserver 1.36.3.
+ *
+ * Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`. `least` and `most` are
+ * the limits of the estimated cost; expressions of match conditions lack them.
  */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
@@ -22,12 +24,12 @@ import { object as largeObject, schema as largeSchema } from './recorded/large.t
 import { object as thing, schemaWith } from './recorded/object.ts'
 import { authorizer, object as requested, request, requestResource } from './recorded/request.ts'
 
-// The results must not depend on the time zone of the machine.
+// With an unusual time zone, the test fails if a result depends on the time zone of the machine.
 process.env.TZ = 'Asia/Kolkata'
 
 type Row = readonly [expression: string, ...rest: readonly (string | number)[]]
 
-/** The variables of expressions. */
+/** The variables with which a group of expressions is evaluated. */
 interface World {
   readonly variables: Readonly<Record<string, Type>>
   readonly values: () => (Value | undefined)[]
@@ -83,7 +85,7 @@ for (const [name, world] of Object.entries(worlds)) {
       .trim()
       .split('\n')
     const rows = lines.map((line) => JSON.parse(line) as Row)
-    // One assertion for all rows, because thousands of assertions would take longer than the evaluations.
+    // One assertion covers all rows, because thousands of assertions would take longer than the evaluations.
     const wrong = rows
       .map((recorded) => ({ recorded, found: evaluate(world, recorded[0]) }))
       .filter(({ recorded, found }) => !isSame(recorded, found))

@@ -1,4 +1,4 @@
-/** Values of expressions, and problems of invalid ones, recorded from kube-apiserver 1.36.3. */
+/** Compares values of expressions, and problems of invalid ones, with records from kube-apiserver 1.36.3. */
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -21,7 +21,7 @@ const objects = ['objects', 'rules'].flatMap((name) => {
     .trim()
     .split('\n')
   const cases = lines.map((line) => parseJson(line) as unknown as Omit<RecordedCase, 'schema'> & { schema?: StructuralSchema })
-  // A case without a schema uses that of the previous case.
+  // A recorded case without a schema has the schema of the previous case.
   let schema: StructuralSchema = {}
   return cases.map((recorded) => {
     schema = recorded.schema ?? schema
@@ -29,7 +29,7 @@ const objects = ['objects', 'rules'].flatMap((name) => {
   })
 })
 
-/** Replaces type names, which contain the time at which the API server compiled the schema. */
+/** Removes the number from type names (`selfType…`). It is the time at which the API server compiled the schema. */
 function withoutMoment(text: string): string {
   return text.replace(/selfType\d+/g, 'selfType')
 }

@@ -1,4 +1,4 @@
-/** Evaluation of rules in unusual places of a schema, recorded from kube-apiserver 1.36. */
+/** Tests of rules in unusual places of a schema. The expected results are recorded from kube-apiserver 1.36. */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { formatFieldError } from '../../src/api/field-error.ts'

@@ -1,4 +1,7 @@
-/** Rules for values that do not match their schema, and errors during the evaluation, recorded from kube-apiserver 1.36. */
+/**
+ * Tests of rules for values that do not match their schema, and of errors during the evaluation. The expected results are recorded from
+ * kube-apiserver 1.36.
+ */
 import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { JsonValue } from '../../src/api/json.ts'

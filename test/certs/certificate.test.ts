@@ -107,7 +107,7 @@ function keys(): { publicKey: string; privateKey: string } {
   })
 }
 
-/** A certificate without restrictions, except for `extensions`. */
+/** Issues a certificate that has no restrictions except those in `extensions`. */
 function issue(
   subject: string,
   { publicKey }: { publicKey: string },

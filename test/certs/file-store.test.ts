@@ -362,7 +362,10 @@ t.test('an expired certificate in a bundle does not matter if another one signed
   t.match(expired[1], /ca\.crt: the certificate expired on/)
 })
 
-/** Advances time in steps until the condition holds; after each step, the source reads the files, which takes real time. */
+/**
+ * Advances the clock in steps until the condition holds. After each step it waits until the certificate source has read the files, which
+ * takes real time.
+ */
 async function until(clock: FakeClock, step: number, condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!condition()) {

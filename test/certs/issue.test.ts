@@ -24,7 +24,7 @@ function openssl(...args: string[]): string {
   return execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Returns the key identifier of a certificate (RFC 7093 §2 method 1). */
+/** Returns the key identifier that RFC 7093 §2 method 1 defines for the public key of the certificate. */
 function keyIdentifier(cert: string): string {
   const { x, y } = new X509Certificate(cert).publicKey.export({ format: 'jwk' })
   const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])

@@ -1,4 +1,4 @@
-/** The commands that need no cluster: their output, files and exit codes. */
+/** Tests of the commands that need no cluster: their output, files and exit codes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** `proreus dev` on a terminal. */
+/** Tests of `proreus dev` on a terminal. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { proreus, repository, startProreus } from '../support/process/process.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** Makes standard error of a process look like a terminal. */
+/** A module that makes the standard error of a process look like a terminal. */
 const terminal = 'data:text/javascript,Object.assign(process.stderr,{isTTY:true,hasColors:()=>false,getColorDepth:()=>1})'
 const env = { ...process.env, NODE_OPTIONS: `--import ${terminal}` }
 

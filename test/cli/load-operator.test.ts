@@ -16,7 +16,7 @@ const folder = t.testdir({
     'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n",
   },
 })
-/** Returns the path of a file in the form that messages contain. */
+/** Returns the path of a file as error messages show it: relative to the working directory. */
 const shown = (name: string): string => `./${relative(process.cwd(), join(folder, name))}`
 
 async function errorOf(name: string): Promise<LoadError> {

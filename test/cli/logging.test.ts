@@ -1,4 +1,4 @@
-/** The log lines of a command with different flags, in a process whose standard error is not a terminal. */
+/** Tests of the log lines of a command with different flags. The standard error of the process is not a terminal. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { LogOptions } from '../../src/cli/logging.ts'

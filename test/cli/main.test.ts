@@ -1,4 +1,4 @@
-/** Exit codes and standard error of command lines. */
+/** Tests of the exit codes and the standard error of command lines. */
 import { join } from 'node:path'
 import t from 'tap'
 import { version } from '../../src/api/version.ts'

@@ -1,4 +1,6 @@
-/** The selection of operators in this repository, whose package.json names operators and installation. */
+/**
+ * Tests of the selection of operators in this repository. Its package.json selects `all` operators and names the installation `proreus`.
+ */
 import { join } from 'node:path'
 import t from 'tap'
 import { selectOperators } from '../../src/cli/operators.ts'

@@ -1,4 +1,4 @@
-/** The options that flags and variables of `proreus run` pass to `run`. */
+/** Tests of the options that `proreus run` derives from flags and environment variables and passes to the function `run`. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
@@ -37,7 +37,9 @@ const inside = {
   PROREUS_OPERATORS: 'mypod',
 }
 
-/** Parses the arguments with these environment variables, and returns the call of `run`. */
+/**
+ * Executes `proreus run` with these arguments and environment variables, and returns the arguments with which it calls the function `run`.
+ */
 async function called(args: readonly string[], environment: Readonly<Record<string, string>> = outside): Promise<Call> {
   let call: Call | undefined
   const command = runCommand(async (operators, options) => void (call = { operators, options }))
@@ -58,7 +60,7 @@ function setVariable(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
-/** The options of `run` that do not differ between calls. */
+/** Returns the options that can be compared: all but the objects that every call creates. */
 function plain({ connection: _, logger: __, signal: ___, ...options }: RunOptions): object {
   return options
 }
@@ -146,7 +148,7 @@ t.test('without webhooks there are no conversion webhooks either', async (t) => 
   }
 })
 
-/** Checks the certificate store; undefined is the default of `run`. */
+/** Checks the certificate store that the command line selects; undefined stands for the default of the function `run`. */
 async function certificates(
   t: Test,
   args: readonly string[],

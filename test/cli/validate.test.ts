@@ -1,4 +1,7 @@
-/** An object of another version than the storage version is validated like by the webhooks, including its stored form. */
+/**
+ * `proreus validate` checks an object of a version other than the storage version like the webhooks do. The object is also converted to the
+ * storage version and validated in that form.
+ */
 import t from 'tap'
 import { proreus } from '../support/process/process.ts'
 

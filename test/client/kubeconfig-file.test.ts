@@ -6,7 +6,10 @@ import { stringify } from 'yaml'
 import type { KubeconfigContent } from '../../src/client/kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from '../../src/client/kubeconfig-file.ts'
 
-/** Reads kubeconfig files with these contents, each in a folder of its own; `at` returns the folder of a file. */
+/**
+ * Writes kubeconfig files with these contents, each into its own folder, and reads them. `at` returns the path of the folder by the index
+ * of the file.
+ */
 async function read(t: Test, ...contents: readonly object[]): Promise<{ content: KubeconfigContent; at: (index: number) => string }> {
   const root = t.testdir(Object.fromEntries(contents.map((_, index) => [String(index), {}])))
   const at = (index: number): string => join(root, String(index))

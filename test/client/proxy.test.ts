@@ -47,7 +47,7 @@ t.test('requests use a SOCKS proxy', async (t) => {
   const server = await startTestServer(() => ({ body: { ok: true } }), { ...testCertificate('server', ca), ca: ca.cert })
   const sockets = new Set<Socket>()
   let tunnels = 0
-  // RFC 1928: no authentication, then CONNECT.
+  // A minimal SOCKS5 server (RFC 1928): it accepts the method "no authentication", and then a CONNECT request.
   const proxy = createTcpServer((client) => {
     sockets.add(client.on('error', () => client.destroy()))
     client.once('data', () => {

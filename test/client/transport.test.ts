@@ -101,7 +101,7 @@ t.test('TLS connections are reused for sequential requests, on HTTP/1.1', async 
   const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
   t.teardown(async () => (await transport.close(), await server.close()))
   for (let i = 0; i < 50; i += 1) await transport.request(get)
-  // The pool may open a second connection when a request is sent just as a response ends.
+  // A second connection is possible, because the pool opens one when a request is sent while a response ends.
   const before = server.sockets
   t.ok(before <= 2, `${before} connections for 50 requests`)
   t.equal(server.requests[0]?.clientName, 'first')
@@ -473,7 +473,7 @@ t.test('while connecting, a request ends at its timeout or abort, and close take
     for (const socket of sockets) socket.destroy()
     mute.close()
   })
-  // The TLS handshake is never answered.
+  // The server accepts TCP connections but never answers the TLS handshake.
   const connection = { server: `https://127.0.0.1:${(mute.address() as AddressInfo).port}`, describe: 'a test' }
   const clock = new FakeClock()
   const transport = createTransport(connection, { clock, timeoutMs: 3000 })
@@ -495,7 +495,8 @@ t.test('while connecting, a request ends at its timeout or abort, and close take
   await clock.advance(1000)
   await closed
   t.match(await running, { code: 'PRO_ABORTED' })
-  // Abandoned connection attempts would end by themselves after ten seconds; the limit here is five.
+  // A connection attempt that the transport abandoned without closing it would end only after ten seconds. The limit of five seconds
+  // detects it.
   await until('the connections are gone', () => [...sockets].every((socket) => socket.readableEnded), 5000)
 })
 
@@ -643,7 +644,7 @@ t.test('a stream that breaks before it is read fails when it is read', async (t)
   const { signal } = new AbortController()
   const stream = await transport.stream({ ...get, signal })
   socket!.destroy()
-  // Without listeners, the end of the stream has arrived at the client, too.
+  // The client removes its abort listeners when it has received the end of the stream.
   await eventually(() => getEventListeners(signal, 'abort').length === 0)
   const error = await failureOf(
     (async () => {
@@ -683,7 +684,8 @@ t.test('a slow reader slows the server down', async (t) => {
   })
   for await (const chunk of await transport.stream(get)) {
     t.ok(chunk.length > 0)
-    // The server stops when the socket buffers are full; without back-pressure it would continue to write.
+    // Without back-pressure the server would continue to write; with it, the server stops when the socket buffers are full. The number of
+    // written bytes then stays the same for 300 iterations.
     let stillFor = 0
     let last = written
     await eventually(() => {

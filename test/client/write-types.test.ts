@@ -1,4 +1,4 @@
-/** Compile-time checks of writes; each @ts-expect-error is a mistake that users made and that failed in the cluster. */
+/** Tests of the compile-time checks of writes. Each `@ts-expect-error` is a mistake that would otherwise only fail in the cluster. */
 import t from 'tap'
 import { core } from '../../src/index.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -24,7 +24,7 @@ const memcached = defineKind({
 const cluster = defineKind({ group: 'example.com', kind: 'Zone', scope: 'Cluster', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const key = { namespace: 'a', name: 'b' }
 
-/** A client that records its requests. */
+/** Returns a client that records its requests. */
 function recording(): { client: Client; requests: ApiRequest[] } {
   const requests: ApiRequest[] = []
   const transport = {
@@ -40,7 +40,7 @@ t.test('only fields with a default may be omitted in a create', async (t) => {
   const { client, requests } = recording()
   const metadata = { ...key, labels: { a: 'b' } }
   await client.create(memcached, { metadata, spec: { port: 1 } })
-  // @ts-expect-error port is required
+  // @ts-expect-error the field port is required
   await client.create(memcached, { metadata, spec: {} })
   // @ts-expect-error a misspelled field
   await client.create(memcached, { metadata, spec: { port: 1, siez: 3 } })
@@ -63,15 +63,15 @@ t.test('patches are typed by the fields of the object', async (t) => {
   await client.apply(memcached, { metadata: key, spec: { size: 1 } })
   // @ts-expect-error a misspelled section
   await client.patch(memcached, key, { sepc: { size: 4 } })
-  // @ts-expect-error a value of another type
+  // @ts-expect-error size is a number
   await client.patch(memcached, key, { spec: { size: 'four' } })
   // @ts-expect-error a misspelled field
   await client.patchStatus(memcached, key, { status: { nods: ['a'] } })
-  // @ts-expect-error a type without a status
+  // @ts-expect-error a ConfigMap has no status
   await client.patchStatus(core.configMap, key, { status: { nods: ['a'] } })
   // @ts-expect-error a JSON patch is a list
   await client.patch(memcached, key, { spec: { size: 4 } }, { type: 'json' })
-  // @ts-expect-error an applied object may be partial, with the right types
+  // @ts-expect-error a server-side apply request may omit required fields, but not misspell a field
   await client.apply(memcached, { metadata: key, spec: { siez: 1 } })
   t.equal(requests.length, 13)
 })
@@ -97,7 +97,7 @@ t.test('objects of namespaced types have a namespace', async (t) => {
   const namespace: string = metadata.namespace
   const pod: string = (await client.get(core.pod, key)).metadata.namespace
   const zone = await client.get(cluster, { name: 'b' })
-  // @ts-expect-error a cluster-scoped object has none
+  // @ts-expect-error a cluster-scoped object has no namespace
   const none: string = zone.metadata.namespace
   await client.create(core.configMap, { metadata: { ...keyOf({ metadata }), labels: {} } })
   await client.create(cluster, { metadata: { ...keyOf(zone), labels: {} }, spec: {} })

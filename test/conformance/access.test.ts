@@ -1,4 +1,4 @@
-/** Tokens of ServiceAccounts, and the permissions that RBAC objects grant to them. */
+/** Tests of the tokens of ServiceAccounts, and of the permissions that RBAC objects grant to them. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { Connection } from '../../src/client/connection.ts'
@@ -66,7 +66,7 @@ t.test('access', async (t) => {
 
     await api('DELETE', `${accounts}/worker`)
     await api('POST', accounts, { body: { metadata: { name: 'worker' } } })
-    // The API server caches authentications for some seconds.
+    // The API server caches successful token authentications for some seconds.
     await until('the token is invalid', async () => (await review(token)).status.authenticated !== true)
   })
 

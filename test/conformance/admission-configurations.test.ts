@@ -1,4 +1,4 @@
-/** Defaults and validation of webhook configurations. */
+/** Tests of the defaults and the validation of webhook configurations. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

@@ -1,4 +1,4 @@
-/** Responses to a client after a webhook's denial or warning. */
+/** Tests of the API server's responses to a client when a webhook denies the request or returns warnings. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -13,7 +13,7 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
-/** Creates a ConfigMap by dry run. */
+/** Creates a ConfigMap with `dryRun=All`. */
 function create(): Promise<RawAnswer> {
   return api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`, { body: { metadata: { name: 'a' } } })
 }
@@ -152,7 +152,7 @@ t.test('warnings reach the client, each once and truncated when they are too lon
       server.answer('two', { allowed, warnings: [...two] })
       const answer = await create()
       t.equal(answer.status, allowed ? 201 : 400)
-      // Node.js decodes headers as Latin-1, but these are UTF-8.
+      // The headers are encoded in UTF-8, but Node.js decodes them as Latin-1.
       const warnings = answer.warnings.map((text) => Buffer.from(text, 'latin1').toString('utf8'))
       t.strictSame(warnings, shown, JSON.stringify(one).slice(0, 60))
     }

@@ -1,4 +1,4 @@
-/** Failed calls of webhooks under each failurePolicy, timeouts, and patches that cannot be applied. */
+/** Tests of webhook calls that fail, with each failurePolicy: errors, timeouts, and patches that cannot be applied. */
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { createServer } from 'node:net'
@@ -19,13 +19,15 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
-/** Creates a ConfigMap by dry run, for which the webhooks with this label in their selector are called. */
+/** Creates a ConfigMap with `dryRun=All`. The webhooks whose objectSelector has the label `policy` with this value are called. */
 function create(policy = '', query = ''): Promise<RawAnswer> {
   const body = { metadata: { name: 'a', labels: { policy } }, data: { a: 'b' } }
   return api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All${query}`, { body })
 }
 
-/** Returns the same webhook twice, with failurePolicy Fail and Ignore. */
+/**
+ * Returns two copies of a webhook, one with failurePolicy Fail and one with Ignore. The label `policy` of an object selects one of them.
+ */
 function both(path: string, more: JsonObject = {}): JsonObject[] {
   return ['Fail', 'Ignore'].map((failurePolicy) =>
     webhookOf(server, path, configMaps, {
@@ -189,7 +191,7 @@ t.test('a webhook server that is unreachable or untrusted is a failed call', nee
     })
 })
 
-/** Starts a server on loopback, until the test ends. */
+/** Starts the server on loopback; it is closed at the end of the test. */
 async function listen(t: Test, listener: Server): Promise<AddressInfo> {
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => listener.close(resolve)))

@@ -1,4 +1,4 @@
-/** Webhook handlers of operators for objects, subresources and deletions, called by a control plane. */
+/** Tests of operators' webhook handlers for objects, subresources and deletions, which a control plane calls. */
 import t from 'tap'
 import { configMap, deployment, pod, secret } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'
@@ -43,7 +43,7 @@ const withStep = (object: DeepReadonly<Incoming<Gadget>>, step: string): DeepRea
     ? object
     : { ...object, spec: { ...object.spec, steps: [...(object.spec.steps ?? []), `${step}${object.spec.steps?.length ?? 0}`] } }
 
-/** The webhooks for Gadgets; a second operator adds further ones. */
+/** An operator with webhooks for Gadgets. The operator `policies` has other webhooks for them. */
 const gadgets = defineOperator({
   name: 'gadgets',
   kinds: [gadget],
@@ -82,7 +82,7 @@ const policies = defineOperator({
   name: 'policies',
   kinds: [],
   webhooks: [
-    // This webhook allows every gadget. A denial by a webhook of the operator `gadgets` must still count.
+    // This webhook allows every Gadget. The API server must nevertheless deny what the webhooks of the operator `gadgets` deny.
     defineWebhook(gadget, { validateInCluster: () => [] }),
     defineWebhook(anyResource, {
       subresource: 'scale',
@@ -147,7 +147,7 @@ function causesOf({ body }: RawAnswer): JsonObject[] {
   return (body as { details?: { causes?: JsonObject[] } }).details?.causes ?? []
 }
 
-// A configuration takes effect as a whole: when its last webhook is called, the others are called, too.
+// The API server uses a webhook configuration completely or not at all: when it calls the last webhook, it calls the others as well.
 await until('the webhooks are called', async () => {
   const refused = await api('POST', `${core}/configmaps?dryRun=All`, configMapWith({ mode: 'bad' }))
   const changed = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))

@@ -1,4 +1,4 @@
-/** Match conditions of webhooks: validation of the configuration, and evaluation for a request. */
+/** Tests of the match conditions of webhooks: validation of the webhook configuration, and evaluation for requests. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -21,7 +21,7 @@ const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 const path = `/api/v1/namespaces/${namespace}/configmaps`
 
-/** Creates a ConfigMap that only the webhook with this label in its selector matches. */
+/** Creates a ConfigMap with the label `hook`. Only the webhook whose objectSelector has this value is called. */
 function create(hook: string, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
   return api('POST', `${path}?dryRun=All`, { body: { metadata: { name: 'a', labels: { hook } }, data: { a: 'b' } }, headers })
 }
@@ -46,7 +46,7 @@ function forbidden(error: string): JsonObject {
 
 const at = 'webhooks[0].matchConditions'
 const one = (expression: string): JsonObject[] => [{ name: 'a', expression }]
-/** Returns the error for an expression, with the expression and the problem. */
+/** Returns the cause for an invalid expression `shown`; `problem` is the end of its message. */
 const compileError = (shown: string, problem: string): string =>
   `FieldValueInvalid ${at}[0].expression: Invalid value: ${JSON.stringify(shown)}: ${problem}`
 const failed = (shown: string, problem: string): string => {
@@ -134,7 +134,7 @@ t.test('an invalid match condition is refused in the configuration', async (t) =
   }
 })
 
-/** The result of each expression: true when the webhook is called, or the error that denies the request. */
+/** The result of each expression: true when the webhook is called, false when it is not called, or the error that denies the request. */
 const verdicts: Readonly<Record<string, boolean | string>> = {
   true: true,
   false: false,

@@ -1,4 +1,4 @@
-/** Matching of requests to webhooks: rules, matchPolicy, selectors, and types for which no webhook is called. */
+/** Tests of the matching of requests to webhooks: rules, matchPolicy, selectors, and types for which no webhook is called. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -37,14 +37,14 @@ function patch(path: string, body: JsonObject, query = ''): Promise<RawAnswer> {
 }
 
 /**
- * Returns the called webhooks, each once: kube-apiserver retries an update of a stale object, and calls the webhooks again
- * (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
+ * Returns the paths of the called webhooks without repetitions. kube-apiserver repeats an update whose cached object is stale, and calls
+ * the webhooks again (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
  */
 function called(): string {
   return [...new Set(server.take().map(({ path }) => path))].toSorted().join(' ')
 }
 
-/** Returns a rule that matches all of the test's types; `parts` replaces fields. */
+/** Returns a rule that matches all types in the test's group; `parts` overrides fields of the rule. */
 const rule = (parts: JsonObject): JsonObject => ({ apiGroups: [group], apiVersions: ['v1'], operations: ['*'], resources: ['*'], ...parts })
 
 t.test('a rule matches by resource, subresource, scope and operation', needsOwnControlPlane, async (t) => {
@@ -215,7 +215,7 @@ t.test(
       t.ok(status < 300, `${what}: ${text}`)
       t.equal(called(), expected, what)
     }
-    // A request for a Namespace has the Namespace's name as its namespace, but rules match it as cluster-scoped.
+    // A request for a Namespace has the name of the Namespace as its `namespace`, but the `scope` of a rule treats it as cluster-scoped.
     t.equal((await patch(ownPath, { metadata: { annotations: { a: 'b' } } })).status, 200)
     t.match(
       server.take().map(({ request }) => [request.name, request.namespace]),

@@ -1,4 +1,4 @@
-/** Order, reinvocation and input of mutating webhooks, and dry runs. */
+/** Tests of mutating webhooks: their order, their reinvocation, the objects that they receive, and dry runs. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -22,14 +22,14 @@ function widget(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
   return { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a', ...metadata }, spec }
 }
 
-/** Creates a widget by dry run. */
+/** Creates a widget with `dryRun=All`. */
 function create(spec: JsonObject, metadata: JsonObject = {}): Promise<RawAnswer> {
   return api('POST', `${widgetsPath}?dryRun=All`, { body: widget(spec, metadata) })
 }
 
 const tag = (value: string): JsonObject => patchResponse({ op: 'add', path: '/spec/tags/-', value })
 
-/** Returns the calls since the last time, each with the webhook and the tags of the object. */
+/** Returns `WEBHOOK TAGS` for each call since `seen` was last called. The tags are those of the object that the webhook received. */
 function seen(): string[] {
   return server.take().map(({ path, request }) => {
     const { spec } = request.object as { spec: { tags?: string[] } }
@@ -58,7 +58,7 @@ t.test('validating webhooks are called in parallel', needsOwnControlPlane, async
   const waiting: (() => void)[] = []
   const together: Answer = (call, response) => {
     waiting.push(() => void response.end(JSON.stringify({ ...call.review, response: { uid: call.request.uid, allowed: true } })))
-    // No call is answered before all of them have arrived.
+    // The webhooks respond only when all three calls have arrived. This succeeds only if the API server calls the webhooks in parallel.
     if (waiting.length === 3) for (const answer of waiting) answer()
     return undefined
   }
@@ -81,7 +81,8 @@ t.test('a mutated object is defaulted, pruned and validated before validating we
   server.answer('one', patchResponse({ op: 'replace', path: '/spec', value: { size: 7, other: 1 } }))
   const { body } = await create({ size: 0, color: 'blue', unknown: 1 })
   t.strictSame(body.spec, { size: 7, color: 'red' })
-  // Unknown fields are pruned only in the stored object and in the response.
+  // Between mutating webhooks unknown fields are not pruned: the later webhooks receive the field `other`, which the stored object and the
+  // response lack.
   t.strictSame(specs(), {
     one: { size: 0, color: 'blue' },
     two: { size: 7, other: 1, color: 'red' },

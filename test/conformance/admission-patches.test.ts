@@ -1,4 +1,4 @@
-/** Patches of mutating webhooks: results and rejections. */
+/** Tests of the patches that mutating webhooks return: their results, and their rejections. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -21,7 +21,7 @@ const widgets = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE
 interface PatchCase {
   readonly operations: readonly JsonObject[]
   readonly status: number
-  /** A part of the response body. */
+  /** Fields that the response body must contain. */
   readonly expected: JsonObject
 }
 
@@ -45,7 +45,7 @@ const unregistered = (kind: string, version: string): JsonObject => ({
 const missing = (operation: string, path: string): JsonObject =>
   internal(`${operation} operation does not apply: doc is missing path: "${path}": missing value`)
 
-/** Patches of a new ConfigMap `a` with `data.a: b`. */
+/** Patches for the creation of the ConfigMap `a` with `data.a: b`. */
 const newConfigMaps: Record<string, PatchCase> = {
   'another name': { operations: [replace('/metadata/name', 'b')], status: 201, expected: { metadata: { name: 'b' } } },
   'no name': {
@@ -116,7 +116,7 @@ const newConfigMaps: Record<string, PatchCase> = {
   'the whole object': { operations: [{ op: 'remove', path: '' }], status: 500, expected: missing('remove', '') },
 }
 
-/** Patches of a new widget `a`. */
+/** Patches for the creation of the widget `a`. */
 const newWidgets: Record<string, PatchCase> = {
   'another name': { operations: [replace('/metadata/name', 'b')], status: 201, expected: { metadata: { name: 'b' } } },
   'another namespace': { operations: [replace('/metadata/namespace', 'other')], status: 400, expected: otherNamespace },
@@ -142,7 +142,7 @@ const newWidgets: Record<string, PatchCase> = {
   },
 }
 
-/** Patches of a live ConfigMap. */
+/** Patches for the update of an existing ConfigMap. */
 const liveConfigMaps: Record<string, PatchCase> = {
   'another name': { operations: [replace('/metadata/name', 'b')], status: 422, expected: { message: /field is immutable/ as never } },
   'another namespace': { operations: [replace('/metadata/namespace', 'other')], status: 400, expected: otherNamespace },

@@ -1,4 +1,4 @@
-/** The whole AdmissionReview for each verb that writes, for mutating and for validating webhooks. */
+/** Tests of the complete AdmissionReview for each verb that writes, for mutating and validating webhooks. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
@@ -32,19 +32,19 @@ function widget(content: JsonObject, metadata: JsonObject): JsonObject {
   return { apiVersion: `${group}/v1`, kind: 'Widget', metadata, ...content }
 }
 
-/** Returns a stored object, with placeholders for values that differ each time. */
+/** Returns a stored object as the reviews contain it. Values that differ between runs are placeholders. */
 function live(name: string, content: JsonObject, generation = 1, more: JsonObject = {}): JsonObject {
   return widget(content, { name, namespace, uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time', generation, ...more })
 }
 
-/** Returns an object before it is stored. */
+/** Returns an object that is not stored yet, as the reviews contain it. */
 function unstored(name: string, content: JsonObject, generation = 1): JsonObject {
   return widget(content, { name, namespace, uid: 'uid', creationTimestamp: 'time', generation })
 }
 
 const placeholders: Readonly<Record<string, string>> = { uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time' }
 
-/** Returns an object of a review with placeholders and without managedFields. */
+/** Returns an object of a review without managedFields. Values that differ between runs are replaced by placeholders. */
 function normalized(object: JsonValue | undefined): JsonValue | undefined {
   if (!isObject(object) || !isObject(object.metadata)) return object
   const { managedFields: _managedFields, ...metadata } = object.metadata
@@ -65,7 +65,7 @@ function seen({ request }: Call): Seen {
   return { operation, name, object: normalized(object), oldObject: normalized(oldObject), options }
 }
 
-/** Returns the calls of each webhook since the last time. */
+/** Returns the review that the mutating webhook and the validating webhook received since the last call of this function. */
 function reviewed(): { mutating: Seen; validating: Seen } {
   const calls = server.take()
   const of = (name: string): Seen => seen(calls.find((call) => call.path === name)!)
@@ -236,7 +236,7 @@ t.test('reviews of writes of a custom resource', needsOwnControlPlane, async (t)
     t.equal((await api('DELETE', `${path}?labelSelector=group%3Dtwo`)).status, 200)
     const calls = server.take()
     t.strictSame(calls.map((call) => call.path).toSorted(), ['mutating', 'mutating', 'validating', 'validating'])
-    // For a collection, the webhooks are called for each object; the requests have no name.
+    // A DELETE of a collection calls the webhooks for each object. The AdmissionRequests have no name.
     const old = (name: string): JsonObject => live(name, {}, 1, { labels: { group: 'two' } })
     const validating = calls.filter((call) => call.path === 'validating').map(seen)
     t.strictSame(

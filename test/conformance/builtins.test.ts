@@ -1,4 +1,4 @@
-/** Built-in types: defaults, validation and immutable fields. */
+/** Tests of built-in types: defaults, validation and immutable fields. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -19,7 +19,7 @@ const template = { metadata: { labels: { app: 'a' } }, spec: { containers } }
 const selector = { matchLabels: { app: 'a' } }
 const once = { spec: { restartPolicy: 'Never', containers } }
 
-/** The fields that an otherwise empty Pod spec gets. */
+/** A Pod spec with empty values, which the API server replaces by the defaults in `filledPodSpec`. */
 const emptyPodSpec = {
   restartPolicy: '',
   dnsPolicy: '',

@@ -1,4 +1,4 @@
-/** `startControlPlane` with every backend. */
+/** Tests of `startControlPlane` with every backend. */
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { configMap, namespace as namespaceType, pod } from '../../src/api/builtin.ts'

@@ -1,4 +1,4 @@
-/** Failed conversions: validation of the webhook's response, and requests that need no conversion. */
+/** Tests of failed conversions: the validation of the conversion webhook's response, and requests that need no conversion. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -39,7 +39,7 @@ function failure(message: string): JsonObject {
 
 const of = (version: string): string => `conversion webhook for ${group}/${version}, Kind=Thing`
 
-/** Returns an answer that converts correctly and then changes each object. */
+/** Returns a function that responds with correctly converted objects, to each of which `change` is applied. */
 function each(change: (object: JsonObject) => JsonObject): ConversionAnswer {
   return ({ objects, desiredAPIVersion }) => converted(objects.map((object) => change(convertThing(object, desiredAPIVersion))))
 }
@@ -50,7 +50,7 @@ function metadata(change: JsonObject): ConversionAnswer {
     return { ...object, metadata: Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== absent)) }
   })
 }
-/** The placeholder for a removed field. */
+/** A field with this value is removed from the metadata. */
 const absent = '(absent)'
 const without = (field: string): ConversionAnswer => each(({ [field]: _gone, ...object }) => object)
 
@@ -70,7 +70,7 @@ const qualified =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** Responses of the webhook, each with the part of the error message after the webhook's name, or a pattern of the whole message. */
+/** Invalid responses of the webhook. Each has the part of the error message after the webhook's name, or a pattern of the whole message. */
 const refusals: Readonly<Record<string, { answer: ConversionAnswer; says: string | RegExp }>> = {
   'a failure with words': { answer: () => ({ result: { status: 'Failure', message: 'own words' } }), says: 'failed: own words' },
   'a failure without words': {
@@ -166,7 +166,7 @@ const refusals: Readonly<Record<string, { answer: ConversionAnswer; says: string
   },
 }
 
-/** Responses with unreadable objects, for which the error message does not contain the webhook's name. */
+/** Responses with objects that cannot be decoded. The error messages for them do not contain the webhook's name. */
 const unreadable: Readonly<Record<string, { answer: ConversionAnswer; says: string | RegExp }>> = {
   'text for an object': {
     answer: () => converted(['x' as never]),

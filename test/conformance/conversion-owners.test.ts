@@ -1,4 +1,4 @@
-/** The owner of a conversion when several installations contain the same kind. */
+/** Tests of several installations with the same kind: only one of them owns the conversion of the kind. */
 import t from 'tap'
 import { customResourceDefinition } from '../../src/api/builtin.ts'
 import { systemClock } from '../../src/runtime/clock.ts'

@@ -1,4 +1,4 @@
-/** Custom resources with a conversion webhook: reads, writes and managed fields in every version. */
+/** Tests of custom resources with a conversion webhook: reads, writes and managed fields in every version. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -46,7 +46,7 @@ async function specOf(version: Version, name: string): Promise<unknown> {
   return (await api('GET', pathOf(version, name))).body.spec
 }
 
-/** Returns one line for each manager. */
+/** Returns `MANAGER OPERATION VERSION: FIELDS` for each entry of managedFields, sorted. */
 function managersOf({ body }: RawAnswer): string[] {
   const entries = metadataOf(body).managedFields as { manager: string; operation: string; apiVersion: string; fieldsV1: JsonObject }[]
   const names = (fields: JsonObject): string => Object.keys((fields['f:spec'] ?? fields['f:status'] ?? {}) as JsonObject).join(' ')

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions: life cycle, and their kinds in the API. */
+/** Tests of the creation, update and deletion of CustomResourceDefinitions, and of the API that serves their kinds. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

@@ -1,4 +1,4 @@
-/** CEL rules of custom resources: evaluation, messages, and validation in CRDs. */
+/** Tests of the CEL rules of custom resources: evaluation, messages, and validation of the rules in a CRD. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { Api, RawAnswer } from '../support/conformance/api-request.ts'
@@ -53,7 +53,7 @@ const spec = object(
   },
 )
 
-/** Returns the causes of a rejection, each as `field: message`. */
+/** Returns the causes of a rejected request, each as `field: message`. */
 function causesOf({ body }: RawAnswer): string[] {
   const { causes = [] } = (body['details'] ?? {}) as { causes?: { field: string; message: string }[] }
   return causes.map(({ field, message }) => `${field}: ${message}`).sort()

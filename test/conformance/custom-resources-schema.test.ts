@@ -1,4 +1,4 @@
-/** Schemas of custom resources: validation, defaults, pruning, nulls, lists, embedded resources. */
+/** Tests of the schemas of custom resources: validation, defaults, pruning, null values, lists, embedded resources. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
@@ -64,7 +64,7 @@ const inBody = (field: string, value: string, text: string): string => `${field}
 const type = (field: string, found: string, wanted: string): string =>
   inBody(field, JSON.stringify(found), `must be of type ${wanted}: ${JSON.stringify(found)}`)
 const junctors = (text: string): string => `<nil>: Invalid value: "": ${text}`
-/** Invalid values and their errors. */
+/** Invalid specs, each with its errors. */
 const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   [{ text: 'a' }, inBody('spec.text', '"a"', 'should be at least 2 chars long')],
   [{ text: 'abcde' }, 'spec.text: Too long: may not be more than 4 bytes'],
@@ -74,7 +74,7 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   ),
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
-  // An enum value is compared with the field's value after Go has converted it to the type of the field: 97 becomes "a", and 2.9 becomes 2.
+  // The API server converts enum values to the Go type of the field's value before it compares them: 97 becomes "a", and 2.9 becomes 2.
   [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
   [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
   [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],
@@ -145,7 +145,7 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
 const defaults = { defaulted: 'd', nullableDefault: 'x' }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
-/** Valid values, the stored values without defaults, and warnings. */
+/** Valid specs. Each has the spec that is stored, without defaults, and the warnings of the response. */
 const accepted: readonly (readonly [JsonObject, JsonObject, ...string[]])[] = [
   ...[{ numberEnum: 2.9 }, { numberEnum: -0.5 }, { anyEnum: 65 }, { anyEnum: 1.5 }].map((value): readonly [JsonObject, JsonObject] => [
     value,

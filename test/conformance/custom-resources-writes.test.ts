@@ -1,4 +1,4 @@
-/** Writes of custom resources: status and scale subresources, unknown and duplicate fields, and field ownership. */
+/** Tests of writes of custom resources: the subresources status and scale, unknown and duplicate fields, and field ownership. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions that the API server rejects or warns about. */
+/** Tests of CustomResourceDefinitions that the API server rejects, or about which it warns. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
@@ -12,7 +12,7 @@ const label = `a DNS-1035 label must consist of lower case alphanumeric characte
 const items = { type: 'array', items: object({ a: string }) }
 const types = 'must be one of boolean,date,integer,number,string'
 
-/** Invalid schemas and their errors. */
+/** Invalid schemas, each with its errors. */
 const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
   [{}, `${at}.type: Required value: must not be empty at the root`],
   [{ type: 'string' }, `${at}.type: Invalid value: "string": must be object at the root`],
@@ -27,7 +27,7 @@ const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
     object({ metadata: object({ labels: { type: 'object' } }) }),
     `${at}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
   ],
-  // An empty list counts as a keyword that is set.
+  // A keyword with an empty list counts as specified.
   ...[{ required: [] }, { 'x-kubernetes-list-map-keys': [] }, { 'x-kubernetes-validations': [] }].map(
     (empty): readonly [JsonObject, string] => [
       object({ metadata: { type: 'object', ...empty } }),
@@ -64,7 +64,7 @@ const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
   ],
 ]
 
-/** Other invalid fields of versions. */
+/** Versions that are invalid for reasons other than their schema, each with its errors. */
 const wrongVersions: readonly (readonly [JsonObject, ...string[]])[] = [
   [{ name: 'V1' }, `spec.version: Invalid value: "V1": ${label}`, `spec.versions[0].name: Invalid value: "V1": ${label}`],
   [{ deprecationWarning: 'x' }, 'spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions'],
@@ -102,7 +102,7 @@ const wrongVersions: readonly (readonly [JsonObject, ...string[]])[] = [
   ],
 ]
 
-/** Other invalid fields of CRDs. */
+/** CustomResourceDefinition specs that are invalid for reasons other than their versions, each with its errors. */
 const wrongSpecs: readonly (readonly [JsonObject, ...string[]])[] = [
   [{ scope: 'Planet' }, 'spec.scope: Unsupported value: "Planet": supported values: "Cluster", "Namespaced"'],
   [

@@ -1,4 +1,4 @@
-/** Deletion: finalizers, preconditions, options, grace periods of Pods, collections. */
+/** Tests of deletion: finalizers, preconditions, DeleteOptions, grace periods of Pods, collections. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'

@@ -1,4 +1,4 @@
-/** Discovery of groups, versions and types, and responses for missing paths. */
+/** Tests of the discovery of groups, versions and resources, and of the responses for paths that do not exist. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

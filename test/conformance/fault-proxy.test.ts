@@ -1,4 +1,4 @@
-/** The fault proxy in front of every control plane. */
+/** Tests of the fault proxy in front of each control plane. */
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -28,7 +28,7 @@ function clientOf(t: Test, connection: Connection, options: { timeoutMs?: number
   return made
 }
 
-/** Collects the names in the events of a watch, and the error with which it ends. */
+/** Lists and watches ConfigMaps. Records `listed`, the name of the object in each event, and the error with which the watch ends. */
 function record(t: Test, watching: Client) {
   const stop = new AbortController()
   const seen: string[] = []

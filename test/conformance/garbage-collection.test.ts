@@ -1,4 +1,4 @@
-/** Objects whose owners are deleted or missing. */
+/** Tests of the garbage collection of objects whose owners are deleted or missing. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
@@ -40,7 +40,10 @@ const becomes = (name: string, what: (metadata: JsonObject) => boolean): Promise
   })
 const isMarked = ({ deletionTimestamp }: JsonObject): boolean => deletionTimestamp !== undefined
 const ownersOf = ({ ownerReferences = [] }: JsonObject): unknown[] => (ownerReferences as JsonObject[]).map(({ name }) => name)
-/** Creates an object with a missing owner, and waits until it is deleted: the collector has then processed all earlier changes. */
+/**
+ * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector has then processed
+ * all earlier changes.
+ */
 async function seen(name: string): Promise<void> {
   await created(name, [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }])
   await gone(name)

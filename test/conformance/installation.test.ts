@@ -1,4 +1,6 @@
-/** The installation of `config/default` with kubectl, and the process of its Deployment with the granted permissions. */
+/**
+ * Tests of an installation of `config/default` with kubectl, and of the Deployment's process with the permissions of its ServiceAccount.
+ */
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,18 +75,18 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   const controlPlane = await conformanceControlPlane(t, { namespaces: [sample.namespace] })
   const { client } = controlPlane
   const kubectl = kubectlAs(t, controlPlane.kubeconfig)
-  // Two concurrent runs of this file would share tap's folder.
+  // The folder is not `t.testdir()`, because two concurrent runs of this file would share that one.
   const home = mkdtempSync(join(tmpdir(), 'proreus-installation-'))
   t.teardown(() => rmSync(home, { recursive: true, force: true }))
   const directory = (name: string): string => join(home, name)
   await kubectl.ok(`apply -k ${installation}`)
   const stored = await client.get(deployment, { namespace: operatorNamespace, name: 'proreus' })
-  // The test starts processes in place of the Deployment's Pods.
+  // No kubelet runs the Deployment's Pods: the test starts their processes itself.
   await client.patch(deployment, { namespace: operatorNamespace, name: 'proreus' }, { spec: { replicas: 0 } })
   const serviceAccountDir = directory('serviceaccount')
   await mountServiceAccount(client, serviceAccountDir)
 
-  /** Starts a replica, which gets all requests of the Service as soon as it is ready. */
+  /** Starts a replica, waits until it is ready, and routes all requests of the Service to it. */
   async function startReplica(name: string): Promise<OperatorPod> {
     const replica = await startOperatorPod(t, { controlPlane, deployment: stored, serviceAccountDir, directory: directory(name) })
     await until(`${name} is ready`, async () => (await fetch(`${replica.probes}/readyz`)).ok)
@@ -94,7 +96,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   const caOf = ({ data }: Secret): string => Buffer.from(data!['ca.crt']!, 'base64').toString()
 
-  /** Returns the caBundle of each webhook. */
+  /** Returns the caBundle of each webhook as PEM. */
   async function bundles(): Promise<string[]> {
     const configurations = [
       await client.get(mutatingWebhookConfiguration, { name: 'proreus-mutating' }),
@@ -105,7 +107,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     )
   }
 
-  /** Waits until the API server trusts this CA for each webhook. */
+  /** Waits until the caBundle of each webhook contains the CA of this Secret. `pass` is called before each check. */
   async function untilTrusted(authority: Secret, pass: () => unknown = () => undefined): Promise<void> {
     await until('the authority of the Secret is trusted', async () => {
       await pass()
@@ -113,7 +115,10 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     })
   }
 
-  /** Waits until the webhooks accept a valid MyPod and deny an invalid one, which takes some moments after a change of the endpoints. */
+  /**
+   * Waits until the API server calls the webhooks of the current endpoint, which takes some moments after the endpoints have changed.
+   * Checks that a valid MyPod is accepted and that an invalid one is denied.
+   */
   async function expectWebhooks(t: Test, name: string): Promise<void> {
     const refusal = await until('the webhooks are called', () =>
       client.create(mypod, mypodNamed(`${name}-bad`, { podLabels: { creator: 'me' } })).then(
@@ -257,7 +262,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   t.test('restores a Secret or caBundle that is deleted while it runs', async (t) => {
     await replica.stop('SIGKILL')
-    // This operator runs in the test's process with a fake clock; its webhooks are not called.
+    // This operator runs in the process of the test, because it needs a fake clock. The API server does not call its webhooks.
     const clock = new FakeClock(Date.now())
     const stop = new AbortController()
     const ready = Promise.withResolvers<void>()

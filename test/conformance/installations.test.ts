@@ -1,4 +1,4 @@
-/** Several installations in one cluster: of independent operators, and of the same operator under two names. */
+/** Tests of several installations in one cluster: independent operators, and one operator that is installed under two names. */
 import t from 'tap'
 import {
   configMap,
@@ -28,8 +28,8 @@ function kindOf(name: string, maxLength = 20) {
 }
 
 /**
- * Returns an operator that applies a key of its own to one ConfigMap after every change. Its webhook denies objects with the text `bad` and
- * records its calls in ConfigMaps.
+ * Returns an operator that applies one key of a ConfigMap, which it shares with the other operator, whenever its kind or the ConfigMap
+ * changes. Its webhook denies objects with the text `bad`, and records its calls in ConfigMaps.
  */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({
@@ -66,7 +66,7 @@ const object = (name: string, text: string) => ({ metadata: { namespace, name },
 const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
 const { client } = controlPlane
 
-/** Waits until a webhook with this name denies an object. */
+/** Waits until an object is denied by a webhook whose name matches. */
 async function untilRefusedBy(webhook: RegExp, kind = left): Promise<void> {
   await until(`${webhook} refuses`, () =>
     client.create(kind, object('refused', 'bad'), { dryRun: true }).then(
@@ -100,7 +100,7 @@ t.test('two operators', async (t) => {
       ({ manager, operation }) => `${manager} ${operation}`,
     )
     t.strictSame(managers.sort(), ['left Apply', 'right Apply'])
-    // Operators in conflict would react to this change, and then to each other.
+    // If the operators were in conflict, each would react to this change and then to the other's changes.
     await client.patch(left, { namespace, name: 'one' }, { spec: { text: 'later' } })
     await until('the change has arrived', async () => (await client.get(configMap, shared)).data?.['left'] === 'later')
     const applies = (await controlPlane.requests()).filter(

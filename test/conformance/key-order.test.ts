@@ -1,4 +1,4 @@
-/** The order of fields in responses, on which people and programs rely that compare responses as strings. */
+/** Tests of the order of fields in responses. Users and programs that compare responses as strings rely on it. */
 import t from 'tap'
 import { parse } from 'yaml'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -11,7 +11,7 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 const core = `/api/v1/namespaces/${namespace}`
 
-/** Returns the keys of an object and its children in their order, as `path: a,b`, without those of fieldsV1. */
+/** Returns `PATH: KEYS` for an object and for each object in it, with the keys in their order. The content of fieldsV1 is skipped. */
 function keysOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => keysOf(item, `${path}[${index}]`))
   if (!isObject(value)) return []
@@ -19,7 +19,7 @@ function keysOf(value: unknown, path = ''): string[] {
   return [`${path}: ${Object.keys(value).join(',')}`, ...below]
 }
 
-/** Returns the same as `keysOf`, with the keys of each object sorted. */
+/** Returns the same lines as `keysOf`, with the keys of each object sorted. */
 function sortedKeysOf(value: unknown): string[] {
   return keysOf(value).map((line) => {
     const [path, keys = ''] = line.split(': ')

@@ -1,4 +1,4 @@
-/** kubectl's output for Pods, nodes and namespaces in a cluster with controllers. */
+/** Tests of kubectl's output for Pods, nodes and namespaces in a cluster whose controllers run. */
 import t from 'tap'
 import { steady } from '../support/conformance/kubectl.ts'
 import { kubectlAs } from '../support/devcluster/kubectl.ts'

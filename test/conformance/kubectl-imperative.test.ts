@@ -1,4 +1,4 @@
-/** kubectl commands that create an object from their arguments: unlike those with files, they send protobuf. */
+/** Tests of kubectl commands that create an object from their arguments. Unlike commands that read a file, they send protobuf. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { steady } from '../support/conformance/kubectl.ts'
@@ -10,10 +10,10 @@ import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-imperative'
 const rbac = 'rbac.authorization.k8s.io'
-/** The prefix of cluster-scoped names. */
+/** The prefix of the names of cluster-scoped objects, which other tests must not use. */
 const unique = 'conformance-imperative'
 
-/** The defaults in the spec of every Pod. */
+/** The fields that the API server defaults in every Pod spec. */
 const usualPod = { dnsPolicy: 'ClusterFirst', schedulerName: 'default-scheduler', securityContext: {}, terminationGracePeriodSeconds: 30 }
 const container = (name: string, image: string, imagePullPolicy: string, more: JsonObject = {}): JsonObject => ({
   name,
@@ -25,7 +25,7 @@ const container = (name: string, image: string, imagePullPolicy: string, more: J
   ...more,
 })
 
-/** Commands, the objects that they create, and their fields. */
+/** Commands, the name of the object that each creates, and fields of that object. */
 const created: readonly (readonly [string, string, JsonObject])[] = [
   [`namespace ${unique}-new`, `namespace/${unique}-new`, {}],
   ["configmap settings --from-literal=a=1 --from-literal=b= --from-literal=text='two words'", 'configmap/settings', { data: { a: '1', b: '', text: 'two words' } }], // prettier-ignore

@@ -1,4 +1,4 @@
-/** MyPods with kubectl: output with a running operator, and messages for rejected objects. */
+/** Tests of kubectl with MyPods: its output while the operator runs, and its messages for rejected objects. */
 import t from 'tap'
 import { kubectlAs } from '../support/devcluster/kubectl.ts'
 import { namespace, startMyPodWorld } from '../support/mypod/world.ts'
@@ -48,14 +48,14 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
   const { ok } = kubectl
   const ns = `-n ${namespace}`
   const collected = whenCollected()
-  collected.catch(() => undefined) // the test that waits for it fails
+  collected.catch(() => undefined) // the test that awaits `collected` reports its failure
   await startOperator()
 
   t.test('are created, listed and watched', async (t) => {
     const watch = kubectl.start(`get mypods ${ns} --watch --output-watch-events`)
     t.equal(await ok('create -f -', valid('shown')), `${kind}/shown created\n`)
     t.equal(await ok(`wait mypod/shown ${ns} --for=condition=Ready --timeout=20s`), `${kind}/shown condition met\n`)
-    // The address of a node is optional and may be set later than the rest.
+    // The address of the node (`hostIP`) is optional, and may be set later than the other columns.
     const columns = async (): Promise<string> => {
       const { podIP = '', hostIP = '' } = (await podOf('shown'))?.status ?? {}
       return `NAME +PHASE +PODIP +NODEIP +AGE\\nshown +Running +${podIP || '-'} +${hostIP} *\\d+s`

@@ -1,4 +1,4 @@
-/** kubectl's output for reads: get in every form, watches, describe, explain, diff. */
+/** Tests of kubectl's output for reads: get with every output format, watches, describe, explain, diff. */
 import t from 'tap'
 import { crd, group, namespace, startWithWidgets, steady, type, widget } from '../support/conformance/kubectl.ts'
 import { needsKubectl } from '../support/process/process.ts'

@@ -1,4 +1,4 @@
-/** kubectl's output for writes: create, replace, patch, edit, client-side and server-side apply, wait, delete. */
+/** Tests of kubectl's output for writes: create, replace, patch, edit, client-side and server-side apply, wait, delete. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,7 +6,10 @@ import { configMap, crd, group, namespace, startWithWidgets, type, widget } from
 import type { Finished } from '../support/process/process.ts'
 import { needsKubectl } from '../support/process/process.ts'
 
-/** The editor of kubectl, a script that each case writes; kubectl inherits the environment of this process. */
+/**
+ * The path of the script that `kubectl edit` runs as the editor. Each case writes the script; kubectl inherits the variable KUBE_EDITOR
+ * from this process.
+ */
 const editor = join(t.testdir(), 'editor')
 process.env.KUBE_EDITOR = editor
 

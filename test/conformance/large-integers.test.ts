@@ -1,4 +1,4 @@
-/** Integers beyond the precision of a float, which are stored, validated and reported with all their digits. */
+/** Tests of integers beyond 2^53, which a double cannot represent. They are stored, validated and reported with all their digits. */
 import t from 'tap'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
@@ -33,7 +33,7 @@ const definition = `{
 
 const path = '/apis/large.example.com/v1/namespaces/large/bigs'
 
-/** Accepted specs, each with the text that the response must contain. */
+/** Valid specs, each with a string that the response must contain. */
 const accepted: readonly (readonly [string, string])[] = [
   ['{"any":9007199254740993}', '"any":9007199254740993'],
   ['{"any":-9007199254740993}', '"any":-9007199254740993'],
@@ -56,7 +56,7 @@ const accepted: readonly (readonly [string, string])[] = [
   ['{"defaulted":{}}', '"defaulted":{"value":9007199254740993}'],
 ]
 
-/** Specs and their sorted errors. */
+/** Invalid specs, each with its errors, sorted. */
 const refused: readonly (readonly [string, ...string[]])[] = [
   [
     '{"any":9223372036854775808}',

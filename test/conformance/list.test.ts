@@ -1,4 +1,4 @@
-/** Lists: pages, versions, selectors and rejected options. */
+/** Tests of lists: pages, resource versions, selectors and rejected options. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { Api } from '../support/conformance/api-request.ts'
@@ -13,7 +13,7 @@ const api = apiOf(t, controlPlane.connection)
 const foos = await serveFoos(t, api, namespace)
 const secrets = `/api/v1/namespaces/${namespace}/secrets`
 
-/** A built-in and a custom collection, each with five objects. */
+/** A collection of a built-in type and one of a custom type. Each contains five objects. */
 const collections = [
   { path: secrets, kind: 'Secret', bodyOf: (metadata: JsonObject): JsonObject => ({ metadata, type: 'Opaque' }) },
   { path: foos.path, kind: 'Foo', bodyOf: foos.bodyOf },

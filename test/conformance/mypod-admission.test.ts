@@ -1,4 +1,4 @@
-/** MyPods that webhooks and the API server reject or warn about, with the messages. */
+/** Tests of MyPods that the webhooks or the API server reject, or about which they warn, with the messages. */
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
@@ -16,7 +16,7 @@ t.test('admission of MyPods', async (t) => {
     { name: 'only-mypods', rules: [mypodRules] },
     { name: 'both', rules: [mypodRules, { apiGroups: [''], resources: ['pods'], verbs: ['create'] }] },
   ])
-  // This object is created before the webhooks are installed, because only the webhooks reject this label.
+  // The object is created before the webhooks are installed. Its label is invalid only for the webhooks, not for the schema.
   await client.create(mypod, mypodNamed('legacy', { podLabels: { creator: 'somebody' } }, { finalizers: ['example.com/hold'] }))
   const operator = await startOperator()
 
@@ -155,7 +155,7 @@ t.test('admission of MyPods', async (t) => {
     await t.rejects(client.create(mypod, mypodNamed('dry', { podLabels: { creator: 'me' } }), { dryRun: true }), {
       message: /spec\.podLabels\[creator\]: Forbidden: the label is set by the operator/,
     })
-    // If the dry run had an effect, it would be visible before this Pod runs.
+    // The operator processes this MyPod after the dry run. When its Pod runs, an effect of the dry run would be visible as well.
     await running('after-dry')
     t.equal(await mypodOf('dry'), undefined)
     const { items } = await client.list(pod, { namespace })

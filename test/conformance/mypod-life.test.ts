@@ -1,4 +1,4 @@
-/** MyPods that are deleted, whose namespace denies Pods or is deleted, or whose operator restarts. */
+/** Tests of MyPods that are deleted, whose namespace denies Pods or is deleted, or whose operator restarts. */
 import t from 'tap'
 import { event, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
 import { createClient } from '../../src/client/client.ts'
@@ -8,7 +8,7 @@ import { conditionOf, mypodNamed, namespace, seconds, startMyPodWorld } from '..
 import { until } from '../../src/testing/until.ts'
 import { needsRequests } from '../support/conformance/backends.ts'
 
-/** A namespace that is deleted at the end of the test, also in an existing cluster. */
+/** The namespace that a test creates and deletes, in an existing cluster as well. */
 const leaving = 'mypods-leaving'
 const restricted = 'mypods-restricted'
 
@@ -16,7 +16,7 @@ t.test('the life of MyPods', async (t) => {
   const world = await startMyPodWorld(t)
   const { controlPlane, client, whenCollected, running, podOf, mypodOf } = world
   const collected = whenCollected()
-  collected.catch(() => undefined) // the tests that wait for it fail
+  collected.catch(() => undefined) // the tests that await `collected` report its failure
   let operator = await world.startOperator()
 
   t.test('in a namespace with level restricted the status reports the missing Pod, without a retry loop', async (t) => {
@@ -51,12 +51,12 @@ t.test('the life of MyPods', async (t) => {
         ({ reason, type }) => reason === 'PodCreateFailed' && type === 'Warning',
       ),
     )
-    // If the operator retried immediately, that would be visible before this Pod runs.
+    // If the operator retried immediately after the API server denied the other Pod, the retries would be visible when this Pod runs.
     await running('elsewhere')
     t.ok(operator.isAlive())
     t.test('the requests', needsRequests, async (t) => {
       const tries = (await world.writesSince(start)).filter((request) => request === `create /api/v1/namespaces/${restricted}/pods`)
-      // The operator's own update of the status triggers one more reconcile.
+      // One more attempt is possible: the operator's update of the status triggers a reconcile.
       t.ok(tries.length >= 1 && tries.length <= 2, `it tried ${tries.length} times`)
     })
 

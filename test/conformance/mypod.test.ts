@@ -1,4 +1,4 @@
-/** The Pod of a MyPod, on every control plane. */
+/** Tests of the Pod that the operator creates for a MyPod, on every control plane. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

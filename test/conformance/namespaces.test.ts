@@ -1,4 +1,4 @@
-/** Namespaces: initial content, names and deletion. */
+/** Tests of namespaces: the objects in a new namespace, names, deletion. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -20,7 +20,10 @@ async function created(path: string, body: JsonObject): Promise<JsonObject> {
 const patch = (path: string, body: JsonObject): Promise<RawAnswer> => api('PATCH', path, { body, contentType: mergePatch })
 const gone = (name: string): Promise<unknown> =>
   until(`${name} is gone`, async () => (await api('GET', `${namespaces}/${name}`)).status === 404)
-/** Creates a namespace and waits for its default objects: earlier writes into it may fail with 404. */
+/**
+ * Creates a namespace, and waits for its default ServiceAccount and ConfigMap. Until these exist, writes into the namespace may fail with
+ * 404.
+ */
 async function ready(name: string, more: JsonObject = {}): Promise<JsonObject> {
   const object = await created(namespaces, { metadata: { name }, ...more })
   await until('its ServiceAccount', async () => (await api('GET', `${namespaces}/${name}/serviceaccounts/default`)).status === 200)

@@ -1,4 +1,4 @@
-/** Content negotiation: accepted media types, and 406 responses. */
+/** Tests of content negotiation: accepted media types, and responses with 406. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

@@ -1,4 +1,4 @@
-/** Patches of built-in types: results, rejections and field ownership. */
+/** Tests of patches of built-in types: results, rejections and field ownership. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -30,7 +30,7 @@ async function created(path: string, body: JsonObject): Promise<JsonObject> {
 const patch = (path: string, body: unknown, contentType: string): Promise<RawAnswer> => api('PATCH', path, { body, contentType })
 const podPatch = (spec: JsonObject): JsonObject => ({ spec: { template: { spec } } })
 
-/** Returns the fields of each entry, keyed by `manager operation subresource`. */
+/** Returns the fields of each entry of managedFields, keyed by `MANAGER OPERATION SUBRESOURCE`. */
 function owners(object: JsonObject): Record<string, unknown> {
   const { managedFields = [] } = metadataOf(object) as { managedFields?: { [key: string]: string }[] }
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Admission of new Pods with ServiceAccounts and LimitRanges. */
+/** Tests of the admission of new Pods: ServiceAccounts and LimitRanges. */
 import t from 'tap'
 import { apiOf } from '../support/conformance/api-request.ts'
 import { until } from '../../src/testing/until.ts'

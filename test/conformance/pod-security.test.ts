@@ -1,5 +1,6 @@
 /**
- * Pods that Pod Security denies or warns about, according to the labels `pod-security.kubernetes.io/…` of the namespace, with the messages.
+ * Tests of Pods that Pod Security denies or warns about, according to the namespace labels `pod-security.kubernetes.io/…`, with the
+ * messages.
  */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -10,14 +11,14 @@ import { conformanceControlPlane } from '../support/conformance/backends.ts'
 type Spec = Record<string, unknown>
 
 const settings = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
-/** Returns a container that meets the level `restricted`, except for fields of `securityContext`. */
+/** Returns a container that the level `restricted` allows, unless the given fields violate it. */
 const container = (securityContext: Spec = {}, more: Spec = {}): Spec => ({
   name: 'a',
   image: 'b',
   securityContext: { ...settings, ...securityContext },
   ...more,
 })
-/** Returns a Pod that meets the level `restricted`, except for the given fields. */
+/** Returns a Pod spec that the level `restricted` allows, unless the given fields violate it. */
 const restricted = ({ securityContext = {}, ...more }: Spec & { securityContext?: Spec } = {}): Spec => ({
   securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' }, ...securityContext },
   containers: [container()],
@@ -27,9 +28,9 @@ const restricted = ({ securityContext = {}, ...more }: Spec & { securityContext?
 interface Case {
   readonly spec: Spec
   readonly annotations?: Record<string, string>
-  /** The violations of `restricted`; undefined when the Pod is allowed. */
+  /** The message about the violations of the level `restricted`; undefined when the level allows the Pod. */
   readonly restricted?: string
-  /** The violations of `baseline`. */
+  /** The message about the violations of the level `baseline`; undefined when the level allows the Pod. */
   readonly baseline?: string
 }
 

@@ -1,4 +1,4 @@
-/** CRD ratcheting: after a schema became stricter, unchanged invalid values are tolerated, and broken rules cause warnings. */
+/** Tests of CRD ratcheting: after a schema became stricter, unchanged invalid values are tolerated, and violated rules cause warnings. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -21,12 +21,12 @@ const keyed: JsonObject = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-
 const named = (more: JsonObject = {}, required: string[] = []): JsonObject =>
   object({ name: string, value: { ...string, ...more } }, { required: ['name', ...required] })
 
-/** Updates of one field, with its schema before and after, and its stored value. */
+/** Updates of one field. The stored value is valid in the schema `before`, and the updates are validated with the schema `after`. */
 interface Case {
   readonly before: JsonObject
   readonly after: JsonObject
   readonly value: JsonValue
-  /** The written values, with the expected errors and warnings. */
+  /** The values that updates write, with the expected errors and warnings. */
   readonly updates: readonly { readonly to: JsonValue; readonly errors?: readonly string[]; readonly warnings?: readonly string[] }[]
 }
 
@@ -63,7 +63,7 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // A field of this name at the root always counts as changed.
+  // The API server considers a field with this name changed whenever it is at the root of the object.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },
@@ -217,7 +217,7 @@ function definition(which: 'before' | 'after'): JsonObject {
 const parts = { spec: '', status: '/status' } as const
 type Part = keyof typeof parts
 
-/** Returns the path of the object that has only this field and part. */
+/** Returns the path of the object that has only this field, in its spec or in its status. */
 function pathOf(part: Part, field: string): string {
   return `${things}/${part}-${field.toLowerCase()}`
 }
@@ -226,7 +226,9 @@ function patch(path: string, body: JsonObject): Promise<RawAnswer> {
   return api('PATCH', path, { contentType: 'application/merge-patch+json', body })
 }
 
-/** Returns the causes with paths relative to the part, and `-` for the part itself. */
+/**
+ * Returns the causes of a rejection as `PATH: MESSAGE`. Paths are relative to the spec or the status; `-` is the spec or the status itself.
+ */
 function causesOf({ body, status }: RawAnswer, part: Part): string[] {
   if (status === 200) return []
   const causes = ((body.details as JsonObject | undefined)?.causes ?? []) as { field: string; message: string }[]
@@ -260,7 +262,7 @@ for (const [part, subresource] of Object.entries(parts) as [Part, string][]) {
     for (const [field, { updates }] of Object.entries(cases)) {
       for (const { to, errors = [], warnings = [] } of updates) {
         const answer = await patch(`${pathOf(part, field)}${subresource}?dryRun=All`, {
-          // Another change makes sure that the object is written.
+          // The annotation changes as well: the API server does not write an object without changes.
           metadata: { annotations: { now: JSON.stringify(to) } },
           [part]: { [field]: to },
         })

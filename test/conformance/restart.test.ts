@@ -1,4 +1,4 @@
-/** An operator that is killed or stopped, and started again, does not change correct objects. */
+/** Tests of an operator that is killed or stopped, and started again: it does not write objects that are already correct. */
 import t from 'tap'
 import {
   customResourceDefinition,
@@ -27,7 +27,7 @@ t.test('an operator that is restarted', needsOwnControlPlane, async (t) => {
   const options = { directory, kubeconfig, args: ['--drain-delay', '0s'] }
   const port = await freePort()
 
-  // The objects exist before the operator, which then reconciles all of them at once.
+  // The objects are created before the operator starts, so it reconciles all of them at the start.
   await installKinds(client, [mypodOperator], systemClock)
   await Promise.all(
     names.map((name) =>
@@ -82,7 +82,7 @@ t.test('an operator that is restarted', needsOwnControlPlane, async (t) => {
   }
 })
 
-/** Resolves as soon as `count` Pods exist. */
+/** Resolves when at least `count` Pods exist. */
 async function podsExist(client: Client, count: number): Promise<void> {
   const seen = new Set<string>()
   for await (const { object } of client.watch(podType, { namespace, signal: AbortSignal.timeout(60_000) })) {
@@ -103,7 +103,7 @@ async function allReady(client: Client): Promise<void> {
   })
 }
 
-/** Resolves when this process has reconciled every MyPod and its queue is empty. */
+/** Resolves when this process has reconciled every MyPod and its work queue is empty. */
 async function settled({ metric }: OperatorProcess): Promise<void> {
   await until('the operator has settled', async () => {
     const done = await metric('controller_runtime_reconcile_total', { controller: 'mypod', result: 'success' })
@@ -112,7 +112,7 @@ async function settled({ metric }: OperatorProcess): Promise<void> {
   })
 }
 
-/** Returns uid and resourceVersion of every object that an operator writes. */
+/** Returns the uid and the resourceVersion of every object that an operator writes. */
 async function versions(client: Client): Promise<Map<string, string>> {
   const types: readonly ResourceType[] = [
     mypod,

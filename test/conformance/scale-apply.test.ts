@@ -1,4 +1,4 @@
-/** Server-side apply to the scale subresource, and the owners of replicas after it. */
+/** Tests of server-side apply requests to the scale subresource, and of the managers that own the field for the replicas afterwards. */
 import type { Test } from 'tap'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -28,7 +28,7 @@ interface Kind {
   readonly path: (name?: string) => string
   readonly of: (name: string, replicas?: number) => JsonObject
   readonly number: (spec: JsonObject) => unknown
-  /** The path of replicas in managedFields. */
+  /** The path of the field for the replicas in fieldsV1. */
   readonly field: readonly string[]
 }
 
@@ -63,7 +63,10 @@ const gauges: Kind = {
 
 const scaleOf = (rest: JsonObject): JsonObject => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', ...rest })
 
-/** One request: `m1` applies the whole object, `creator` creates it, `up` patches the Scale, every other field manager applies a Scale. */
+/**
+ * One request. The manager `m1` applies the whole object, `creator` creates it, `up` patches its Scale, and every other manager applies its
+ * Scale.
+ */
 type Step = readonly [manager: string, body: JsonObject | number | undefined, refused?: readonly [status: number, message: string]]
 
 let names = 0
@@ -97,7 +100,9 @@ async function check(t: Test, what: string, kind: Kind, ...[steps, number, manag
   t.strictSame([kind.number(object.spec as JsonObject), owners(kind, object)], [number, managers], what)
 }
 
-/** Returns the owners of replicas: manager, operation, subresource, and `with a time` if set. */
+/**
+ * Returns the managers that own the field for the replicas: manager, operation, subresource, and `with a time` when the entry has a time.
+ */
 function owners({ field }: Kind, body: JsonObject): string[] {
   const entries = (metadataOf(body).managedFields ?? []) as { fieldsV1: JsonObject; [key: string]: unknown }[]
   return entries
@@ -265,7 +270,7 @@ const builtin: readonly Case[] = [
   ['a number is not negative', [['m1', 1], ['a!', -1, [422, 'Scale.autoscaling "NAME" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0']]], 1, ['m1 Apply with a time']], // prettier-ignore
 ]
 
-/** The error of the API server when it converts an applied Scale to a custom resource. */
+/** The error of the API server, which cannot convert an applied Scale to a custom resource. */
 const unconverted = 'request to convert CR to an invalid group/version: autoscaling/v1'
 const ofCustom: readonly Case[] = [
   [

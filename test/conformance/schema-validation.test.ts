@@ -1,4 +1,6 @@
-/** Generated schemas and objects that once showed differences, each with the whole response of the API server. */
+/**
+ * Tests with generated schemas and objects for which the embedded and the real API server once differed. The whole response is compared.
+ */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
@@ -40,7 +42,7 @@ t.test('objects and their schemas', async (t) => {
   for (const [index, [name, one]] of cases.entries()) {
     const [object, old] = [objectOf(one, one.spec), stored[index]]
     const result = await (old === undefined ? served.create(index + 1, object) : served.update(index + 1, old, object))
-    // The type of the object is the number of the case.
+    // apiVersion and kind are not compared, because they contain the number of the case.
     const { apiVersion: _, kind: __, ...rest } = isObject(result.object) ? result.object : {}
     const problems = result.problems.map((text) => text.replace(/^Fuzznamed .*?: /, ''))
     results[name] = { ...result, problems, object: rest as JsonObject }

@@ -1,4 +1,4 @@
-/** Server-side apply that leaves out fields which other managers also own. */
+/** Tests of server-side apply requests that omit fields which other managers also own. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { issueAuthority } from '../../src/certs/issue.ts'
@@ -40,7 +40,7 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 await define(t, api, definition('mixes', 'Mix', schema))
 
-/** One request with a spec: `updater` sends a merge patch, every other field manager applies. */
+/** One request with a spec. The manager `updater` sends a merge patch, and every other manager a server-side apply request. */
 type Write = readonly [manager: string, spec: JsonObject | undefined]
 
 async function write(name: string, [manager, spec]: Write): Promise<JsonObject> {
@@ -50,7 +50,7 @@ async function write(name: string, [manager, spec]: Write): Promise<JsonObject> 
   return (await api('PATCH', objects('mixes', name) + query, { contentType, body })).body
 }
 
-/** Returns the fields of the spec that each manager owns. */
+/** Returns, for each manager, the fields of the spec that it owns. */
 function owned(mix: JsonObject): JsonObject {
   const entries = (metadataOf(mix).managedFields ?? []) as { manager: string; fieldsV1: JsonObject }[]
   return Object.fromEntries(entries.map(({ manager, fieldsV1 }) => [manager, fieldsV1['f:spec']!]))

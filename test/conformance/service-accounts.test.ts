@@ -1,4 +1,4 @@
-/** Clients that act as a ServiceAccount. */
+/** Tests of clients that authenticate as a ServiceAccount. */
 import t from 'tap'
 import { configMap, serviceAccount } from '../../src/api/builtin.ts'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -85,7 +85,7 @@ t.test('a TokenReview returns the audiences of the token among the requested one
   for (const asked of [['c'], []]) {
     const status = await review(...asked)
     t.strictSame([status.authenticated, status.audiences, status.user], [undefined, undefined, {}])
-    // Without audiences in the request, the token is for the API server.
+    // A TokenReview without audiences checks the token for the audience of the API server.
     const target = asked[0] ?? 'https://kubernetes.default.svc'
     t.equal(status.error, `[invalid bearer token, token audiences ["a" "b"] is invalid for the target audiences ["${target}"]]`)
   }

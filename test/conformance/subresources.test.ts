@@ -1,4 +1,6 @@
-/** Bodies of subresources with a type of their own (binding, eviction, token, scale), and their validation. */
+/**
+ * Tests of subresources whose body has another type than the object (binding, eviction, token, scale), and of the validation of the body.
+ */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
@@ -20,7 +22,7 @@ t.equal((await api('POST', `${core}/pods`, { body: { metadata: { name: 'it' }, s
 interface Subresource {
   readonly path: string
   readonly kind: string
-  /** The Go package of the type. */
+  /** The Go package of the body's type, which occurs in error messages. */
   readonly goPackage: string
   readonly good: JsonObject & { readonly apiVersion: string }
 }

@@ -1,4 +1,4 @@
-/** Watches of collections: start, events and end. */
+/** Tests of watches of collections: where they start, their events, and how they end. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

@@ -1,4 +1,4 @@
-/** Metadata after writes: resourceVersion, generation, managedFields, finalizers. */
+/** Tests of the metadata after writes: resourceVersion, generation, managedFields, finalizers. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'

@@ -1,4 +1,4 @@
-/** Writes of objects: fields that the server sets, optimistic locking, requests without a change, and rejections. */
+/** Tests of writes: fields that the server sets, optimistic locking, requests that change nothing, and rejections. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -310,7 +310,7 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
   })
 }
 
-/** Returns the fields of the causes, sorted. */
+/** Returns the sorted fields of the causes. */
 function fieldsOf({ body }: RawAnswer): string[] {
   const { causes = [] } = (body.details ?? {}) as { causes?: { field: string }[] }
   return causes.map(({ field }) => field).sort()

@@ -22,7 +22,7 @@ import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '..
 const other = resourceType({ group: 'example.com', version: 'v1', kind: 'Other', plural: 'others' })
 
 interface World extends ControllerWorld {
-  /** Keys in the order of their reconciles; `-key` for deleted objects. */
+  /** The keys of the reconciled objects in order; `-KEY` for a deleted object. */
   readonly seen: string[]
   readonly done: Promise<void>
   end(): Promise<void>

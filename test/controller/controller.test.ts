@@ -138,7 +138,8 @@ t.test('a requeueAfterMs of zero or less requeues with back-off, and one that is
   const at: number[] = []
   const world = run(async (_, { clock }) => {
     at.push(clock.now())
-    // The limit ends a loop that never waits for a timer; the test then fails instead of hanging.
+    // A controller that requeues without waiting for the clock would loop forever. After 1000 reconciles the test therefore ends the loop
+    // and fails.
     return at.length > 1000 ? undefined : results[at.length - 1]
   })
   const start = world.clock.now()
@@ -355,7 +356,7 @@ t.test('a network error is no panic, although fetch throws a TypeError', async (
   await world.end()
 })
 
-/** An error that a logger cannot serialize. */
+/** An error that a logger cannot serialize, because reading its message throws. */
 const unreadable = Object.defineProperty(new Error('x'), 'message', {
   get: () => {
     throw new Error('not to be read')

@@ -1,4 +1,4 @@
-/** The controller guide: its example is an operator, and its test passes. */
+/** Tests of the controller guide: its example is an operator of the repository, and the test of the guide passes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { finished, repository } from '../support/process/process.ts'
 
 const example = 'docs/examples/controllers/page.ts'
 
-// The test of the guide starts a control plane in a process of its own.
+// The guide's test starts a control plane in a child process.
 t.setTimeout(120_000)
 
 t.test('the example of the controller guide matches its file', async (t) => {
@@ -17,7 +17,7 @@ t.test('the example of the controller guide matches its file', async (t) => {
 })
 
 t.test('the test of the controller guide passes', async (t) => {
-  // A nested test runner would otherwise report to this one.
+  // Without these variables, the test runner in the child process does not report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const test = example.replace('.ts', '.test.ts')
   const run = await finished(process.execPath, ['--conditions=proreus-source', test], { cwd: repository, env })

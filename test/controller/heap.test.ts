@@ -26,7 +26,8 @@ t.test('items come out in order, also after removals', async () => {
 
 t.test('the item that replaces a removed one may have to move up', async (t) => {
   const heap = new Heap<Numbered>((a, b) => a.value < b.value)
-  // 10 has the children 11 and 12, 1 has 2 and 3: the last one, 3, replaces 11.
+  // In the heap, 10 is the parent of 11 and 12, and 1 is the parent of 2 and 3. When 11 is removed, the last item, 3, takes its place, and
+  // must then move above 10.
   const items = [0, 10, 1, 11, 12, 2, 3].map((value) => ({ value, position: -1 }))
   for (const item of items) heap.push(item)
   heap.remove(items[3]!)

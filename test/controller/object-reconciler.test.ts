@@ -12,7 +12,7 @@ const object = objectOf(thing, 'a')
 
 interface Setup {
   readonly cached?: KubernetesObject
-  /** The answer of the API server. */
+  /** Returns the object that the API server has, or rejects with its error. */
   readonly get?: () => Promise<unknown>
   readonly deleted?: (key: ObjectKey) => Promise<Result>
   readonly gone?: readonly string[]

@@ -12,7 +12,7 @@ interface Entry {
   ready: boolean
 }
 
-/** The specification of the queue as a simple model. */
+/** A simple model of the work queue, with which the behaviour of the real queue is compared. */
 class Model {
   entries: Entry[] = []
   readonly working = new Map<string, number>()
@@ -61,7 +61,7 @@ class Model {
 interface Real {
   readonly queue: WorkQueue<string>
   readonly clock: FakeClock
-  /** The depth metric for each priority. */
+  /** The number of waiting keys that the depth metric reports, by priority. */
   readonly depths: ReadonlyMap<number, number>
 }
 

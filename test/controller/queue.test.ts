@@ -190,7 +190,7 @@ t.test('depth, adds, retries and durations are measured', async (t) => {
   t.ok(await value(`workqueue_unfinished_work_seconds${labels} 0`))
 })
 
-/** A queue that records the calls of its metrics. */
+/** Returns a queue that records the calls of its metrics. */
 function measured(): { clock: FakeClock; queue: WorkQueue<string>; calls: unknown[][]; running: () => readonly number[] } {
   const clock = new FakeClock()
   const calls: unknown[][] = []

@@ -42,7 +42,7 @@ t.test('converters are typed from the schemas, and literals need no "as const"',
   t.throws(() =>
     defineConversion(lamp, {
       converters: {
-        // @ts-expect-error an unknown version
+        // @ts-expect-error the kind has no version v7
         v7: v1,
       },
     }),
@@ -50,7 +50,7 @@ t.test('converters are typed from the schemas, and literals need no "as const"',
   t.throws(() =>
     defineConversion(lamp, {
       converters: {
-        // @ts-expect-error a value that the hub does not have
+        // @ts-expect-error the enum of the hub does not contain bright
         v1: { ...v1, toHub: ({ spec }) => ({ spec: { mode: 'bright', room: spec.room } }) },
       },
     }),
@@ -58,7 +58,7 @@ t.test('converters are typed from the schemas, and literals need no "as const"',
   t.throws(() =>
     defineConversion(lamp, {
       converters: {
-        // @ts-expect-error a field is missing
+        // @ts-expect-error the field room is missing
         v1: { ...v1, fromHub: () => ({ spec: { on: true }, status: undefined }) },
       },
     }),
@@ -73,7 +73,7 @@ t.test('a status with other fields must be converted', async () => {
   >
   const spec = { on: true, room: 'a' }
   const same: To<'v1', 'v1'> = { spec }
-  // @ts-expect-error lit is a string in that version
+  // @ts-expect-error the status must be converted, because its field lit is a string in v1beta1
   const other: To<'v1', 'v1beta1'> = { spec }
   const none: To<'v1', 'v1beta1'> = { spec, status: undefined }
   void [same, other, none]

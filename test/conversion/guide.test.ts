@@ -1,4 +1,4 @@
-/** The conversion guide: its example is the file that is compiled. */
+/** Tests of the conversion guide: the example in it is the file that is compiled. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

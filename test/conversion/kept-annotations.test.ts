@@ -11,7 +11,10 @@ import { fc } from '../support/property.ts'
 const convert = converting(jobConversion)
 const hub = 'conversion.example.com/v1'
 
-/** Converts a spoke's object with this annotation to the hub, and returns the reported reasons. */
+/**
+ * Converts an object with this annotation from v1beta1 to the hub. Returns the converted object, and the reasons for which kept fields were
+ * not restored.
+ */
 async function carrying(text: string): Promise<{ object: JsonObject; unkept: string[] }> {
   const unkept: string[] = []
   const metadata = { name: 'a', annotations: { [hub]: text } }
@@ -21,7 +24,7 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
 }
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
 const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
-/** The entry of a defaulted priority: a digest of the default. */
+/** Returns the entry in the annotation for a priority that the spoke lacks: a digest of its default. */
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')
   const text = ((shown.metadata as JsonObject).annotations as Record<string, string>)[hub]!

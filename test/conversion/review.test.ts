@@ -18,7 +18,7 @@ const decode = (body: Buffer | string | object | undefined, slices = timeSlices(
     slices,
   )
 
-/** A converter that sets `to`, and fails if the object has `fails`. */
+/** A converter that sets the field `to`, and fails for an object with the field `fails`. */
 const converter = {
   convert: async (object: JsonObject, version: string) => {
     if (object.fails !== undefined) throw new Error(String(object.fails))
@@ -83,7 +83,7 @@ t.test('bodies that are not ConversionReviews are refused with their mistake', a
 t.test('a long review waits for a time slice', async (t) => {
   const review = JSON.stringify(reviewOf([{ a: '' }]))
   const of = async (length: number): Promise<number> => {
-    let turnsGiven = -1 // Scanning the list of objects takes one turn.
+    let turnsGiven = -1 // the first call of `next`, after the scan of the list of objects, is not counted
     const slices = { next: async () => void (turnsGiven += 1) } as unknown as TimeSlices
     await decode(review.replace('"a":""', `"a":"${'x'.repeat(length - review.length)}"`), slices)
     return turnsGiven

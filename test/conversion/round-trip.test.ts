@@ -12,7 +12,7 @@ import { converting, job, jobConversion } from '../support/conversion/fixture.ts
 import { objectFrom, valueFor } from '../fuzz/values.ts'
 import { fc } from '../support/property.ts'
 
-/** Large integers in place of some small ones; the first two would be rounded to the same number. */
+/** Large integers that replace some small ones. A double cannot distinguish the first two. */
 const large = new Map<JsonValue, bigint>([
   [4, 9007199254740993n],
   [6, 9007199254740992n],
@@ -26,12 +26,12 @@ function enlarged(value: JsonValue): JsonValue {
   return objectFrom(Object.entries(value).map(([key, item]) => [key, enlarged(item!)]))
 }
 
-/** Serializes like the API server between two requests. */
+/** Serializes and parses the object, as the API server does between two ConversionReviews. */
 function serialized(object: JsonObject): JsonObject {
   return parseJson(stringifyJson(object)) as JsonObject
 }
 
-/** Objects of a version as the API server stores them: pruned, defaulted, and valid. */
+/** Generates objects in this version as the API server stores them: pruned, with defaults, and valid. */
 function objectsOf(kind: Kind, version: string): fc.Arbitrary<JsonObject> {
   const schema = schemaOf(kind, version)
   const { properties = {} } = schema.schema
@@ -50,7 +50,7 @@ function objectsOf(kind: Kind, version: string): fc.Arbitrary<JsonObject> {
     .filter((object) => schema.validate(object).length === 0)
 }
 
-/** Converters that lose nearly all fields, which are then restored only from kept fields. */
+/** A kind whose converters lose nearly all fields. Only the fields that the framework keeps in an annotation restore them. */
 const lossy = defineKind({
   group: 'example.com',
   kind: 'Lossy',
@@ -109,7 +109,7 @@ for (const [definition, from, to] of cases) {
     const hub = schemaOf(kind)
     const property = fc.assert(
       fc.asyncProperty(objectsOf(kind, from), async (object) => {
-        // Values that the schema of the hub rejects are not restored.
+        // Fields are not restored if the converted object is invalid in the hub's schema, so such objects are skipped.
         fc.pre(hub.validate(await convert(structuredClone(object), kind.version)).length === 0)
         const there = await convert(structuredClone(object), to)
         const shown = serialized(await convert(serialized(there), from))

@@ -9,7 +9,9 @@ import { createOwnObjects } from '../../src/devcluster/bootstrap.ts'
 
 type Created = JsonObject & { readonly metadata: JsonObject & { readonly name: string } }
 
-/** Returns the objects that the bootstrap creates with a client whose responses `answer` returns. */
+/**
+ * Returns the objects that the bootstrap creates, keyed by resource. Each request of its client returns or throws the result of `answer`.
+ */
 async function created(
   namespaces: readonly string[],
   answer: () => Promise<unknown> = () => Promise.resolve({}),
@@ -49,7 +51,7 @@ t.test('existing objects are kept, and other failures are reported', async (t) =
   await t.rejects(created([], refuse(403, 'Forbidden')))
 })
 
-/** The resources of this API server that a role allows, keyed by role and verbs. */
+/** The resources that a role allows in this API server, keyed by role and by verbs. */
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cluster-admin': {
     '*': '* *:*',

@@ -1,4 +1,4 @@
-/** Comparison, the reviewed list of accepted differences, and its documentation page. */
+/** Tests of the comparison of responses, of the reviewed list of accepted differences, and of the page that documents them. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { AcceptedDifference } from '../real/differential/accepted.ts'

@@ -1,4 +1,4 @@
-/** Parsing of scenario files, and substitution of values. */
+/** Tests of the parsing of scenario files, and of the substitution of `${name}` in them. */
 import t from 'tap'
 import { valueAt } from '../real/differential/path.ts'
 import { allSteps, parseScenario, readScenarios } from '../real/differential/scenario.ts'

@@ -1,4 +1,4 @@
-/** No request fails when a process is stopped while the API server calls its webhooks. */
+/** Tests that no request fails when `proreus run` is stopped while the API server calls its webhooks. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,9 +9,12 @@ import { startOperator } from '../support/process/operator.ts'
 import { until } from '../../src/testing/until.ts'
 
 const perSecond = 200
-/** The validating webhook sends two requests for each call, and needs its connections to the API server to the end. */
+/**
+ * One request in ten is for the validating webhook. Its handler sends two requests to the API server for each call, and therefore needs
+ * connections to the API server until the process ends.
+ */
 const paths = [...Array<string>(9).fill('/mutate-harryyann-github-io-v1-mypod'), '/validate-harryyann-github-io-v1-mypod']
-/** The time until all API servers know that an endpoint is withdrawn. */
+/** The time until every API server knows that the endpoint is withdrawn. */
 const withdrawalMs = 5_000
 
 const review = (uid: string): string =>

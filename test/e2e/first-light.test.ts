@@ -1,4 +1,6 @@
-/** The transcript of the README: `proreus dev` and the first kubectl commands; test/conformance has the rest of kubectl. */
+/**
+ * Tests of the transcript in the README: `proreus dev` and the first kubectl commands. test/conformance tests the other kubectl commands.
+ */
 import t from 'tap'
 import { startDev } from '../support/process/dev.ts'
 import { needsKubectl } from '../support/process/process.ts'

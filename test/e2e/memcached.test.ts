@@ -1,10 +1,10 @@
-/** The example of a complete operator: short, without casts, and working. */
+/** Tests of the example of a complete operator: it is short, has no type casts, and works. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { finished, repository } from '../support/process/process.ts'
 
-// The test of the example starts a control plane in a process of its own.
+// The example's test starts a control plane in a child process.
 t.setTimeout(120_000)
 
 const folder = join(repository, 'docs/examples/memcached')
@@ -16,7 +16,7 @@ t.test('the memcached example has at most 110 lines, and no type assertions', as
 })
 
 t.test('the test of the memcached example passes', async (t) => {
-  // A nested test runner would otherwise report to this one.
+  // Without these variables, the test runner in the child process does not report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const run = await finished(process.execPath, ['--conditions=proreus-source', join(folder, 'memcached.test.ts')], { cwd: repository, env })
   t.equal(run.code, 0, run.stdout + run.stderr)

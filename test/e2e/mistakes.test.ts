@@ -1,4 +1,4 @@
-/** Mistakes of users: one clear sentence with advice and a non-zero exit code, never a stack trace. */
+/** Tests of users' mistakes: each command prints one sentence with advice instead of a stack trace, and its exit code is not zero. */
 import { createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
@@ -14,7 +14,7 @@ const anyPorts = [
   ...['--webhook-host', '127.0.0.1', '--webhook-port', '0'],
   ...['--health-probe-bind-address', '127.0.0.1:0', '--metrics-bind-address', '127.0.0.1:0'],
 ]
-/** An environment that names no API server. */
+/** An environment in which no variable names an API server. */
 const bare: NodeJS.ProcessEnv = { ...process.env, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' }
 
 const rulesOfReader: readonly PolicyRule[] = [
@@ -58,7 +58,10 @@ t.test('mistakes of users are reported in one sentence', async (t) => {
 
   type Mistake = readonly [args: readonly string[], sentence: RegExp | string, env?: NodeJS.ProcessEnv, stack?: readonly string[]]
 
-  /** Checks that each command exits with 1 and prints on stderr only log lines and one sentence, followed by the expected stack, if any. */
+  /**
+   * Checks that each command exits with 1. Apart from log lines, stderr must contain only one sentence, followed by the expected stack, if
+   * any.
+   */
   async function oneSentence(t: Test, ...mistakes: Mistake[]): Promise<void> {
     const results = await Promise.all(mistakes.map(([args, , env]) => proreus(args, { cwd, env: { ...bare, ...env } })))
     for (const [index, { code, stderr }] of results.entries()) {
@@ -200,7 +203,7 @@ t.test('mistakes of users are reported in one sentence', async (t) => {
   })
 })
 
-/** The stack of an operator whose file throws in a function. */
+/** Returns the stack that is printed when the file of an operator throws in a function `fail`. */
 function framesOf(file: string): readonly string[] {
   return [`    at fail (./${file}.ts:2:9)`, `    at ./${file}.ts:4:1`]
 }

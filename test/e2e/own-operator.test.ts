@@ -1,4 +1,4 @@
-/** The operator of the README. */
+/** Tests of the operator in the README. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Damaged or outdated files are replaced at startup, with one warning each. */
+/** Tests that damaged or outdated files are replaced at startup, with one warning for each. */
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

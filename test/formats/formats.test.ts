@@ -5,7 +5,7 @@ import { processorTimeMs } from '../support/turns.ts'
 const repeat = (character: string, times: number): string => character.repeat(times)
 const lastDays = ['01-31', '03-31', '04-30', '05-31', '06-30', '07-31', '08-31', '09-30', '10-31', '11-30', '12-31']
 
-/** Valid and invalid strings of each format, as in kube-apiserver 1.36. */
+/** Valid and invalid strings of each format, according to kube-apiserver 1.36. */
 const cases: Readonly<Record<string, { readonly valid: readonly string[]; readonly invalid: readonly string[] }>> = {
   bsonobjectid: {
     valid: ['507f1f77bcf86cd799439011', '507F1F77BCF86CD799439011'],
@@ -330,7 +330,7 @@ const cases: Readonly<Record<string, { readonly valid: readonly string[]; readon
       '00000000000000000000001s',
       '9223372036854775807ns',
       '-9223372036854775808ns',
-      // The largest duration in each unit; the dot without digits excludes Scala's form.
+      // The largest duration in each unit. With a dot after the number, only Go's form of a duration matches, not Scala's form.
       '9223372036854775807.ns',
       '9223372036854775.us',
       '9223372036854775.µs',

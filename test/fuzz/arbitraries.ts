@@ -1,4 +1,4 @@
-/** Generators of structural schemas, and of objects that nearly match them. */
+/** Generators (fast-check arbitraries) of structural schemas, and of objects that nearly match the schemas. */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
@@ -38,7 +38,7 @@ const numberKeywords = optional<StructuralSchema>({
 })
 const objectKeywords = optional<StructuralSchema>({ minProperties: small, maxProperties: small })
 const arrayKeywords = optional<StructuralSchema>({ minItems: small, maxItems: small })
-/** Makes most keywords absent, because an object would hardly ever be valid otherwise. */
+/** Generates at most two of the keywords, and often none. With all keywords, hardly any object would be valid. */
 function few(keywords: fc.Arbitrary<Partial<StructuralSchema>>): fc.Arbitrary<Partial<StructuralSchema>> {
   const some = keywords.chain((all) =>
     fc.shuffledSubarray(Object.entries(all)).map((entries) => Object.fromEntries(entries.slice(0, 2)) as Partial<StructuralSchema>),
@@ -46,7 +46,7 @@ function few(keywords: fc.Arbitrary<Partial<StructuralSchema>>): fc.Arbitrary<Pa
   return fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: some })
 }
 
-/** Generates value validations for a schema or one of its branches. */
+/** Generates value validations for a schema, or for one of the schemas of its allOf, anyOf, oneOf and not. */
 function valueKeywords(schema: StructuralSchema, depth: number): fc.Arbitrary<Partial<StructuralSchema>> {
   const branch = depth <= 0 ? few(stringKeywords) : branchArbitrary(schema, depth - 1)
   const branches = fc.array(branch, { minLength: 1, maxLength: 3 })
@@ -82,7 +82,7 @@ function schemasFrom(entries: readonly (readonly [string, StructuralSchema])[]):
   return objectFrom(entries as unknown as readonly (readonly [string, JsonValue])[]) as Record<string, StructuralSchema>
 }
 
-/** Generates the schema of a field. */
+/** Generates the schema of a field, nested up to `depth` levels. */
 function fieldSchema(depth: number): fc.Arbitrary<StructuralSchema> {
   const scalar = fc.oneof(
     few(stringKeywords).map((keywords): StructuralSchema => ({ type: 'string', ...keywords })),
@@ -181,12 +181,12 @@ function inRoot(schema: StructuralSchema): StructuralSchema {
   }
 }
 
-/** Generates valid schemas of whole objects with a spec. */
+/** Generates valid schemas of complete objects that have a spec. */
 export const schemaArbitrary: fc.Arbitrary<StructuralSchema> = fieldSchema(3)
   .map(inRoot)
   .filter((schema) => checkStructural(schema).length === 0)
 
-/** Generates schemas, each with an object. */
+/** Generates pairs of a schema and an object, which is often valid. */
 export const caseArbitrary: fc.Arbitrary<{ schema: StructuralSchema; object: JsonObject }> = schemaArbitrary.chain((schema) =>
   valueFor(schema.properties!.spec!).map((spec) => ({
     schema,

@@ -1,13 +1,13 @@
-/** Named cases for which the embedded API server or the offline validation once differed from the real API server. */
+/** Named cases for which the result of the real API server once differed from that of the embedded one or of `proreus validate`. */
 import type { JsonObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 
 export interface NamedCase {
   readonly schema: StructuralSchema
-  /** Defaults to the name `a`. */
+  /** The metadata of the object. If absent, the object has only the name `a`. */
   readonly metadata?: JsonObject
   readonly spec?: unknown
-  /** The stored object of an update, which was created under a schema that allows anything. */
+  /** The spec of the stored object, if the case is an update. The stored object was created when the schema allowed every object. */
   readonly old?: unknown
 }
 

@@ -1,4 +1,4 @@
-/** Generators of whole objects with metadata, and of schemas that the API server should reject. */
+/** Generators of complete objects with metadata, and of schemas that the API server should reject. */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { getOwn, isObject } from '../../src/api/json.ts'
@@ -7,7 +7,7 @@ import { checkStructural } from '../../src/schema/structural/check-schema.ts'
 import { schemaArbitrary } from './arbitraries.ts'
 import { jsonArbitrary, scalarArbitrary, valueFor, withField } from './values.ts'
 
-/** Generates valid schemas of whole objects with keywords at the root. */
+/** Generates valid schemas of complete objects, with further keywords at the root. */
 export const rootArbitrary: fc.Arbitrary<StructuralSchema> = fc
   .tuple(
     schemaArbitrary,
@@ -40,7 +40,7 @@ export const rootArbitrary: fc.Arbitrary<StructuralSchema> = fc
   })
   .filter((schema) => checkStructural(schema).length === 0)
 
-/** Generates mostly valid metadata without the required name. */
+/** Generates the metadata of an object without its name. Most of them are valid. */
 const metadataArbitrary: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<JsonObject>({}) },
   {
@@ -114,7 +114,7 @@ export function objectFor({ properties = {} }: StructuralSchema): fc.Arbitrary<J
     .map(([metadata, name, spec, status, other]) => ({ metadata: { name, ...metadata }, ...spec, ...status, ...other }))
 }
 
-/** Generates values in which one place is changed, removed or duplicated. */
+/** Generates copies of the value in which one value, at any depth, is changed, removed or duplicated. */
 export function changed(value: JsonValue): fc.Arbitrary<JsonValue> {
   const here: fc.Arbitrary<JsonValue> = jsonArbitrary
   if (Array.isArray(value)) {
@@ -142,7 +142,7 @@ export function changed(value: JsonValue): fc.Arbitrary<JsonValue> {
     )
 }
 
-/** Keywords that are invalid or questionable in some place of a schema. */
+/** Keywords that are invalid, or allowed only at some paths of a schema. */
 const faults: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject[]>(
   { type: undefined },
   { type: 'null' as never },
@@ -229,7 +229,7 @@ const faults: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject[]>(
   { 'x-kubernetes-map-type': 'loose' },
 )
 
-/** Generates schemas with a fault in one to three places. */
+/** Generates schemas in which one to three subschemas have an additional keyword that is probably invalid. */
 export const wrongSchemaArbitrary: fc.Arbitrary<JsonObject> = fc
   .tuple(rootArbitrary, fc.array(fc.tuple(fc.nat(), faults), { minLength: 1, maxLength: 3 }))
   .map(([schema, changes]) => changes.reduce((changing, [at, fault]) => withFault(changing, at, fault), schema as unknown as JsonObject))
@@ -245,7 +245,7 @@ function withFault(schema: JsonObject, at: number, fault: JsonObject): JsonObjec
   return copy
 }
 
-/** Returns the schema and its subschemas. */
+/** Returns the schema and all of its subschemas. */
 function placesOf(schema: JsonValue | undefined): JsonObject[] {
   if (!isObject(schema)) return []
   const several = (value: JsonValue | undefined): JsonValue[] =>

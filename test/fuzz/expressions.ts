@@ -1,4 +1,4 @@
-/** A generator of CEL expressions of a given type, from the variables in scope and every function. */
+/** A generator of CEL expressions of a given type. The expressions use the variables in scope and all functions of the library. */
 import type { Overload } from '../../src/cel/library/declarations.ts'
 import { functions } from '../../src/cel/library/index.ts'
 import type { Type } from '../../src/cel/types/types.ts'
@@ -16,7 +16,7 @@ import {
 import type { Dice } from '../support/dice.ts'
 import { argumentFor, isSame, literal } from './literals.ts'
 
-/** A name in scope and its type. */
+/** An expression that is in scope, a variable or a path from it, and its type. */
 export interface Known {
   readonly text: string
   readonly type: Type
@@ -29,21 +29,27 @@ const byName: readonly (readonly [string, readonly Overload[]])[] = [...function
   ([name]) => !noOperators.has(name) && !/^@(?!in$)|\.@/.test(name),
 )
 const simpleTypes: readonly Type[] = [boolType, intType, stringType, doubleType, stringType, intType]
-/** The types of map keys. For keys of other types Go behaves differently. */
+/**
+ * The types of generated map keys. Other types are not generated, because Go's implementation of CEL treats keys of those types
+ * differently.
+ */
 const keyTypes: readonly Type[] = [stringType, stringType, intType, boolType]
 const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
-/** Functions that can return every type; without a limit, most expressions would be calls of them. */
+/**
+ * Functions that can return every type. They are candidates in only 40 % of the cases, because most expressions would otherwise be calls of
+ * them.
+ */
 const general = new Set(['_?_:_', '_[_]', 'orValue', 'value', 'dyn'])
 
-/** Types that are not compared as a whole, because their metadata contain the time of the write. */
+/** Types whose values are not compared as a whole: they contain metadata with the time of the write, which differs between servers. */
 const compared = new Set(['selfType1', 'selfType1.metadata'])
 
-/** The limit for the number of paths into values. */
+/** The maximum number of paths that `pathsOf` returns. */
 const maxPaths = 60
 
 export class ExpressionWriter {
   readonly #dice: Dice
-  /** The probability that a part has a wrong type or an unknown name. */
+  /** The probability that a subexpression has a wrong type or an unknown name. */
   readonly #wrongness: number
   #names = 0
 
@@ -64,7 +70,7 @@ export class ExpressionWriter {
     return this.#compound(type, depth, scope) ?? simple()
   }
 
-  /** Writes a boolean expression that is not just a name or a literal. */
+  /** Writes a boolean expression that is more than a name or a literal. */
   writeCondition(depth: number, scope: readonly Known[]): string {
     return this.#compound(boolType, depth, scope) ?? 'self == self'
   }
@@ -128,7 +134,8 @@ export class ExpressionWriter {
       const isKey = overload.parameters.some((one) => one.kind === 'map' && one.parameters[0]?.name === name)
       if (!bindings.has(name)) bindings.set(name, isKey ? dice.pick(keyTypes) : this.#anyType(scope))
     }
-    // The API server evaluates the rules of a default before it estimates their cost: a large list would crash it.
+    // The API server evaluates the rules of a default before it estimates their cost. A range with a large argument would therefore crash
+    // it.
     if (overload.name === 'lists.range') return render(overload, [dice.pick(['0', '1', '3', '-1'])])
     const args = overload.parameters.map((parameter, index) => {
       const wanted = substitute(parameter, bindings)
@@ -144,7 +151,7 @@ export class ExpressionWriter {
     return paths.length > 0 && this.#dice.chance(0.6) ? this.#dice.pick(paths).type : this.#dice.pick(simpleTypes)
   }
 
-  /** Returns a list or a map for a comprehension, with the types of its keys and values. */
+  /** Writes a list or map over which a comprehension iterates. Returns it with the types of its keys and values. */
   #range(depth: number, scope: readonly Known[]): { text: string; isMap: boolean; key: Type; value: Type } {
     const dice = this.#dice
     const ranges = pathsOf(scope, dice).filter(({ type: { kind } }) => kind === 'list' || kind === 'map')
@@ -235,7 +242,7 @@ export class ExpressionWriter {
   }
 }
 
-/** Returns the known names and the paths to their fields, items and values. */
+/** Returns the expressions in scope, and the paths from them to their fields, items and map values. */
 export function pathsOf(scope: readonly Known[], dice: Dice): readonly Known[] {
   const found: Known[] = []
   for (const queue = [...scope]; queue.length > 0 && found.length < maxPaths;) {

@@ -1,4 +1,7 @@
-/** The schema fuzz: generated cases for the real and the embedded API server and the offline validation, and their differences. */
+/**
+ * Compares the embedded API server and `proreus validate` with the real API server for generated schemas and objects, and returns their
+ * differences.
+ */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
@@ -11,34 +14,37 @@ import { withAnyRules, withSoundRules } from './rules.ts'
 import { shrink } from './shrink.ts'
 
 export interface Servers {
-  /** The reference. */
+  /** The real API server, whose results are the expected ones. */
   readonly real: Api
   readonly embedded: Api
 }
 
-/** A shrunk case with different results. */
+/** A case whose results differ, shrunk to a small one. */
 export interface Difference {
   readonly schema: JsonValue
   readonly object?: JsonObject
   readonly old?: JsonObject
-  /** The differences of the results. */
+  /** A line for each difference between the results. */
   readonly lines: readonly string[]
 }
 
 export interface Outcome {
-  /** The numbers of cases by their result on the real API server. */
+  /** The number of cases, by their result on the real API server. */
   readonly counts: Readonly<Record<string, number>>
   readonly differences: readonly Difference[]
 }
 
-/** The numbers of created and of updated objects for each schema. */
+/** The number of created objects and of updated objects for each schema. */
 const createsPerSchema = 6
 const updatesPerSchema = 4
-/** The number of versions in one CRD. It is served two seconds after its creation, whatever this number. */
+/**
+ * The number of versions, and thereby of schemas, in one CustomResourceDefinition. It is served two seconds after its creation, independent
+ * of this number.
+ */
 const schemasPerDefinition = 50
-/** The number of parallel requests; more would only queue. */
+/** The number of parallel requests. Additional requests would only wait in the API server. */
 const concurrency = 24
-/** The number of differences to shrink, which is enough for a start. */
+/** The maximum number of differences that are shrunk, which takes many requests. The others are reported as they are found. */
 const maxShrunk = 20
 
 async function inParallel<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
@@ -51,7 +57,7 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T, index: numb
   return results
 }
 
-/** Compares the errors of valid and invalid schemas. */
+/** Compares the errors that the servers report for valid and for invalid schemas. */
 export async function fuzzDefinitions({ real, embedded }: Servers, seed: number, cases: number): Promise<Outcome> {
   const schemas = [
     ...fc.sample(wrongSchemaArbitrary, { seed, numRuns: cases }),
@@ -75,10 +81,10 @@ export async function fuzzDefinitions({ real, embedded }: Servers, seed: number,
   return { counts, differences }
 }
 
-/** Compares creates and updates of objects under valid schemas. */
+/** Compares the results of creates and updates of objects with valid schemas. */
 export async function fuzzObjects(servers: Servers, seed: number, cases: number): Promise<Outcome> {
   const numRuns = Math.ceil(cases / (createsPerSchema + updatesPerSchema))
-  // A quarter of the schemas has no rules.
+  // One schema in four has no rules.
   const schemas = fc
     .sample(rootArbitrary, { seed, numRuns })
     .map((schema, index) => (index % 4 === 0 ? schema : withSoundRules(schema, seed + index)))
@@ -91,7 +97,7 @@ export async function fuzzObjects(servers: Servers, seed: number, cases: number)
   return { counts: { schemas: sound.length, ...run.counts }, differences: run.differences }
 }
 
-/** A case with its schema, and the old object as stored by both servers. */
+/** A case with its schema. `stored` is the old object of an update, as each of the two servers has stored it. */
 interface Prepared {
   readonly version: number
   readonly schema: StructuralSchema
@@ -108,7 +114,9 @@ class ObjectFuzz {
     this.#servers = servers
   }
 
-  /** Stores the old objects under schemas that allow everything, which are replaced afterwards. */
+  /**
+   * Stores the old objects while the schemas allow every object, then replaces the schemas by those of the cases, and compares the results.
+   */
   async part(name: string, schemas: readonly StructuralSchema[], seed: number): Promise<void> {
     const { real, embedded } = this.#servers
     const lax = schemas.map((): StructuralSchema => ({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }))
@@ -119,7 +127,7 @@ class ObjectFuzz {
       return { version, schema, one, stored }
     })
     await Promise.all(servers.map((server) => server.replace(schemas)))
-    // An object that a server did not store cannot be updated.
+    // A case is skipped if a server did not store its old object, because the object cannot be updated.
     await inParallel(
       prepared.filter(({ one, stored }) => one.old === undefined || !stored.includes(undefined)),
       async (one) => {
@@ -155,7 +163,7 @@ class ObjectFuzz {
     validate: (server: number) => Promise<Result>,
   ): Promise<readonly string[]> {
     const [first, actual] = await Promise.all([validate(0), validate(1)])
-    // The old object cannot be read with the new schema, so every request for it fails.
+    // The new schema makes the old object unreadable, so every request for it fails on the real API server.
     if (first.status === 500) {
       this.counts.unreadable += 1
       return []
@@ -175,14 +183,14 @@ class ObjectFuzz {
 }
 
 /**
- * The only intended difference: the API server accepts a list for a string with a format. Proreus rejects it, because the code of operators
- * relies on the type.
+ * The only intended difference. The API server accepts a list as the value of a string with a format; Proreus rejects it, because the code
+ * of operators relies on the type.
  */
 const listForText = /too many .* must be of type string: "array"$/
 
 /**
- * Go iterates over maps in random order. Of several errors in a body, or in the entries of a map in a rule, the API server reports only the
- * first one. The request is repeated until its result equals `actual`, or `tries` is reached.
+ * Go iterates over maps in random order. When a body has several errors, or several entries of a map violate a rule, the API server
+ * therefore reports a random one of the errors. The request is repeated until its result equals `actual`, at most `tries` times.
  */
 async function likelier(first: Result, actual: Result, again: () => Promise<Result>, tries = 100): Promise<Result> {
   let result = first
@@ -191,7 +199,10 @@ async function likelier(first: Result, actual: Result, again: () => Promise<Resu
   return result
 }
 
-/** Returns true when the offline validation covers the errors: not for undecodable bodies and for metadata of the server. */
+/**
+ * Returns true when `proreus validate` reports the same errors as the API server. It cannot do so for bodies that cannot be decoded, and
+ * for metadata that the server sets.
+ */
 function isOfflineMatter({ status, problems }: Result, { metadata }: JsonObject): boolean {
   if (isObject(metadata) && metadata.generateName && !metadata.name) return false
   return (

@@ -1,9 +1,9 @@
-/** Literals of CEL, and meaningful arguments for library functions. */
+/** Literals of CEL, and useful arguments for its library functions. */
 import type { Type } from '../../src/cel/types/types.ts'
 import { formatType } from '../../src/cel/types/types.ts'
 import type { Dice } from '../support/dice.ts'
 
-/** Arguments for functions that reject most strings. */
+/** Arguments for functions that reject most strings, keyed by function. */
 const textsFor: Readonly<Record<string, readonly string[]>> = {
   quantity: [
     '1.5Gi',
@@ -79,7 +79,7 @@ const sameTexts: Readonly<Record<string, string>> = {
   getMonth: 'getHours',
 }
 
-/** Returns a meaningful string for a function; undefined when every string is. */
+/** Returns an argument that the function accepts or nearly accepts; undefined when the function accepts every string. */
 export function argumentFor(dice: Dice, name: string): string | undefined {
   const texts = textsFor[sameTexts[name] ?? name]
   return texts === undefined ? undefined : `'${dice.pick(texts)}'`
@@ -121,13 +121,13 @@ const strings = [
   "'aaaa'",
 ]
 
-/** Returns a literal of a type, or a call that converts a literal to it; undefined when neither exists. */
+/** Returns a literal of the type, or a call that converts a literal to it; undefined when there is neither. */
 export function literal(dice: Dice, type: Type, depth = 2): string | undefined {
   if (type.kind === 'string') return dice.pick(strings)
   const [first, second] = type.parameters
   const below = (one: Type | undefined): string => (one && depth > 0 ? literal(dice, one, depth - 1) : undefined) ?? "dyn('a')"
   if (type.kind === 'list') return `[${dice.times(3, () => below(first)).join(', ')}]`
-  // A constant map with bytes as key crashes the API server, because Go cannot hash them.
+  // The API server crashes at a map literal with bytes as key, because Go cannot hash them.
   const key = (): string => (first?.kind === 'dyn' ? dice.pick(["dyn('a')", 'dyn(1)', 'dyn(true)', 'dyn(1.5)']) : below(first))
   if (type.kind === 'map') return `{${dice.times(2, () => `${key()}: ${below(second)}`).join(', ')}}`
   if (type.name === 'optional_type') return dice.chance(0.3) ? 'optional.none()' : `optional.of(${below(first)})`

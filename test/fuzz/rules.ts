@@ -1,4 +1,4 @@
-/** Schemas with valid and invalid `x-kubernetes-validations`. */
+/** Generators of schemas with valid and invalid `x-kubernetes-validations`. */
 import type { JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
 import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'
@@ -10,17 +10,17 @@ import { Dice } from '../support/dice.ts'
 import type { Known } from './expressions.ts'
 import { ExpressionWriter, pathsOf } from './expressions.ts'
 
-/** A place for rules in a schema, with its type. */
+/** A subschema that can have rules. */
 interface Site {
   readonly schema: StructuralSchema
-  /** The type of `self`; undefined for untyped data, where the API server allows no rules. */
+  /** The type of `self` in the rules; undefined for untyped data, for which the API server allows no rules. */
   readonly declared: DeclaredType | undefined
-  /** False within lists without keys, where no transition rule is allowed. */
+  /** False for subschemas of a list without keys, for which the API server allows no transition rules. */
   readonly correlatable: boolean
   put(rules: readonly ValidationRule[]): StructuralSchema
 }
 
-/** Returns the schema with up to three valid rules. */
+/** Returns the schema with up to three additional rules, all of which are valid. */
 export function withSoundRules(schema: StructuralSchema, seed: number): StructuralSchema {
   const dice = new Dice(seed)
   let best = dice.chance(0.9) ? bounded(schema) : schema
@@ -36,7 +36,7 @@ export function withSoundRules(schema: StructuralSchema, seed: number): Structur
   return best
 }
 
-/** Returns the schema with rules, some of which are invalid or too expensive. */
+/** Returns the schema with additional rules, some of which are invalid or exceed the cost limit. */
 export function withAnyRules(schema: StructuralSchema, seed: number): StructuralSchema {
   const dice = new Dice(seed)
   let result = dice.chance(0.6) ? bounded(schema) : schema
@@ -70,7 +70,10 @@ function ruleFor(dice: Dice, { schema, declared, correlatable }: Site, wrongness
   } as ValidationRule
 }
 
-/** Returns a condition that is true for an unchanged value; the metadata of a whole object always changes. */
+/**
+ * Returns a condition that is true when the value is unchanged. For a whole object it compares only the kind, because the metadata changes
+ * with every write.
+ */
 function unchanged({ type }: DeclaredType, optional: boolean): string {
   if (type.name === 'selfType1') return `oldSelf.${optional ? '?' : ''}kind == ${optional ? 'optional.of(self.kind)' : 'self.kind'}`
   return `oldSelf == ${optional ? 'optional.of(self)' : 'self'}`
@@ -130,7 +133,7 @@ function withFault(dice: Dice, rule: ValidationRule): ValidationRule {
   return { ...rule, ...dice.pick(faults) } as ValidationRule
 }
 
-/** Inserts, removes or replaces one character. */
+/** Returns the string with one character inserted, removed or replaced. */
 function misspelled(dice: Dice, text: string): string {
   const characters = [...text]
   const at = dice.upTo(characters.length)
@@ -165,7 +168,7 @@ function misspelled(dice: Dice, text: string): string {
   return characters.join('')
 }
 
-/** Returns the schema with size limits, without which most rules are too expensive. */
+/** Returns the schema with size limits (maxLength, maxItems, maxProperties), without which most rules exceed the cost limit. */
 function bounded(schema: StructuralSchema): StructuralSchema {
   const { type, properties, items, additionalProperties } = schema
   const most =
@@ -208,7 +211,7 @@ function sitesOf(root: StructuralSchema): Site[] {
     sites.push({ schema, declared, correlatable, put: (rules) => put({ ...schema, 'x-kubernetes-validations': [...rules] }) })
     const { properties, items, additionalProperties } = schema
     for (const [key, child] of Object.entries(properties ?? {})) {
-      // Rules are not allowed for the metadata of the root.
+      // The API server does not allow rules for the metadata of the root.
       if (isRoot && key === 'metadata') continue
       const change = (changed: StructuralSchema): StructuralSchema =>
         put({ ...schema, properties: mapFields(properties!, (one, name) => (name === key ? changed : one)) })

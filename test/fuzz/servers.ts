@@ -1,4 +1,4 @@
-/** Validation of an object by an API server over HTTP, and by the functions of `proreus validate`. */
+/** Validates schemas and objects with an API server over HTTP, and with the functions of `proreus validate`. */
 import type { FieldError } from '../../src/api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { canonicalJson, isObject } from '../../src/api/json.ts'
@@ -10,20 +10,20 @@ import { validateObject } from '../../src/schema/kind-schema.ts'
 import type { Api, RawAnswer } from '../support/conformance/api-request.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** A new object, and the old one of an update, both without apiVersion and kind. */
+/** The object of a request, and for an update the old object. Both lack apiVersion and kind. */
 export interface Case {
   readonly object: JsonObject
   readonly old?: JsonObject
 }
 
-/** The result of a request, without values that differ each time. */
+/** The result of a request, without values that differ between servers or runs. */
 export interface Result {
   readonly status: number
   readonly reason: string
-  /** The sorted and unique causes of a rejection, or its message. */
+  /** The causes of a rejection, sorted and without repetitions; the message if there are no causes. */
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
-  /** The written object. */
+  /** The object in the response of an accepted request. */
   readonly object: JsonValue
 }
 
@@ -32,10 +32,12 @@ export const group = 'fuzz.example.com'
 const kind = 'Fuzz'
 const unnamed = { version: 'v1', kind }
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-/** The schema of the storage version, which accepts every object. */
+/** A schema that allows every object, for the storage version. */
 const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
-/** Returns a CRD with one version for each schema, because all its versions are served at the same time. */
+/**
+ * Returns a CustomResourceDefinition with one version for each schema. All its versions are served at the same time, so one wait is enough.
+ */
 function definition(plural: string, schemas: readonly unknown[], stored?: StructuralSchema): JsonObject {
   const versionOf = (name: string, schema: unknown, storage: boolean): unknown => ({
     name,
@@ -57,14 +59,14 @@ function definition(plural: string, schemas: readonly unknown[], stored?: Struct
   }
 }
 
-/** Returns the API server's result for a schema. */
+/** Returns the result of an API server for a CustomResourceDefinition with this schema. */
 export async function validateSchema(api: Api, schema: JsonValue): Promise<Result> {
   const result = resultOf(await api('POST', `${definitionsPath}?dryRun=All&fieldValidation=Warn`, { body: definition('wrongs', [schema]) }))
-  // The stored CRD is not compared, because it does not depend only on the schema.
+  // The stored CustomResourceDefinition is not compared, because some of its fields do not depend on the schema.
   return { ...result, object: null }
 }
 
-/** Schemas that an API server serves, and its results for objects. */
+/** Schemas that an API server serves, as the versions of one CustomResourceDefinition. */
 export class ServedSchemas {
   readonly #api: Api
   readonly #plural: string
@@ -83,7 +85,7 @@ export class ServedSchemas {
     return served
   }
 
-  /** Replaces the schemas of all versions; resolves when the server uses them. */
+  /** Replaces the schemas of all versions. Resolves when the server uses the new schemas. */
   async replace(schemas: readonly StructuralSchema[]): Promise<void> {
     const path = `${definitionsPath}/${this.#plural}.${group}`
     const marked: StructuralSchema = { ...anything, properties: { marker: { type: 'string', default: 'seen' } } }
@@ -97,12 +99,12 @@ export class ServedSchemas {
     })
   }
 
-  /** Deletes the definition with all objects. */
+  /** Deletes the CustomResourceDefinition, and thereby all of its objects. */
   async remove(): Promise<void> {
     await this.#api('DELETE', `${definitionsPath}/${this.#plural}.${group}`)
   }
 
-  /** Stores an object with the defaults of its schema; resolves to undefined when it is rejected. */
+  /** Stores an object in the version of the schema, which sets defaults. Resolves to undefined when the object is rejected. */
   async store(schema: number, object: JsonObject): Promise<JsonObject | undefined> {
     this.#objects += 1
     const { name, ...metadata } = isObject(object.metadata) ? object.metadata : {}
@@ -111,7 +113,7 @@ export class ServedSchemas {
     return status === 201 ? body : undefined
   }
 
-  /** Reads a stored object in the version of a schema. */
+  /** Reads a stored object in the version of the schema. */
   async read(schema: number, stored: JsonObject): Promise<JsonObject> {
     const { body } = await this.#api('GET', `${this.#path(schema)}/${String((stored.metadata as JsonObject).name)}`)
     return body
@@ -123,7 +125,7 @@ export class ServedSchemas {
     return resultOf(withoutRandom(answer, object))
   }
 
-  /** Replaces an object from `store` by `object`, except for its name. */
+  /** Sends an update (as a dry run) of a stored object, which keeps only its name. */
   async update(schema: number, stored: JsonObject, object: JsonObject): Promise<Result> {
     const { name, resourceVersion } = stored.metadata as JsonObject
     const path = `${this.#path(schema)}/${String(name)}?dryRun=All&fieldValidation=Warn`
@@ -133,7 +135,7 @@ export class ServedSchemas {
     return resultOf(await this.#api('PUT', path, { body }))
   }
 
-  /** Returns version and kind of the objects of a schema. */
+  /** Returns the version and the kind of objects with this schema. */
   typeOf(schema: number): { readonly version: string; readonly kind: string } {
     return { version: `v${schema}`, kind: `${kind}${this.#plural}` }
   }
@@ -154,7 +156,7 @@ export class ServedSchemas {
   }
 }
 
-/** Replaces generated names. */
+/** Replaces the names that the server generates by a placeholder. */
 function withoutRandom(answer: RawAnswer, { metadata }: JsonObject): RawAnswer {
   const { name, generateName } = isObject(metadata) ? metadata : {}
   if (typeof generateName !== 'string' || generateName === '' || name) return answer
@@ -179,8 +181,8 @@ function resultOf({ status, body, warnings }: RawAnswer): Result {
 }
 
 /**
- * Replaces parts of messages that are not compared: type names, which contain the time of the compilation, and the details of syntax
- * errors, which depend on the parser's error recovery.
+ * Replaces the parts of messages that are not compared: the numbers in type names, which are the time of the compilation, and the details
+ * of syntax errors, which depend on the error recovery of the parser.
  */
 function comparable(text: string): string {
   return text
@@ -189,7 +191,7 @@ function comparable(text: string): string {
     .replace(/ERROR: [^]*Syntax error: [^]*/, 'Syntax error')
 }
 
-/** Metadata fields that differ between servers and over time. */
+/** Metadata fields that the server sets. Their values differ between servers and over time. */
 const serversOwn = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'generation'])
 
 function withoutServersOwn(object: JsonObject): JsonObject {
@@ -199,7 +201,7 @@ function withoutServersOwn(object: JsonObject): JsonObject {
   return { ...object, metadata }
 }
 
-/** Returns the causes that `proreus validate` finds in an object. `old` is the whole object as read. */
+/** Returns the causes that the functions of `proreus validate` find. `old` is the complete old object as a server returned it. */
 export function validateOffline(
   schema: StructuralSchema,
   { object, old }: Case,
@@ -214,7 +216,7 @@ export function validateOffline(
   } as unknown as Kind
   const compiled = compileSchema(schema)
   const { metadata } = decodeObjectMeta(object.metadata ?? null)
-  // The API server takes the name from the URL and keeps these fields.
+  // An update keeps these fields of the old object, and its name is that in the URL.
   const kept = Object.entries(isObject(old?.metadata) ? old.metadata : {}).filter(([key]) => key === 'name' || serversOwn.has(key))
   const typed = {
     apiVersion: `${group}/${version}`,
@@ -230,7 +232,7 @@ function problemsOf(errors: readonly FieldError[]): string[] {
   return [...new Set(errors.map(({ reason, path, message }) => `${reason} ${path}: ${comparable(message)}`))].sort()
 }
 
-/** Returns the differences of two results as lines; empty when they are equal. */
+/** Returns a line for each difference between the results; empty when the results are equal. */
 export function difference(real: Result, other: Partial<Result>): readonly string[] {
   const lines: string[] = []
   for (const key of ['status', 'reason'] as const) {

@@ -1,12 +1,12 @@
-/** Shrinks a case with a difference. */
+/** Shrinks a case whose results differ. */
 import type { JsonValue } from '../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../src/api/json.ts'
 import { withField } from './values.ts'
 
-/** Returns the differences of the results for a value as lines. */
+/** Returns a line for each difference between the results for a value. */
 export type Compare<Value> = (value: Value) => Promise<readonly string[]>
 
-/** Returns the smallest value found within the tries that shows the same kind of difference. */
+/** Returns the smallest value that was found within `tries` comparisons and still shows a difference of the same kind. */
 export async function shrink<Value extends JsonValue>(
   value: Value,
   lines: readonly string[],
@@ -28,7 +28,7 @@ export async function shrink<Value extends JsonValue>(
   }
 }
 
-/** Returns the values that are one step simpler. */
+/** Returns the values that are simpler by one step: one item or field is removed. */
 function simpler(value: JsonValue): JsonValue[] {
   if (Array.isArray(value)) {
     return value.flatMap((item, index): JsonValue[] => [value.toSpliced(index, 1), ...simpler(item).map((one) => value.with(index, one))])
@@ -40,13 +40,13 @@ function simpler(value: JsonValue): JsonValue[] {
   ])
 }
 
-/** Returns true when two comparisons contain a difference of the same kind. */
+/** Returns true when both lists of lines contain a difference of the same kind. */
 function isAlike(lines: readonly string[], others: readonly string[]): boolean {
   const kinds = new Set(lines.map(kindOf))
   return others.some((line) => kinds.has(kindOf(line)))
 }
 
-/** Returns a line without values, numbers and paths. */
+/** Returns the line without values, numbers and paths, which identifies the kind of the difference. */
 function kindOf(line: string): string {
   return line.replaceAll(/"(\\.|[^"\\])*"/g, '""').replaceAll(/\S*[.[\d]\S*/g, '')
 }

@@ -1,14 +1,14 @@
-/** Generators of values that match a schema with a fair probability, and of arbitrary ones. */
+/** Generators of values that often match a schema, and of arbitrary values. */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { setOwn } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 
-/** Keys, including properties that every JavaScript object inherits. */
+/** Field names, some of which every JavaScript object inherits. */
 const keys = ['a', 'b', 'c', 'constructor', '__proto__', 'x-y', 'metadata', 'kind', 'é', 'a.b', '']
 export const keyArbitrary: fc.Arbitrary<string> = fc.constantFrom('a', 'a', 'b', 'b', 'c', 'c', ...keys)
 
-/** Strings for each format, most of them valid. */
+/** Strings for each format. Most of them are valid. */
 export const formatTexts: Readonly<Record<string, readonly string[]>> = {
   bsonobjectid: ['507f1f77bcf86cd799439011', '507f1f77bcf86cd79943901'],
   uri: ['http://a.b/c?d#e', '/a/b', 'a:b', 'http://a:80:80/', 'http://[::1]:80/', '#a', '/%zz'],
@@ -60,7 +60,7 @@ const plainTexts = [
   'x'.repeat(70),
   'ü'.repeat(300),
 ]
-/** Strings in a range of characters for which Go and Node.js agree, whatever their versions of Unicode. */
+/** Strings of characters that all versions of Unicode in Go and in Node.js treat equally. */
 export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...plainTexts) },
   { weight: 2, arbitrary: fc.constantFrom(...Object.values(formatTexts).flat()) },
@@ -68,7 +68,7 @@ export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 6, unit: fc.nat({ max: 0x7ff }).map((code) => String.fromCodePoint(code)) }) },
 )
 
-/** Integers with the same value in JavaScript and in Go, at most 2^53. */
+/** Integers that a double represents exactly, and that therefore have the same value in JavaScript and in Go. */
 export const integerArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: -4, max: 8 }) },
   {
@@ -101,7 +101,7 @@ export function objectFrom(entries: readonly (readonly [string, JsonValue])[]): 
   return object
 }
 
-/** Returns the object with one field changed; undefined removes it. */
+/** Returns a copy of the object in which the field has this value; undefined removes the field. */
 export function withField(object: JsonObject, key: string, value: JsonValue | undefined): JsonObject {
   const copy: JsonObject = {}
   for (const [name, item] of Object.entries(object)) if (name !== key && item !== undefined) setOwn(copy, name, item)
@@ -109,7 +109,7 @@ export function withField(object: JsonObject, key: string, value: JsonValue | un
   return copy
 }
 
-/** Generates values that match with a fair probability. */
+/** Generates values that often match the schema. */
 export function valueFor(schema: StructuralSchema): fc.Arbitrary<JsonValue> {
   return fc.oneof({ weight: 12, arbitrary: near(schema) }, { weight: 1, arbitrary: jsonArbitrary })
 }
@@ -143,7 +143,7 @@ function nearObject({ properties = {}, additionalProperties }: StructuralSchema)
   )
 }
 
-/** Generates apiVersion, kind and metadata, most of them valid. */
+/** Generates apiVersion, kind and metadata for embedded resources. Most of them are valid. */
 const resourceFields: fc.Arbitrary<JsonObject> = fc.record(
   {
     apiVersion: fc.constantFrom<JsonValue>('v1', 'v1', 'apps/v1', 'a/b/c', '', 5),

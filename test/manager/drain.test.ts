@@ -11,13 +11,13 @@ import type { WebhookServer } from '../../src/webhook/server.ts'
 const never = (): Promise<never> => new Promise(() => undefined)
 const hung = (name: string): ReturnType<typeof inBackground> => inBackground(name, never, silentLogger())
 
-/** The identity of one operator, whose event recorder has this `flush`. */
+/** Returns the identity of one operator, whose event recorder has this `flush`. */
 function identitiesThat(flush: () => Promise<void>): Running['identities'] {
   const events = { event: () => undefined, flush }
   return new Map([[defineOperator({ name: 'thing', kinds: [] }), { client: {} as Client, events }]])
 }
 
-/** A process whose parts all run and never end. */
+/** Returns a running process in which nothing ever ends. */
 function hangingProcess(): Running {
   return {
     client: { close: never } as unknown as Client,
@@ -32,7 +32,7 @@ function hangingProcess(): Running {
   }
 }
 
-/** The time until the drain is over. */
+/** Returns the time that the drain takes, by the fake clock. */
 async function duration(running: Running, clock: FakeClock, logger = silentLogger()): Promise<number> {
   const startedAt = clock.now()
   let over = false
@@ -46,7 +46,8 @@ t.test('a stop ends some seconds after its deadline even if everything hangs, an
   const clock = new FakeClock()
   const lines: string[] = []
   const took = await duration(hangingProcess(), clock, createLogger({ destination: { write: (line) => void lines.push(line) } }))
-  // The delay, the deadline and its extra second, three seconds for the rest, and two each for probes and client.
+  // The expected time is the sum of the drain delay (10 s), the deadline and its extra second (2 s), the other components (3 s), the probes
+  // (2 s) and the client (2 s).
   t.ok(took >= 19_000 && took <= 19_100, `took ${took} ms`)
   const left = ['the webhook server', 'a reconcile', 'the cache', 'the caBundle injection', 'the certificates', 'the writing of events']
   t.strictSame(

@@ -1,4 +1,4 @@
-/** Limits of the servers for probes and metrics against hostile clients. */
+/** Tests of the limits that protect the servers for probes and metrics from hostile clients. */
 import { once } from 'node:events'
 import { connect, Server } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -62,7 +62,7 @@ t.test('access to every watched type is reviewed, in each watched namespace', as
     'list things example.com',
     'watch things example.com',
     ...['list pods', 'watch pods', 'list nodes', 'watch nodes'],
-    // The reads of webhooks.
+    // The webhooks need these permissions for the types in their `reads`.
     ...['list secrets', 'watch secrets'],
   ])
   const some = check(() => true, ['a', 'b'])

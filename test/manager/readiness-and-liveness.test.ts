@@ -16,7 +16,7 @@ const controllers = new Map([
   ['c', task({ failed: new Error('no luck') })],
 ])
 
-/** Each check as a line; `~` marks those that do not decide. */
+/** Returns each check as `NAME: PROBLEM`. `~` marks checks that do not affect the result. */
 const linesOf = (checks: readonly Check[]): string[] =>
   checks.map((check) => `${check.decides === false ? '~' : ''}${check.name}: ${String(check.problem())}`)
 

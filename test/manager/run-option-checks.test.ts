@@ -1,4 +1,7 @@
-/** Errors of `run`, `startControlPlane` and `startOperator` for options that the compiler has not checked. */
+/**
+ * Tests of the errors of `run`, `startControlPlane` and `startOperator` for invalid options in JavaScript programs, which no compiler
+ * checks.
+ */
 import t from 'tap'
 import { createLogger, run, systemClock } from '../../src/index.ts'
 import { checkRunOptions } from '../../src/manager/run-option-checks.ts'

@@ -46,7 +46,7 @@ t.test('the Service is the given one', (t) => {
   t.end()
 })
 
-/** The options without the objects that are created for each run. */
+/** Returns the options that can be compared: all but the objects that are created for each run. */
 function plain({ connection: _, logger: __, clock: ___, metrics: ____, ...options }: ReturnType<typeof withDefaults>): object {
   return options
 }

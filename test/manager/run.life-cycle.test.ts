@@ -26,14 +26,14 @@ import { freePort } from '../support/process/free-port.ts'
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const connection: Connection = { server: 'https://127.0.0.1:1', describe: 'a test' }
 
-/** A certificate that is issued once for all tests. */
+/** A certificate that is issued once, for all tests of this file. */
 const pair = (async (): Promise<ServingCertificate> => {
   const authority = await issueAuthority(Date.now())
   const leaf = await issueLeaf(authority, { names: ['localhost'], ips: [], now: Date.now() })
   return { ...leaf, caBundle: authority.cert, notAfter: new Date(Date.now() + 1_000_000) }
 })()
 
-/** A controller that logs its start and end; `end` is called when it is stopped. */
+/** A controller that logs its start and its end. `end` runs when the controller is stopped. */
 function fakeController(name: string, log: string[], end: () => Promise<void> = async () => undefined): ControllerDefinition {
   return {
     name,
@@ -59,11 +59,11 @@ interface Life {
   readonly stop: AbortController
   readonly done: Promise<void>
   readonly started: Promise<Endpoints>
-  /** Requests a probe. */
+  /** Requests a path of the server for probes. */
   probe(path: string): Promise<{ code: number; body: string }>
 }
 
-/** Runs a process of fake parts, each of which logs its steps. */
+/** Calls `run` with fake components, each of which logs its steps. */
 function start(
   t: { teardown(end: () => unknown): unknown },
   operators: (log: string[]) => readonly Operator[],
@@ -134,7 +134,7 @@ function start(
   return { log, clock, stop, done, started: started.promise, probe }
 }
 
-/** Answers each request with its method and path. */
+/** Returns a transport whose responses contain the method and the path of the request. */
 function transportThat(close: () => Promise<void>): Transport {
   return {
     request: async ({ method, path }) => ({ statusCode: 200, headers: {}, body: `${method} ${path}` }),
@@ -143,7 +143,7 @@ function transportThat(close: () => Promise<void>): Transport {
   }
 }
 
-/** Accepts TLS connections without HTTP. */
+/** Returns a server that accepts TLS connections, but serves no HTTP. */
 function fakeWebhookServer(log: string[], t: { teardown(end: () => unknown): unknown }): Parts['createWebhookServer'] {
   return (({ certificates }: Parameters<Parts['createWebhookServer']>[0]) => {
     let server: Server | undefined

@@ -1,4 +1,4 @@
-/** The options that `run` passes to each of its parts. */
+/** Tests of the options that `run` passes to each of its components. */
 import t, { type Test } from 'tap'
 import { configMap, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -56,7 +56,7 @@ interface Life {
   readonly requests: ApiRequest[]
   readonly endpoints: Endpoints
   readonly entries: Record<string, unknown>[]
-  /** The arguments of `onServing`. */
+  /** The argument with which `run` called `onServing`. */
   readonly serving: Endpoints
   end(reason?: Error): Promise<void>
 }
@@ -76,7 +76,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
 }
 
-/** Calls `run` with parts that record their options; resolves when it has started. */
+/** Calls `run` with components that record their options. Resolves when it has started. */
 async function start(t: Test, operators: (given: Recorded) => readonly Operator[], more: Partial<RunOptions> = {}): Promise<Life> {
   const given: Recorded = { environments: new Map() }
   const clock = new FakeClock()

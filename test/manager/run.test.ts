@@ -131,13 +131,13 @@ t.test('a failed start is reported in one sentence', async (t) => {
 t.test('no admission is lost while the process stops', async (t) => {
   const world = await startCluster(t)
   const { client } = world
-  // The test decides when the drain delay is over.
+  // With a fake clock, the test determines when the drain delay is over.
   const clock = new FakeClock(Date.now())
   const { endpoints, stop, done } = await runNotes(t, world, { clock, drainDelayMs: 10_000 })
   const failures: unknown[] = []
   let admitted = 0
   let withdrawn = false
-  // Clients that, like an API server behind a Service, use another endpoint once this one is withdrawn.
+  // The clients stop when the endpoint is withdrawn. An API server that calls a Service would then use another endpoint.
   const load = Array.from({ length: 8 }, async (_, worker) => {
     for (let i = 0; !withdrawn; i++) {
       await client.create(note, object(`n-${worker}-${i}`) as never, { dryRun: true }).then(

@@ -1,4 +1,4 @@
-/** The effects of signals and uncaught errors on the process, in a process of its own. */
+/** Tests of the effects of signals and uncaught errors on a process. Each test starts a child process. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -6,7 +6,9 @@ import { finished, repository } from '../support/process/process.ts'
 
 const source = join(repository, 'src')
 
-/** Runs a module that waits for its termination and then for `end`, and returns its output. */
+/**
+ * Runs a module in a child process, and returns its output. The module executes `body`, waits for its termination, and then executes `end`.
+ */
 async function run(t: Test, body: string, end = ''): ReturnType<typeof finished> {
   const file = join(t.testdir(), 'main.ts')
   writeFileSync(

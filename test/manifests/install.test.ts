@@ -20,7 +20,10 @@ import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
-/** Calls `whenTrusted` for configurations with these `caBundle`s in their webhooks and a CRD with this `caBundle` in its conversion. */
+/**
+ * Returns the result of `whenTrusted`. The webhooks in the cluster have these `caBundle`s, and the conversion of the CRD has the `caBundle`
+ * `forConversion`.
+ */
 async function outcome(caBundles: readonly (string | undefined)[], forConversion?: string, operators = [operator]): Promise<string> {
   const clock = new FakeClock()
   const webhooks = caBundles.map((caBundle) => ({ clientConfig: { ...(caBundle === undefined ? {} : { caBundle }) } }))
@@ -67,7 +70,7 @@ t.test('conversion webhooks are trusted when each CRD has a caBundle', async (t)
   )
 })
 
-/** Installs the webhooks of an operator whose CRD has this conversion strategy, and returns the requests that write. */
+/** Installs the webhooks of an operator whose CRD has this conversion strategy. Returns the requests that write. */
 async function written(strategy: string, refuse?: Error): Promise<string[]> {
   const kind = defineKind({
     group: 'example.com',
@@ -124,7 +127,7 @@ t.test('installation uses the field manager of the installation, and forces CRDs
 
 type Call = readonly [verb: string, kind: string, what: unknown, options: unknown]
 
-/** A client that records its calls; `answer` returns or throws their results. */
+/** Returns a client that records its calls. Each call returns the result of `answer`, or throws it if it is an error. */
 function recording(answer: (verb: string, kind: string, force?: boolean) => unknown = () => ({})): { client: Client; calls: Call[] } {
   const calls: Call[] = []
   const record = async (verb: string, kind: string, what: unknown, options: { force?: boolean }): Promise<unknown> => {

@@ -1,6 +1,6 @@
 /**
- * Proreus' validation of embedded built-in types, compared with the real API server's validation of the same values: specs with one
- * mistake each, of every kind that an OpenAPI schema can detect, in nearly every field.
+ * Compares Proreus' validation of embedded built-in types with that of the real API server. The compared specs have one mistake each, in
+ * nearly every field, of every kind that an OpenAPI schema can detect.
  */
 import t from 'tap'
 import type { Test } from 'tap'
@@ -23,25 +23,25 @@ t.teardown(() => controlPlane.stop())
 const api = apiOf(t, controlPlane.connection)
 await api('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: 'default' } } })
 
-/** Fields for which the API server's error has another path. */
+/** Fields for which the error of the API server has another path than the error of Proreus, with that path. */
 const theirNames: readonly (readonly [RegExp, string])[] = [
   [/\.downwardAPI\.items\[\d+\]/, '.downwardAPI'],
   [/\.projected\.sources\[\d+\]\.serviceAccountToken/, '.projected'],
   [/\.gcePersistentDisk/, '.persistentDisk'],
   [/\.volumeMounts\[\d+\]\.mountPropagation/, '.volumeMounts.mountPropagation'],
-  // The error for a DaemonSet without selector is about the labels of its template.
+  // For a DaemonSet without selector, the API server reports an error about the labels of the Pod template.
   [/^spec\.selector$/, 'spec.template.metadata.labels'],
 ]
 
-/** Paths of the errors for a spec: `ours` from Proreus, `theirs` from the API server. */
+/** The errors for a spec. `ours` are the paths in the errors of Proreus, and `theirs` those in the errors of the API server. */
 interface Errors {
   readonly ours: readonly string[]
   readonly unknown: readonly string[]
   readonly refused: boolean
   readonly theirs: readonly string[]
-  /** Messages of both for strings that are not among the enum values. */
+  /** The messages of Proreus and of the API server about values that an enum does not contain. */
   readonly texts: readonly [ours: readonly string[], theirs: readonly string[]]
-  /** The message, which is the only result for an undecodable spec. */
+  /** The message of the API server. For a spec that it cannot decode, this is its only result. */
   readonly message: string
   readonly warnings: readonly string[]
 }
@@ -80,7 +80,7 @@ function isNotSupported({ reason }: Pick<StatusCause, 'reason'>): boolean {
   return reason === 'FieldValueNotSupported'
 }
 
-/** Returns the reason for a mismatch; undefined when the errors match. */
+/** Returns how the errors of Proreus and of the API server differ; undefined when they match. */
 function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   const { ours, unknown, refused, theirs, message, warnings } = errors
   const [ourTexts, theirTexts] = errors.texts
@@ -89,16 +89,16 @@ function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   if (ourField === undefined && (what === 'missing' || what === 'wrong type')) return 'only the API server refuses it'
   if (what === 'unknown field' && !unknown.every((field) => warnings.includes(`unknown field "${field}"`))) return 'not the same warnings'
   if (ourField === undefined || what === 'null' || what === 'empty') return undefined
-  // Go's decoder reports no indices, and for some types not even the field.
+  // The errors of Go's decoder contain no indices, and for some types not even the field.
   const [, decoded] = /Go struct field \w+\.([\w.]+) of type/.exec(message) ?? []
-  // Only Go has names for embedded structs.
+  // Only Go's decoder includes the names of embedded structs in paths.
   const decodedField = decoded?.replaceAll(/\.[A-Z]\w*(?=\.)/g, '')
   if (decodedField !== undefined) return ourField.replaceAll(/\[\d+\]/g, '').startsWith(decodedField) ? undefined : 'another field'
   if (theirs.length === 0) return /quantities must match|unmarshal/.test(message) ? undefined : 'refused otherwise'
   const known = theirNames.reduce((field, [ourName, theirName]) => field.replace(ourName, theirName), ourField)
   if (!theirs.some((field) => field.startsWith(known) || known.startsWith(field))) return 'another field'
   if (what !== 'wrong text' || theirTexts.length === 0 || !theirs.includes(ourField)) return undefined
-  // The validity of some values depends on feature gates or other fields.
+  // The API server accepts some values of these fields only with a feature gate, or depending on other fields.
   const dependent = path === 'tolerations[0].operator' || path === 'podReplacementPolicy'
   return dependent || theirTexts.some((text) => ourTexts.includes(text)) ? undefined : 'another text'
 }

@@ -1,4 +1,4 @@
-/** The simulated nodes of a real control plane, which expects regular heartbeats. */
+/** Tests of the simulated nodes in a real control plane, which expects regular heartbeats from nodes. */
 import t from 'tap'
 import { node as nodeType } from '../../src/api/builtin.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'

@@ -1,6 +1,8 @@
 /**
- * Generated schemas and objects for the real API server, the embedded one, and the functions of `proreus validate`: all must accept the
- * same objects with the same result, and reject the others with the same messages. `SEED=… CASES=…` chooses another run or a longer one.
+ * Generated schemas and objects for the real API server, the embedded one, and the functions of `proreus validate`. All must accept the
+ * same objects with the same result, and reject the others with the same messages.
+ *
+ * `SEED=…` selects other cases, and `CASES=…` their number.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +25,7 @@ import { namespace } from '../fuzz/servers.ts'
 import { seed } from '../support/seed.ts'
 
 const cases = Number(process.env.CASES || 1000)
-/** The number of differences to print. */
+/** The maximum number of differences that are printed. */
 const shown = Number(process.env.SHOWN || 5)
 
 async function apiOn(test: Test, backend: ControlPlaneBackend): Promise<Api> {
@@ -61,7 +63,8 @@ t.test('proreus validate finds the errors of the API server in files', async (t)
       ({ reason, field, message }) => `${String(reason)} ${String(field)}: ${String(message)}`,
     )
     const told = errors.map(({ reason, path: field, message }) => `${reason} ${field}: ${message}`)
-    // The kind has further rules of its own.
+    // The validation of the kind has rules that its schema does not contain. Therefore `proreus validate` can report more errors than the
+    // API server, but not fewer.
     t.strictSame(
       causes.filter((cause) => !told.includes(cause)),
       [],

@@ -1,9 +1,12 @@
-/** Two minutes of network faults, on both control planes in parallel. `SECONDS` and `SEED` choose another run. */
+/**
+ * Two minutes of network faults between operators and their API servers, for both control planes in parallel. `SECONDS` and `SEED` change
+ * the duration and the faults.
+ */
 import t from 'tap'
 import { startControlPlane } from '../../src/testing/index.ts'
 import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unplugging/unplugging.ts'
 
-/** The tolerance for garbage collection and for the requests that the embedded API server records. */
+/** The heap growth that is tolerated, for garbage collection and for the requests that the embedded API server records. */
 const mayGrowBytes = 6 * 1024 * 1024
 
 const options = unpluggingOptions(t, 120)

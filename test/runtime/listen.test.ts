@@ -3,7 +3,9 @@ import type { Server } from 'node:net'
 import t from 'tap'
 import { listen, urlHost } from '../../src/runtime/listen.ts'
 
-/** A server on a machine where listening fails with the code that `failures` names for a host. */
+/**
+ * A fake server. Listening on a host fails with the error code that `failures` contains for it. `tried` and `backlogs` record the attempts.
+ */
 function fakeServer(failures: Record<string, string>): { server: Server; tried: string[]; backlogs: number[] } {
   const tried: string[] = []
   const backlogs: number[] = []

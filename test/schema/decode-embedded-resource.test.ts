@@ -12,7 +12,7 @@ const resource: StructuralSchema = {
 }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
-/** Decodes an object whose spec has the schema. */
+/** Prunes an object whose `spec` has this schema and this value. */
 function read(spec: StructuralSchema, value: JsonValue): { spec: JsonValue | undefined; unknown: readonly string[]; malformed?: string } {
   const { object, unknown, malformed } = compileSchema({ type: 'object', properties: { spec } }).prune({ spec: value })
   return { spec: object.spec, unknown, ...(malformed && { malformed: `${malformed.path}: ${malformed.message}` }) }

@@ -19,7 +19,7 @@ function errorsOf(schema: StructuralSchema, value: JsonValue): Expected[] {
 function table(t: Test, cases: readonly Case[]): void {
   for (const [name, schema, value, errors] of cases) {
     t.strictSame(errorsOf(schema, value).sort(), [...errors].sort(), name)
-    // ajv must accept exactly the values without errors. A bigint is an exception: only `explain` supports it.
+    // ajv must accept a value if and only if it has no errors. A valid bigint is not compared, because only `explain` supports it.
     const root = buildRootNode({ type: 'object', properties: { spec: schema } })
     if (errors.length > 0 || !holdsBigint(value)) t.equal(compileCheck(root)({ spec: value }), errors.length === 0, `${name}, for ajv`)
     if (errors.length === 0) t.strictSame(explain(root, { spec: value }), { errors: [], lists: [], resources: [] }, name)
@@ -476,7 +476,7 @@ t.test('violated junctors are reported', async (t) => {
       'the branch with the most in it that can be right, the first of several',
       { ...text, anyOf: [a, { anyOf: [{ pattern: '^y' }, { pattern: '^w' }] }, { anyOf: [{ pattern: '^v' }] }] },
       'x',
-      // The branch has the same message, which is reported once.
+      // The message of the nested anyOf is equal to that of the outer anyOf, and is reported once.
       [
         message('must validate at least one schema (anyOf)'),
         ['spec', 'FieldValueInvalid', `Invalid value: "x": spec in body should match '^y'`],
@@ -504,7 +504,8 @@ t.test('violated junctors are reported', async (t) => {
 })
 
 t.test('the branch whose values pass the most validators is reported, the first of equal ones', async (t) => {
-  // Numbers of kube-openapi's validators (`Result.MatchCount`) for a value of a branch without a type.
+  // For each field, the number of kube-openapi's validators that pass (`Result.MatchCount`) when a schema of anyOf describes the field
+  // without a type.
   const fields: Readonly<Record<string, { schema: StructuralSchema; branch: StructuralSchema; value: JsonValue; validators: number }>> = {
     nothing: { schema: { ...text, nullable: true }, branch: {}, value: null, validators: 1 },
     flag: { schema: { type: 'boolean' }, branch: {}, value: true, validators: 4 },

@@ -1,10 +1,10 @@
-/** `scripts/install.mjs`: dependencies are installed when the lock file has changed, and a failure is one sentence. */
+/** Tests of `scripts/install.mjs`: it installs the dependencies when the lock file has changed, and reports a failure in one sentence. */
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { finished, repository, type Finished } from '../support/process/process.ts'
 
-/** A fake npm that records its calls; `places` is true if it installs the Node.js of the lock file. */
+/** Returns the code of a fake npm, which records its calls and exits with `code`. It installs a fake Node.js binary if `places` is true. */
 const npm = (places: boolean, code = 0): string => `
 const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs')
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n')

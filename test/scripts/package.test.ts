@@ -1,4 +1,4 @@
-/** The contents of the npm package, and that it works outside of this repository. */
+/** Tests of the npm package: its files, and that it works outside of this repository. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ const source = join(folder, 'source')
 for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs', 'config', 'src']) {
   cpSync(join(repository, name), join(source, name), { recursive: true })
 }
-// Like `npm run build`, without the checks, which are another step of CI.
+// This compilation is that of `npm run build`, without the type checks, which are a separate step of CI.
 const compiler = join(repository, 'node_modules/typescript/bin/tsc')
 execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(source, 'dist')], { cwd: repository })
 const [packed] = JSON.parse(
@@ -60,7 +60,7 @@ t.test('the package has the files that users of the library need, and no others'
 })
 
 t.test('files named in package.json exist, with their types', async (t) => {
-  // The condition for the sources of this repository is not for users.
+  // The files for the export condition `proreus-source` exist only in this repository, not in the package.
   const targets = Object.values(json.exports).flatMap((target) =>
     typeof target === 'string'
       ? [target]
@@ -111,7 +111,7 @@ t.test('packing builds first, so that no package has a missing or old build', as
   const unbuilt = join(folder, 'unbuilt')
   mkdirSync(join(unbuilt, 'scripts'), { recursive: true })
   cpSync(join(repository, 'package.json'), join(unbuilt, 'package.json'))
-  // A stand-in for the build, which takes long.
+  // A short replacement for the real build, which takes long.
   const build = "import { mkdirSync, writeFileSync } from 'node:fs'; mkdirSync('dist'); writeFileSync('dist/built.js', '')"
   writeFileSync(join(unbuilt, 'scripts/build.ts'), build)
   symlinkSync(join(repository, 'node_modules'), join(unbuilt, 'node_modules'))

@@ -1,4 +1,4 @@
-/** All downloads are pinned by content: packages in the lock file, base images in the Dockerfile. */
+/** Tests that all downloads are pinned by a hash: the packages in the lock file, and the base images in the Dockerfile. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -18,20 +18,23 @@ interface LockedPackage {
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
 const packages = Object.entries((JSON.parse(read('package-lock.json')) as { packages: Record<string, LockedPackage> }).packages)
 
-/** The packages from a registry; the others are folders of this repository. */
+/** The packages that npm downloads from a registry. The other packages of the lock file are folders of this repository. */
 const downloaded = packages
   .filter(([path]) => path.startsWith('node_modules/') || path.includes('/node_modules/'))
   .filter(([, { link }]) => !link)
 
 const permissive = new Set('MIT ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 BlueOak-1.0.0 Unlicense PSF-2.0'.split(' '))
 
-/** An SPDX expression without nested parentheses is permissive if all parts of one alternative are. */
+/**
+ * Returns true if an SPDX expression is permissive: one of its alternatives (OR) consists only of permissive licences (AND). Nested
+ * parentheses are not supported.
+ */
 function isPermissive(expression: string): boolean {
   const alternatives = expression.replaceAll(/[()]/g, '').split(' OR ')
   return alternatives.some((parts) => parts.split(' AND ').every((part) => permissive.has(part)))
 }
 
-/** The base images of a Dockerfile, without its own stages, and without values that an argument may replace. */
+/** Returns the images that a Dockerfile uses, except its own build stages. For an image that is a build argument, returns the default. */
 function imagesOf(dockerfile: string): string[] {
   const stages = [...dockerfile.matchAll(/^FROM .* AS (\S+)$/gim)].map(([, name]) => name!)
   const images = [...dockerfile.matchAll(/^FROM (?:--\S+ )*(?:\$\{\w+:-(.+?)\}|(\S+))/gim)].map(
@@ -84,7 +87,7 @@ t.test('Node.js is in the lock file for each platform', async (t) => {
 
 t.test('production dependencies are exact, and have permissive licences', async (t) => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-  // One instance of the OpenTelemetry API is shared with the tracing of the program.
+  // The range of the OpenTelemetry API is not exact: only one instance of it, shared with the tracing of the user's program, can work.
   for (const [name, version] of Object.entries(dependencies)) if (name !== '@opentelemetry/api') t.match(version, /^\d+\.\d+\.\d+$/, name)
   const shipped = downloaded.filter(([, { dev }]) => !dev)
   t.ok(shipped.length > 30)

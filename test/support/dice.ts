@@ -1,4 +1,4 @@
-/** Random choices that are determined by a seed: a generated case can be reproduced. */
+/** Random choices that a seed determines. With the same seed, a test generates the same cases. */
 export class Dice {
   #state: number
 
@@ -6,7 +6,7 @@ export class Dice {
     this.#state = seed | 0
   }
 
-  /** Returns a number in [0, 1) from the generator mulberry32. */
+  /** Returns the next number of the generator mulberry32, in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -14,7 +14,7 @@ export class Dice {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** Returns an integer from 0 to `max`, both included. */
+  /** Returns a random integer from 0 to `max`, including both. */
   upTo(max: number): number {
     return Math.floor(this.next() * (max + 1))
   }

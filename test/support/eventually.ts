@@ -1,6 +1,6 @@
-/** Waiting for conditions inside this process. */
+/** Waits for conditions inside this process. */
 
-/** Resolves when `condition` holds, which is checked on every turn of the event loop. */
+/** Resolves when `condition` returns true. It is checked in every iteration of the event loop, for ten seconds at most. */
 export async function eventually(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!condition()) {

@@ -1,4 +1,4 @@
-/** A logger that keeps its lines in memory. */
+/** A logger that keeps its log entries in memory. */
 import { createLogger } from '../../src/telemetry/logger.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 
@@ -10,13 +10,13 @@ export interface LogEntry {
 
 export interface RecordingLogger {
   readonly logger: Logger
-  /** Each line as `level: message`. */
+  /** The log entries, each as `LEVEL: MESSAGE`. */
   readonly lines: string[]
-  /** Each line with all its fields except the time. */
+  /** The log entries with all of their fields except the time. */
   readonly entries: LogEntry[]
 }
 
-/** Returns a logger that keeps the lines of `level` (default: info) and above. */
+/** Returns a logger that keeps the log entries of `level` (default: info) and of higher levels. */
 export function recordingLogger(level = 'info'): RecordingLogger {
   const lines: string[] = []
   const entries: LogEntry[] = []

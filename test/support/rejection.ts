@@ -1,4 +1,4 @@
-/** The error with which a promise is rejected, for tests of more than its message. */
+/** Returns the error with which a promise is rejected, for tests that compare more than its message. */
 export async function rejectionOf(running: Promise<unknown>): Promise<unknown> {
   return running.then(
     () => undefined,

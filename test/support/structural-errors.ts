@@ -1,15 +1,15 @@
-/** Errors of structural schemas as strings that tests compare. */
+/** Returns the errors of structural schemas as strings, which tests compare. */
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { checkStructural } from '../../src/schema/structural/check-schema.ts'
 
-/** Returns the errors of a root schema, sorted. */
+/** Returns the errors of a root schema as `PATH: MESSAGE`, sorted. */
 export function schemaErrors(schema: object): string[] {
   return checkStructural(schema as StructuralSchema)
     .map(({ path, message }) => `${path}: ${message}`)
     .sort()
 }
 
-/** Returns the errors of a schema at `spec`, with paths relative to it. */
+/** Returns the errors of a schema for the field `spec`. Their paths are relative to this schema. */
 export function specSchemaErrors(spec: object): string[] {
   const start = /^properties\[spec\]\.?/
   return schemaErrors({ type: 'object', properties: { spec } })

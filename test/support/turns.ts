@@ -1,6 +1,9 @@
-/** The longest turn of the event loop in processor time: on a busy machine, wall time includes other processes. */
+/**
+ * Measures the longest iteration of the event loop in processor time. Wall time would include the time of other processes on a busy
+ * machine.
+ */
 export class Turns {
-  /** Milliseconds of processor time of the longest turn so far. */
+  /** The processor time of the longest iteration so far, in milliseconds. */
   longest = 0
   readonly #timer: NodeJS.Timeout
 
@@ -13,14 +16,14 @@ export class Turns {
     }, 1)
   }
 
-  /** Stops measuring and returns `longest`. */
+  /** Stops the measurement, and returns `longest`. */
   stop(): number {
     clearInterval(this.#timer)
     return this.longest
   }
 }
 
-/** Returns the processor time of this thread so far in milliseconds, for limits that must hold on a busy machine. */
+/** Returns the processor time that this thread has used so far, in milliseconds. Limits for it hold even on a busy machine. */
 export function processorTimeMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

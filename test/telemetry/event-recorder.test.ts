@@ -91,7 +91,7 @@ t.test('a repeated event is counted, and after ten minutes it is a new one', asy
   t.match(writes[4], { key: created(writes[3]), patch: { count: 2 } })
 })
 
-/** The key of a new event. */
+/** Returns the key of the event that this write creates. */
 function created(write: Write | undefined): ObjectKey {
   if (write?.verb !== 'create') throw new Error('no event was made')
   const { namespace, name } = write.object.metadata
@@ -185,7 +185,10 @@ t.test('an object that exceeds its limit has one event in five minutes', async (
 
 t.test('the limits of 4,096 objects are remembered, and the one that is unused longest is forgotten first', async (t) => {
   const { recorder, writes } = setUp()
-  /** Flushes each time, since more than a thousand pending events are dropped. */
+  /**
+   * Returns the number of writes for one more event. Each event is flushed immediately, because the recorder drops events when more than a
+   * thousand are pending.
+   */
   const countOf = async (name: string): Promise<number> => {
     const before = writes.length
     recorder.event(object(name, 'ns'), 'Normal', 'A', `message ${before}`)

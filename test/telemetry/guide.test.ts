@@ -1,4 +1,4 @@
-/** The observability guide names only existing metrics and labels. */
+/** Tests that every metric and label in the observability guide exists. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -22,7 +22,7 @@ for (const metric of metrics.registry.getMetricsAsArray() as unknown as { name: 
   if (type === 'histogram') for (const suffix of ['bucket', 'sum', 'count']) labelsOf.set(`${name}_${suffix}`, [...labelNames, 'le'])
 }
 
-/** Labels that a scrape adds. */
+/** Labels that Prometheus adds to every series of a scrape. */
 const targetLabels = ['pod']
 const ours = /\b(?:proreus_|controller_runtime_|workqueue_|rest_client_|nodejs_|process_)\w+/g
 

@@ -1,11 +1,11 @@
-/** No secret reaches a log line in any form, and harmless values stay readable. */
+/** Tests that no secret is in a log line, in whatever form it is logged, and that harmless values stay readable. */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 
 type Arguments = readonly [fieldsOrMessage: unknown, ...rest: unknown[]]
 
-/** The line of one call, and of the same fields in a child logger. */
+/** Returns the log lines of a call with these arguments, and those of child loggers with the same fields. */
 function lines(...[first, ...rest]: Arguments): string {
   let text = ''
   const logger = createLogger({ level: 'trace', destination: { write: (line) => void (text += line) } })
@@ -50,7 +50,7 @@ class Computed {
 
 const withGetter = Object.defineProperty({ name: 'getter' }, 'apiKey', { enumerable: true, get: () => secret })
 
-/** An object whose value changes after the first read. */
+/** Returns an object whose field has a secret as its value from the second read on. */
 function changing(): object {
   let reads = 0
   return Object.defineProperty({}, 'text', { enumerable: true, get: () => (reads++ === 0 ? 'harmless' : `Bearer ${secret}`) })
@@ -61,7 +61,7 @@ function withProperties(message: string, properties: object, options?: ErrorOpti
 }
 
 const probes: Record<string, Arguments> = {
-  // Objects of Kubernetes.
+  // Kubernetes objects with secrets.
   'the data of a Secret': [{ object: secretObject }, 'x'],
   'stringData, also without a kind': [{ patch: { stringData: { any: secret } } }, 'x'],
   'a Secret that lost its kind': [{ object: { ...secretObject, kind: undefined, apiVersion: undefined } }, 'x'],
@@ -108,7 +108,7 @@ const probes: Record<string, Arguments> = {
   'a token review': [{ kind: 'TokenReview', spec: { token: secret } }, 'x'],
   'a token request': [{ kind: 'TokenRequest', status: { token: secret, expirationTimestamp: '2026-01-01T00:00:00Z' } }, 'x'],
 
-  // Keys.
+  // Keys whose values are secrets.
   ...Object.fromEntries(
     [
       'apiKey api_key api-key x-api-key secret client_secret clientSecret access_token accessToken refresh_token refreshToken id_token',
@@ -127,7 +127,7 @@ const probes: Record<string, Arguments> = {
   'headers as pairs': [{ headers: [['authorization', secret]] }, 'x'],
   'a name and a value': [{ header: { name: 'X-Api-Key', value: secret }, parameter: { key: 'password', value: secret } }, 'x'],
 
-  // Errors.
+  // Errors with secrets.
   'an error under err': [{ err: withProperties('no', { request: { headers: { authorization: secret } } }) }, 'x'],
   'an error under another key': [{ error: withProperties('no', { token: secret }), reason: new Error(`Bearer ${secret}`) }, 'x'],
   'an error in a list': [{ errors: [withProperties('no', { token: secret })] }, 'x'],
@@ -146,7 +146,7 @@ const probes: Record<string, Arguments> = {
   'the errors of an AggregateError': [{ err: new AggregateError([withProperties(`Bearer ${secret}`, { apiKey: secret })], 'all') }, 'x'],
   'an error within a property of an error': [{ err: withProperties('no', { original: withProperties('no', { apiKey: secret }) }) }, 'x'],
 
-  // Other values.
+  // Secrets in values of other types.
   'an instance of a class': [{ settings: new Settings() }, 'x'],
   'an instance of a class, itself': [new Settings(), 'x'],
   'an object with toJSON': [{ computed: new Computed() }, 'x'],
@@ -171,7 +171,7 @@ const probes: Record<string, Arguments> = {
   'a key that is a secret itself': [{ cache: { [`https://user:${secret}@example.com/`]: 1, [jwt]: 2 } }, 'x'],
   'JSON in a text': [{ body: JSON.stringify({ env: [{ name: 'DB_PASSWORD', value: secret }], apiKey: secret }) }, 'x'],
 
-  // Texts.
+  // Strings that contain secrets.
   ...Object.fromEntries(
     Object.entries({
       'a bearer token': `Authorization: Bearer ${secret}`,
@@ -219,7 +219,7 @@ t.test('no secret reaches a log line', async (t) => {
 
 const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
 
-/** Fields that must be logged unchanged. */
+/** Fields that are logged unchanged. */
 const readable: Record<string, object> = {
   'references to Secrets': {
     secretName: 'web-tls',
@@ -388,7 +388,7 @@ t.test('hostile values neither throw nor take long', async (t) => {
     'an invalid date': new Date(Number.NaN),
   }
   for (const [name, value] of Object.entries(values)) {
-    // CPU time, which other programs on the machine do not lengthen.
+    // CPU time is measured, because other processes of the machine do not affect it.
     const before = process.cpuUsage()
     const line = lines({ value, after: 1 }, 'x')
     const { user, system } = process.cpuUsage(before)

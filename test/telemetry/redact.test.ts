@@ -158,7 +158,7 @@ t.test('the limits of the redaction are exact', (t) => {
   }
   t.strictSame(redact(nested(13)), nested(13))
   t.match(JSON.stringify(redact(nested(14))), /^\[{13}"\[too deep\]"\]{13}$/)
-  // The list itself counts as a value.
+  // The list itself counts as one of the 10,000 values.
   const list = (length: number): number[] => Array.from({ length }, () => 1)
   t.strictSame(redact(list(9_999)), list(9_999))
   t.strictSame(redact(list(10_000)), [...list(9_999), '[too large]'])

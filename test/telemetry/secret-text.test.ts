@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { redactText } from '../../src/telemetry/secret-text.ts'
 
-/** CPU time in milliseconds, which does not depend on other programs on the machine. */
+/** Returns the CPU time of `work` in milliseconds, which other processes of the machine do not affect. */
 function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -15,7 +15,7 @@ const jwt = 'eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl'
 const keyInBase64 = Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64')
 const certificateInBase64 = Buffer.from('-----BEGIN CERTIFICATE-----\nMIGH').toString('base64')
 
-/** Strings with secrets, and the expected results: the parts around a secret are kept. */
+/** Strings with secrets, each with the expected string: only the secret is replaced. */
 const texts: readonly (readonly [text: string, clean: string])[] = [
   ['a -----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----- b', `a ${R} b`],
   ['a -----BEGIN PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK----- b', `a ${R} b`],
@@ -192,7 +192,7 @@ const fragments = [
 t.test('the time for a hostile text is linear in its length', async (t) => {
   for (const first of fragments) {
     for (const second of ['', ...fragments]) {
-      // A quarter of the maximum length: with quadratic time it would take more than a second.
+      // A quarter of the maximum length is enough: with quadratic time, it would take more than a second.
       const text = (first + second).repeat(length).slice(0, length / 4)
       const ms = cpuMsOf(() => redactText(text, true))
       if (ms > 100) t.fail(`${JSON.stringify(first + second)} again and again took ${ms.toFixed(0)} ms`)

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { FaultyNetwork } from '../../src/testing/faults/network.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** An echo server behind a network. */
+/** Starts an echo server, to which clients connect through a faulty network. */
 async function setUp(t: Test) {
   const sockets = new Set<Socket>()
   const received: string[] = []
@@ -184,7 +184,7 @@ t.test('a half-open connection is silent, and resumes when healed', async (t) =>
   client.socket.write('c')
   const other = await dial(t, network)
   other.socket.write('d')
-  // Any data that flowed would have arrived with this.
+  // When `dead` ends, the data that it held flows. If `deaf` did not hold the data to the client, that data would arrive with it.
   dead.end()
   await until('new ones go on', () => other.got === 'd')
   await until('the server hears again', () => received.includes('c'))
@@ -243,7 +243,7 @@ t.test('a held connection buffers no more than a real one', async (t) => {
   await until('it is through', () => client.got === 'a')
   const held = network.hold(['toServer'], {})
   let taken = true
-  // The sender, the network and the system buffer some megabytes, not sixty-four.
+  // The sender, the network and the operating system buffer some megabytes, but not 64 MiB.
   const bytes = Buffer.alloc(64 * 1024 * 1024, 'x')
   client.socket.write(bytes, () => (taken = false))
   for (let turn = 0; turn < 3000; turn += 1) await new Promise((resolve) => setImmediate(resolve))

@@ -1,4 +1,4 @@
-/** Requests and identities that a fault proxy passes on, with a server that records its requests. */
+/** Tests of the requests and identities that a fault proxy forwards. A server records the requests that it receives. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,7 @@ interface Recorded {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A server that records its requests, and a proxy before it. */
+/** Starts a server that records its requests, and a fault proxy in front of it. */
 async function setUp(t: Test, more: Partial<Connection> = {}, answer: Answer = (_, response) => response.end('fine')) {
   const authority = await issueAuthority(Date.now())
   const leaf = await issueLeaf(authority, { names: ['localhost'], ips: ['127.0.0.1'], now: Date.now() })

@@ -1,4 +1,4 @@
-/** The testing guide: each of its examples runs. */
+/** Tests that each example in the testing guide runs. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { finished, kubectlPath, needsKubectl, repository } from '../support/proc
 const guide = readFileSync(join(repository, 'docs/guides/testing.md'), 'utf8')
 const blocks = [...guide.matchAll(/<!-- (\S+) -->\n```ts\n([\s\S]*?)```/g)].map(([, name, source]) => ({ name: name!, source: source! }))
 
-/** The part of vitest that the guide needs, on the test runner of Node.js. */
+/** A module with the functions of vitest that the guide uses. They are implemented with the test runner of Node.js. */
 const vitest = `
 import assert from 'node:assert/strict'
 export { after as afterAll, test } from 'node:test'
@@ -18,14 +18,14 @@ export const expect = (actual) => ({ toEqual: (expected) => assert.deepEqual(act
 
 async function run(file: string): Promise<{ code: number | null; output: string }> {
   const path = kubectlPath === undefined ? '' : `${dirname(kubectlPath)}:`
-  // A nested test runner would otherwise report to this one.
+  // Without these variables, the test runner in the child process does not report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...rest } = process.env
   const env = { ...rest, PATH: `${path}${process.env.PATH}` }
   const { code, stdout, stderr } = await finished(process.execPath, ['--conditions=proreus-source', file], { cwd: repository, env })
   return { code, output: stdout + stderr }
 }
 
-// Each example starts a control plane in a process of its own.
+// Each example starts a control plane in a child process.
 t.setTimeout(120_000)
 
 t.test('the guide has these examples', async (t) => {

@@ -9,10 +9,10 @@ import { recordingLogger } from '../support/recording-logger.ts'
 import { repository } from '../support/process/process.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** A program with a child; both run until they are killed. */
+/** The arguments of a shell that ignores signals and starts a child process. Both run until they are killed. */
 const stubborn = ['-c', 'trap "" TERM INT HUP; echo "started $KUBECONFIG in $PWD"; sleep 600 & echo "child $!"; wait']
 
-/** True if a process is alive; a zombie is not. */
+/** Returns true if the process is alive. A zombie is not alive. */
 function isAlive(pid: number): boolean {
   const { status, stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return status === 0 && !stdout.startsWith('Z')

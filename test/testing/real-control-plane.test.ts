@@ -1,4 +1,4 @@
-/** The start of the programs of a real control plane, with fake programs. */
+/** Tests of the start of a real control plane. Its binaries are replaced by fakes. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { fakePrograms } from '../support/process/fake-programs.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** Arguments without the folder and the ports of the run. */
+/** Returns the arguments with placeholders for the folder and the ports, which differ between runs. */
 function plain(args: unknown, folder: string): string[] {
   return (args as string[]).map((argument) => argument.replaceAll(folder, 'FOLDER').replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')) // prettier-ignore
 }
@@ -211,7 +211,7 @@ t.test('a program that ends at its start is reported with its output, and only a
   const start = (words: string) => {
     const { env, notes } = fakePrograms(t.testdir(), {
       etcd: `console.error('${words}')\nprocess.exit(1)\n`,
-      'kube-apiserver': 'setInterval(() => undefined, 1000)\n', // which without etcd is never ready
+      'kube-apiserver': 'setInterval(() => undefined, 1000)\n', // kube-apiserver without etcd is never ready
     })
     return { notes, started: startControlPlane({ backend: 'binaries', controllers: false, env }) }
   }

@@ -6,7 +6,7 @@ import { createServiceAccounts, userOfServiceAccount, withToken } from '../../sr
 import type { Created } from '../../src/testing/users.ts'
 import { createNamespaces, grant } from '../../src/testing/users.ts'
 
-/** A client that records the created objects; a create of an existing object is rejected. */
+/** Returns a client that records the created objects. Creating an object that exists fails with 409. */
 function creating(...existing: string[]): { client: Client; created: [kind: string, object: object][] } {
   const created: [string, object][] = []
   const create = async ({ kind }: { kind: string }, object: { metadata: { name: string } }): Promise<void> => {

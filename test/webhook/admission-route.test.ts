@@ -11,7 +11,7 @@ const url = '/validate-apps-example-com-v1-widget'
 const good = widgetObject({ size: 3, image: 'i' })
 const forever = (): Promise<never> => new Promise(() => undefined)
 
-/** The value of a series, by its labels as they are printed; undefined when the series does not exist. */
+/** Returns the value of a series, which is given with its labels as in a scrape; undefined when the series does not exist. */
 async function valueOf({ metrics }: Fixture, series: string): Promise<number | undefined> {
   const line = (await metrics.registry.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length))
@@ -156,10 +156,10 @@ t.test('a body that is not an AdmissionReview is answered with 400 and counted, 
 
 t.test('a review that times out before its body is read is answered with 500', async (t) => {
   const clock = new FakeClock()
-  // Without threads, the review waits for one until its deadline.
+  // There are no worker threads, so the review waits for one until its deadline.
   const evaluation = { isInline: () => false, threads: 0 }
   const fix = await fixture(t, handlers, { clock, evaluation })
-  // With a space before `object`, the request is not recognized before the whole body is parsed.
+  // Because of the space before `object`, the server finds the AdmissionRequest only when it parses the whole body.
   const payload = JSON.stringify(review({ object: good })).replace('"object":', ' "object":')
   const answer = fix.server.app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json' } })
   await clock.untilPending(1)

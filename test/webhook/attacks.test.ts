@@ -5,11 +5,11 @@ import { startAttackedServer } from '../support/hostile/attacked-server.ts'
 import { attacks, sendSmall } from '../support/hostile/attacks.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** Duration of each attack; `npm run bench -- hostile` runs longer, and measures. */
+/** The duration of each attack in milliseconds. `npm run bench -- hostile` attacks for longer and measures the effects. */
 const attackMs = 1500
 /**
- * The limit for a turn of the event loop in milliseconds of processor time: many times the longest turn on an ordinary machine. Without the
- * limits of the server, turns take seconds.
+ * The limit for an iteration of the event loop, in milliseconds of processor time. It is many times the longest iteration on an ordinary
+ * machine. Without the limits of the server, some iterations take seconds.
  */
 const defaultLongestTurn = 1500
 

@@ -441,7 +441,7 @@ t.test('two conversions of a kind are refused', async (t) => {
 })
 
 const never = (): Promise<never> => new Promise<never>(() => undefined)
-/** The conversion with another converter from v1beta1. */
+/** Returns the conversion of jobs with another `toHub` for v1beta1. */
 function with1beta1(toHub: (object: JsonObject, call: { readonly signal: AbortSignal }) => unknown): typeof jobConversion {
   const spokes = new Map(jobConversion.spokes)
   spokes.set('v1beta1', { toHub: toHub as never, fromHub: () => ({ spec: { cron: 'x' } }) })

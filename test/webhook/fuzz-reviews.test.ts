@@ -1,6 +1,6 @@
 /**
- * Hostile AdmissionReviews: each is rejected with a reason, or answered with a review of the same uid whose patch makes the object valid.
- * `SEED=… REVIEWS=…` chooses another run or a longer one.
+ * Tests with hostile AdmissionReviews. Each must be rejected with a reason, or get an AdmissionResponse that has the same uid and whose
+ * patch makes the object valid. `SEED=…` selects other reviews, and `REVIEWS=…` their number.
  */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
@@ -19,10 +19,10 @@ import { gadget, gadgetHandlers } from '../support/webhook/gadget.ts'
 import { reviewText } from '../support/webhook/reviews.ts'
 import { seed } from '../support/seed.ts'
 
-/** CI runs more cases than a developer waits for. */
+/** The number of reviews. It is higher in CI, where a longer run is acceptable. */
 const reviews = Number(process.env.REVIEWS || (process.env.CI === undefined ? 20_000 : 100_000))
 const concurrency = 16
-/** The longest time that one review may take. */
+/** The time limit for a single review, in milliseconds. */
 const maxMs = 5_000
 const shown = 5
 
@@ -39,7 +39,7 @@ t.teardown(() => server.stop(0))
 interface Sent {
   readonly url: string
   readonly body: string | Buffer
-  /** The review is well-formed and valid. */
+  /** True if the review is well-formed and valid. */
   readonly wellFormed: boolean
 }
 
@@ -61,7 +61,7 @@ function make(index: number): Sent {
   return { url, body: bytes, wellFormed }
 }
 
-/** Describes the first problem of an answer; undefined if it has none. */
+/** Returns a description of the first problem of the server's response; undefined if there is none. */
 function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, headers }: Answer): string | undefined {
   if (statusCode !== 200) {
     if (wellFormed) return `a well-formed review got ${statusCode}`
@@ -72,7 +72,7 @@ function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, he
   if (!isObject(answer) || !isObject(answer.response)) return 'the answer is no review'
   if (answer.apiVersion !== 'admission.k8s.io/v1' || answer.kind !== 'AdmissionReview') return 'the answer is a review of another type'
   const { uid, allowed, status, patch, patchType } = answer.response
-  // Encoding replaces an unpaired surrogate by another character.
+  // The server receives the body in UTF-8, which replaces an unpaired surrogate by another character.
   const sent = parsed(Buffer.from(body).toString())
   if (!isObject(sent) || !isObject(sent.request)) return 'what is no review was answered'
   const { request } = sent
@@ -86,7 +86,7 @@ function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, he
   return url.startsWith('/mutate') ? problemOfPatch(request, patch) : undefined
 }
 
-/** An allowed object must be valid once the patch is applied. */
+/** Returns a description of what is wrong with the patch of an allowed object: the patched object must be valid. */
 function problemOfPatch(request: JsonObject, patch: string | undefined): string | undefined {
   const { object, oldObject, operation, subResource } = request
   if (operation === 'DELETE' || operation === 'CONNECT') return patch === undefined ? undefined : `a patch for ${operation}`

@@ -1,6 +1,6 @@
 /**
- * Hostile bytes on a raw socket: each connection gets an HTTP response or is closed, while other clients are served. `SEED=… CONNECTIONS=…`
- * chooses another run or a longer one.
+ * Tests with hostile bytes on raw sockets. Each connection must get an HTTP response or be closed, while other clients are served. `SEED=…`
+ * selects other bytes, and `CONNECTIONS=…` the number of connections.
  */
 import { once } from 'node:events'
 import { Agent, request } from 'node:https'
@@ -21,10 +21,10 @@ import type { SocketCase } from '../support/webhook/socket-cases.ts'
 import { socketCase } from '../support/webhook/socket-cases.ts'
 import { seed } from '../support/seed.ts'
 
-/** CI runs more cases than a developer waits for. */
+/** The number of connections. It is higher in CI, where a longer run is acceptable. */
 const connections = Number(process.env.CONNECTIONS || (process.env.CI === undefined ? 1_000 : 3_000))
 const concurrency = 16
-/** The longest time that a connection may stay open after the client has ended it. */
+/** The maximum time for which a connection may stay open after the client has ended it, in milliseconds. */
 const maxMs = 8_000
 const shown = 5
 const path = '/validate-fuzz-example-com-v1-gadget'
@@ -44,13 +44,13 @@ const server = createWebhookServer({
 const { port } = await server.start()
 t.teardown(() => server.stop(0))
 
-/** All bytes received until the connection closes; undefined if it stays open. */
+/** Plays a case on a new connection. Returns all bytes that were received until the connection was closed; undefined if it stays open. */
 async function play({ parts, plain, gone }: SocketCase): Promise<string | undefined> {
   const socket: Socket = plain
     ? connectPlain({ port, host: '127.0.0.1' })
     : connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   const chunks: Buffer[] = []
-  // The server may reset such a connection.
+  // It is not a failure of the test if the server resets the connection.
   socket.on('error', () => {})
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
@@ -69,7 +69,7 @@ async function play({ parts, plain, gone }: SocketCase): Promise<string | undefi
   return outcome === 'late' ? undefined : Buffer.concat(chunks).toString('latin1')
 }
 
-/** Describes the first problem of an answer; undefined if it has none. */
+/** Returns a description of the first problem of the server's response; undefined if there is none. */
 function problemOf({ requests, plain }: SocketCase, answer: string | undefined): string | undefined {
   if (answer === undefined) return 'the connection stayed'
   if (plain || answer === '') return undefined
@@ -81,7 +81,7 @@ function problemOf({ requests, plain }: SocketCase, answer: string | undefined):
   return answers > requests ? `${answers} answers to ${requests} requests` : undefined
 }
 
-/** Sends a valid review, and measures the time until its answer. */
+/** Sends a valid review. Returns the status of the response, and the milliseconds until it was complete. */
 async function sendValid(agent: Agent, body: string): Promise<{ status: number; ms: number }> {
   const since = performance.now()
   const sent = request({ port, host: '127.0.0.1', agent, path, method: 'POST', headers: { 'content-type': 'application/json' } })
@@ -135,7 +135,7 @@ t.test('hostile bytes on the socket neither keep connections open nor block othe
   t.ok(slowest < maxMs, 'other clients are served during the run')
   t.equal((await sendValid(agent, body)).status, 200, 'and afterwards')
   agent.destroy()
-  // Handlers fail on purpose; no other error may be logged.
+  // The handlers of Gadgets fail on purpose. No other error may be in the log.
   t.strictSame(
     lines.filter((line) => !line.includes('the webhook for Gadget')),
     [],

@@ -1,4 +1,4 @@
-/** The admission guide: its examples are the files of docs/examples, and their test passes. */
+/** Tests that the examples in the admission guide are the files in docs/examples, and that the test among them passes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { finished, repository } from '../support/process/process.ts'
 const guide = readFileSync(join(repository, 'docs/guides/admission.md'), 'utf8')
 const blocks = [...guide.matchAll(/<!-- (\S+) -->\n```ts\n([\s\S]*?)```/g)].map(([, name, source]) => ({ name: name!, source: source! }))
 
-// The test of the guide starts a control plane in a process of its own.
+// The guide's test starts a control plane in a child process.
 t.setTimeout(120_000)
 
 t.test('the examples of the admission guide match their files', async (t) => {
@@ -19,7 +19,7 @@ t.test('the examples of the admission guide match their files', async (t) => {
 })
 
 t.test('the test of the admission guide passes', async (t) => {
-  // A nested test runner would otherwise report to this one.
+  // Without these variables, the test runner in the child process does not report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const run = await finished(process.execPath, ['--conditions=proreus-source', blocks.at(-1)!.name], { cwd: repository, env })
   t.equal(run.code, 0, run.stdout + run.stderr)

@@ -4,8 +4,9 @@ import { ask, serve, small } from '../support/hostile/server.ts'
 import { Turns } from '../support/turns.ts'
 
 /**
- * The limit for a turn of the event loop in milliseconds of processor time: at least ten times an ordinary turn, to allow for garbage
- * collection. Without the limits of the server, most of these bodies block the event loop for seconds. `npm run bench -- hostile` measures.
+ * The limit for an iteration of the event loop, in milliseconds of processor time. It is at least ten times an ordinary iteration, to allow
+ * for garbage collection. Without the limits of the server, most of these bodies block the event loop for seconds. `npm run bench --
+ * hostile` measures exact times.
  */
 const longestTurn = 300
 

@@ -1,4 +1,4 @@
-/** An object with very many errors is rejected without much work. */
+/** Tests that an object with very many errors is rejected with little work. */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { forbidden } from '../../src/api/field-error.ts'
@@ -9,8 +9,8 @@ import { ask, serve } from '../support/hostile/server.ts'
 import { Turns } from '../support/turns.ts'
 
 /**
- * The limit for a turn of the event loop in milliseconds of processor time: several times an ordinary turn. When an error was created for
- * each label, 60,000 labels blocked the event loop for 1.3 s.
+ * The limit for an iteration of the event loop, in milliseconds of processor time. It is several times an ordinary iteration. When an error
+ * was created for each label, 60,000 labels blocked the event loop for 1.3 s.
  */
 const longestTurn = 300
 

@@ -43,7 +43,7 @@ const facts = {
   ms: 1.235,
 }
 
-/** The log entries of a decision, without their time. */
+/** Returns the log entries for a decision, without their time. */
 function linesFor(decision: Partial<Decision>, { level = 'debug', sampled = false } = {}): object[] {
   const { logger, entries } = recordingLogger(level)
   const sampledUids: string[] = []

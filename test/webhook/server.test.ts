@@ -24,7 +24,7 @@ interface Answer {
   code: number | undefined
   connection: string | undefined
   text: string
-  /** The serial number of the certificate that the server presented. */
+  /** The serial number of the certificate that the server presents. */
   serial: string
 }
 
@@ -57,7 +57,7 @@ class Sender {
   }
 }
 
-/** A handler that waits until `open` is called. */
+/** Returns a handler that waits until `open` is called. */
 function gate(): { validate: () => Promise<readonly FieldError[]>; entered: Promise<void>; open: () => void } {
   const entered = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<readonly FieldError[]>()
@@ -89,7 +89,7 @@ t.test('TLS before 1.2 is refused, also after a certificate change', async (t) =
   const fix = await fixture(t)
   const { port } = await fix.server.start()
   const handshake = async (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> => {
-    // With a higher security level, the client itself would reject the old TLS version.
+    // The client allows old TLS versions by its security level, so the server is the one that rejects them.
     const socket = connect({
       host: '127.0.0.1',
       port,
@@ -216,7 +216,7 @@ t.test('a disconnect of the API server aborts the handler', async (t) => {
   })
   const { port } = await fix.server.start()
   const sender = new Sender(t, fix, port)
-  sender.send().catch(() => undefined) // the disconnect is intended
+  sender.send().catch(() => undefined) // the test disconnects this client on purpose
   await eventually(() => signal !== undefined)
   sender.agent.destroy()
   await eventually(() => signal!.aborted)

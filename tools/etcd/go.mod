@@ -1,4 +1,4 @@
-// The pinned etcd that the conformance tests run kube-apiserver with.
+// Pins the release of etcd that kube-apiserver uses in the conformance tests.
 module proreus.example/tools/etcd
 
 go 1.26.0

@@ -1,4 +1,4 @@
-// The Kubernetes programs of an earlier minor release, for runs on request.
+// Pins an earlier minor release of the Kubernetes binaries, on which the tests run on request.
 module proreus.example/tools/kubernetes-1.35
 
 go 1.25.0

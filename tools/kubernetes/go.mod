@@ -1,4 +1,4 @@
-// The pinned Kubernetes programs that the conformance tests run against.
+// Pins the release of the Kubernetes binaries on which the conformance tests run.
 module proreus.example/tools/kubernetes
 
 go 1.26.0
@@ -184,7 +184,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// Kubernetes' own go.mod points at local folders; these are the same packages as published with that release.
+// The go.mod of k8s.io/kubernetes replaces its staging modules by local folders. These are the modules that were published with the release.
 replace (
 	k8s.io/api => k8s.io/api v0.36.3
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.36.3

@@ -1,4 +1,4 @@
-// The pinned kwok, which plays the nodes in the conformance tests.
+// Pins the release of kwok, which simulates the nodes in the conformance tests.
 module proreus.example/tools/kwok
 
 go 1.26.0

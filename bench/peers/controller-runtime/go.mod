@@ -1,4 +1,4 @@
-// The webhook of the benchmark's kind as one writes it with controller-runtime.
+// The webhook server of the benchmark that is written with controller-runtime.
 module proreus.example/bench/controller-runtime
 
 go 1.26.0

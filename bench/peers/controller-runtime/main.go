@@ -1,4 +1,4 @@
-// One of the compared programs: PROGRAM PORT CERT KEY.
+// The webhook server of the comparison that is written with controller-runtime. Started as PROGRAM PORT CERT KEY.
 package main
 
 import (

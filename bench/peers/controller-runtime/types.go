@@ -54,7 +54,7 @@ type AppStatus struct {
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// DeepCopyObject does what controller-gen writes for these types.
+// DeepCopyObject copies the object like the code that controller-gen would generate for this type.
 func (in *App) DeepCopyObject() runtime.Object {
 	out := *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)

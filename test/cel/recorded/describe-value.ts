@@ -1,4 +1,4 @@
-/** Formats values of expressions with their types, unlike CEL's `%s`. */
+/** Formats CEL values together with their types, which CEL's `%s` does not show. */
 import { CelError } from '../../../src/cel/types/errors.ts'
 import { formatTimestamp } from '../../../src/cel/types/times.ts'
 import type { Value } from '../../../src/cel/types/values.ts'
@@ -38,7 +38,7 @@ function describeDouble(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : String(value)
 }
 
-/** Describes a value, or the error of its read. */
+/** Describes the value that `read` returns, or the CEL error that it throws. */
 function describeRead(read: () => Value | undefined): string {
   try {
     return describeValue(read()!)

@@ -1,4 +1,4 @@
-/** Fields with and without size limits, and an object with them, for the recorded costs. */
+/** A schema with limited and unlimited fields, and an object for it. The recorded costs refer to them. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
 

@@ -1,14 +1,14 @@
-/** A schema with rules, an object, and the errors of the API server for both. */
+/** A recorded case: a schema with rules, an object, and the API server's errors for the schema and for the object. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
 
 export interface RecordedCase {
   readonly name: string
   readonly schema: StructuralSchema
-  /** Errors of the CRD as `field: reason: message`. */
+  /** The errors for the CustomResourceDefinition, each as `field: reason: message`. */
   readonly definition?: readonly string[]
   readonly object?: JsonObject
-  /** The old object of an update. */
+  /** The stored object that an update replaces by `object`. */
   readonly old?: JsonObject
   readonly errors?: readonly string[]
   readonly warnings?: readonly string[]

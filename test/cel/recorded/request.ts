@@ -1,4 +1,4 @@
-/** A request to the API server, and an authorizer that allows every get, for the recorded match conditions. */
+/** The AdmissionRequest and the authorizer with which the recorded match conditions are evaluated. The authorizer allows every get. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { AccessAttributes } from '../../../src/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../../src/cel/library/authorization.ts'
@@ -35,7 +35,7 @@ export const request: JsonObject = {
   options: { kind: 'UpdateOptions' },
 }
 
-/** Returns the decision for a check; its reason contains the attributes of the check. */
+/** Returns the decision of the authorizer. Its reason contains the attributes of the check, which makes them visible to the tests. */
 function decide({ group, name, namespace, path, resource, subresource, user, verb }: AccessAttributes): {
   allowed: boolean
   reason: string

@@ -1,4 +1,4 @@
-/** Expressions and their values as formatted by `%s`, null when the evaluation fails. Recorded from kube-apiserver 1.36.3. */
+/** Expressions and their values as `%s` formats them; null when the evaluation fails. Recorded from kube-apiserver 1.36.3. */
 
 export const rows: readonly (readonly [expression: string, text: string | null])[] = [
   ['self.spec.i', '5'],

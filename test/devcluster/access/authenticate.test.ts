@@ -8,14 +8,14 @@ const requester = { username: 'bob', groups: ['devs'] }
 const target = { verb: 'list', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' }
 const server = 'https://kubernetes.default.svc'
 
-/** Returns an authorizer that lets `bob` impersonate these subjects, each `RESOURCE/NAME`. */
+/** Returns an authorizer that allows `bob` to impersonate only these subjects, each given as `RESOURCE/NAME`. */
 function allowing(...subjects: readonly string[]): Authorizer {
   return {
     authorize: ({ resource, name }: AuthorizationAttributes) => ({ allowed: subjects.includes(`${resource}/${name}`), reason: '' }),
   }
 }
 
-/** An authorizer that lets every user impersonate every other. */
+/** An authorizer that allows every request, and therefore every impersonation. */
 const anybody: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) }
 
 const unauthorized = {

@@ -1,4 +1,4 @@
-/** Rules of users, and messages for forbidden requests. */
+/** Tests of the rules that apply to a user, and of the messages for forbidden requests. */
 import t from 'tap'
 import type { AuthorizationAttributes, Grant } from '../../../src/devcluster/access/authorizer.ts'
 import { forbiddenError, ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'

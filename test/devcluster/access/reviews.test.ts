@@ -1,4 +1,4 @@
-/** Access reviews and token reviews. */
+/** Tests of access reviews and TokenReviews. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { tokenAuthenticator } from '../../../src/devcluster/access/authenticate.ts'
@@ -41,7 +41,7 @@ async function refusal(kind: string, object: JsonObject): Promise<string> {
 
 const createPods = { verb: 'create', group: '', resource: 'pods', namespace: 'a' }
 
-/** Returns the error of a review without the common prefix. */
+/** Returns the error message for an invalid review, without the text between the kind and the problem, which is always the same. */
 async function problem(kind: string, object: JsonObject): Promise<string> {
   return (await refusal(kind, object)).replace('.authorization.k8s.io "" is invalid: ', '')
 }

@@ -5,7 +5,10 @@ import { fixture, manualClock, pod, refusal } from '../../support/devcluster/reg
 
 const key = { namespace: 'default', name: 'it' }
 
-/** Creates a ServiceAccount and a Pod that uses it, and issues tokens that are unbound or bound to the Pod. */
+/**
+ * Creates a ServiceAccount and a Pod that uses it. Returns functions that issue tokens: `issue` for unbound tokens, `bound` for tokens that
+ * are bound to the Pod.
+ */
 async function tokens() {
   const clock = manualClock()
   const f = await fixture({ clock })
@@ -24,7 +27,7 @@ async function tokens() {
 const server = 'https://kubernetes.default.svc'
 const uidOf = (object: JsonObject): string => (object.metadata as { uid: string }).uid
 
-/** Returns the claims of a token. */
+/** Returns the claims in a token's payload. */
 function claimsOf(token: string): JsonObject {
   return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as JsonObject
 }

@@ -1,4 +1,4 @@
-/** Grants from stored roles and bindings. */
+/** Tests of the permissions that stored roles and bindings grant. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { PolicyRule } from '../../../src/api/policy-rule.ts'
@@ -8,7 +8,7 @@ import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 
 type Kind = 'ClusterRole' | 'Role' | 'ClusterRoleBinding' | 'RoleBinding'
 
-/** Returns a store and a function that stores roles and bindings. */
+/** Returns an empty store, and a function that stores roles and bindings in it. */
 function fixture() {
   const store = new ObjectStore()
   const put = (kind: Kind, name: string, fields: JsonObject, metadata: { namespace?: string; labels?: JsonObject } = {}): void => {

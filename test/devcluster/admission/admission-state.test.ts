@@ -20,14 +20,14 @@ type Handler = (request: JsonObject) => JsonObject
 interface World {
   readonly cluster: DevCluster
   readonly client: Client
-  /** Returns the client configuration by URL for the handler `path`. */
+  /** Returns the `clientConfig` of a webhook that the handler `path` serves. */
   readonly clientConfig: (path: string) => { url: string; caBundle: string }
   readonly caBundle: string
-  /** The received reviews as `path operation name`. */
+  /** The reviews that the webhook server received, each as `PATH OPERATION NAME`. */
   readonly asked: string[]
 }
 
-/** Starts an API server, and a webhook server that it trusts because of the `caBundle`. */
+/** Starts an API server and a webhook server, whose CA is the `caBundle`. */
 async function start(t: Test, handlers: Record<string, Handler>): Promise<World> {
   const now = Date.now()
   const authority = await issueAuthority(now)

@@ -69,7 +69,8 @@ t.test('the caller posts reviews over one HTTP/1.1 connection, with the timeout 
     version: '1.1',
   }
   t.strictSame(await caller.call(config, {}, options), expected)
-  // The connection becomes idle one turn after the response has been read.
+  // The connection becomes idle only in the event loop iteration after the response has been read. A call before that would open a second
+  // connection.
   await setImmediate()
   t.strictSame(await caller.call(config, {}, options), expected)
   t.equal(server.connections(), 1)
@@ -193,7 +194,7 @@ t.test('a request whose deadline has passed fails with a timeout that does not m
   await t.rejects(caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: Date.now() - 1 }), timedOut)
 })
 
-/** Starts a server with a response for each path, which records `METHOD PATH BODY`. */
+/** Starts a server that records each request as `METHOD PATH BODY`, and responds with the response for the path. */
 async function answering(t: Test, answers: Record<string, [code: number, headers: Record<string, string>, text?: string]>) {
   const asked: string[] = []
   const headers: (string | undefined)[][] = []

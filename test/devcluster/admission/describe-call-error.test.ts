@@ -1,4 +1,4 @@
-/** Error messages for failed calls of webhooks. */
+/** Tests of the error messages for webhook calls that fail. */
 import t from 'tap'
 import { decodeResponse } from '../../../src/devcluster/admission/decode-response.ts'
 import { describeResponse, describeNetworkError, describeReadError } from '../../../src/devcluster/admission/describe-call-error.ts'

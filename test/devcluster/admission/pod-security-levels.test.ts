@@ -1,4 +1,4 @@
-/** Violations of the Pod Security Standards, for each level and version. */
+/** Tests of the violations of the Pod Security Standards, for each level and version. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
@@ -7,7 +7,7 @@ import { attributesOf, pods } from '../../support/devcluster/admission.ts'
 
 const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
 
-/** Returns in what a Pod with this spec violates a level. */
+/** Returns the message about the violations of a level by a Pod with this spec; undefined when there are none. */
 async function violationsOf(level: string, spec: JsonObject, metadata: JsonObject = {}): Promise<string | undefined> {
   const [name, version] = level.split(':')
   const labels = {

@@ -26,7 +26,7 @@ interface Question {
   readonly oldObject?: JsonObject
 }
 
-/** Runs the PodSecurity plugin and returns its warnings. */
+/** Runs the admission plugin PodSecurity for a Pod, and returns its warnings. */
 async function admitPod(
   f: Fixture,
   state: Partial<PodSecurityState>,

@@ -1,4 +1,4 @@
-/** AdmissionReviews: creating requests and reading responses. */
+/** Tests of AdmissionReviews: the creation of requests, and the decoding of responses. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
@@ -148,7 +148,7 @@ t.test('a response is decoded as by kube-apiserver', (t) => {
   t.strictSame(read({ allowed: true, patch, patchType: 'X' }), { ...nothing, allowed: true, patch: '[]', patchType: 'X' })
   t.strictSame(read({ patch: '' }, false), nothing)
   t.strictSame(read({ status: { code: 403, message: 'no', reason: '', bogus: 1 } }).status, { message: 'no', code: 403 })
-  // The v1beta1 API does not require a patchType.
+  // The v1beta1 API does not require `patchType` with a patch.
   const beta = { ...nothing, patch: '[]' }
   t.strictSame(read({ uid: 'other', patch }, true, 'v1beta1'), beta)
   t.strictSame(read({ patch, patchType: 'X' }, true, 'v1beta1'), beta)

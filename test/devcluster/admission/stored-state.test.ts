@@ -1,4 +1,4 @@
-/** Data that admission reads from the store. */
+/** Tests of the objects that admission plugins read from the store. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { endpointOf } from '../../../src/devcluster/admission/stored-services.ts'

@@ -13,7 +13,7 @@ type Handler = (request: JsonObject, body: JsonObject) => JsonObject | Promise<J
 interface Setup {
   readonly mutating?: readonly JsonObject[]
   readonly validating?: readonly JsonObject[]
-  /** The handlers, keyed by the URL of their webhook. */
+  /** The handlers of the webhooks, keyed by the URL of the webhook. */
   readonly handlers: Readonly<Record<string, Handler>>
 }
 
@@ -23,7 +23,10 @@ function webhook(name: string, more: JsonObject = {}): JsonObject {
   return { name, clientConfig: { url: name }, rules: allRules, sideEffects: 'None', admissionReviewVersions: ['v1'], ...more }
 }
 
-/** Returns an `Admission` with one webhook configuration of each kind, which records the called URLs in order. */
+/**
+ * Returns an `Admission` with one mutating and one validating webhook configuration. Its `called` are the URLs of the called webhooks, in
+ * order.
+ */
 function admissionOf({ mutating = [], validating = [], handlers }: Setup): Admission & { called: string[] } {
   const called: string[] = []
   const configurations = {

@@ -1,4 +1,4 @@
-/** The scan of JSON for duplicate keys and excessive nesting, which `JSON.parse` does not report. */
+/** Tests of the scan of JSON for duplicate keys and for nesting that is too deep. `JSON.parse` reports neither. */
 import t from 'tap'
 import { maxDepth, scanJson } from '../../../src/devcluster/apimachinery/duplicate-keys.ts'
 import { fc } from '../../support/property.ts'

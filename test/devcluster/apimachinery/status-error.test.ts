@@ -1,4 +1,4 @@
-/** Error responses with the fields and messages of kube-apiserver. */
+/** Tests of error responses, whose fields and messages are those of kube-apiserver. */
 import t from 'tap'
 import { required } from '../../../src/api/field-error.ts'
 import type { Status } from '../../../src/api/status.ts'

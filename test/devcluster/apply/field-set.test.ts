@@ -22,7 +22,7 @@ const fields = {
 t.test('a field set is decoded from FieldsV1 and encoded again', async (t) => {
   t.strictSame(toFieldsV1(fromFieldsV1(fields)), {
     ...fields,
-    // A member without children is encoded without a dot.
+    // The encoded field set has no `.` for a member without children, although the original FieldsV1 has one.
     'f:spec': {
       ...fields['f:spec'],
       'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } } },

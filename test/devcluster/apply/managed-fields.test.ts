@@ -21,7 +21,7 @@ function entry(change: Partial<Omit<ManagerEntry, 'fields'>> = {}, fields: JsonO
     fields: fromFieldsV1(fields),
   }
 }
-/** Returns `manager operation version subresource time fields` of each entry. */
+/** Returns manager, operation, version, subresource, time and fields of each entry. */
 const brief = (entries: readonly ManagerEntry[]): unknown[] =>
   entries.map(({ manager, operation, apiVersion, subresource, time, fields }) => [
     manager,

@@ -1,4 +1,4 @@
-/** The steps of server-side apply: validation against the schema, merge, comparison and removal of fields. */
+/** Tests of the steps of a server-side apply request: validation against the schema, merge, comparison and removal of fields. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { checkFields } from '../../../src/devcluster/apply/check-fields.ts'

@@ -15,7 +15,7 @@ async function apply(f: Fixture, manager: string, object: JsonObject, { force = 
   return f.registry.patch(f.info(plural), { namespace: 'default', name }, patch, f.as({ fieldManager: manager }), subresource)
 }
 
-/** Returns the owned fields, keyed by `manager operation`. */
+/** Returns the owned fields, keyed by `MANAGER OPERATION`. */
 function owners(object: JsonObject): Record<string, unknown> {
   const { managedFields = [] } = object.metadata as {
     managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1: unknown }[]

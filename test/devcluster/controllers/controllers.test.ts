@@ -1,4 +1,4 @@
-/** Requests of the embedded cluster's controllers, and the effects of the responses. */
+/** Tests of the embedded cluster's controllers: the requests that they send, and their reactions to the responses. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { configMap, namespace as namespaceType, node as nodeType, pod as podType, serviceAccount } from '../../../src/api/builtin.ts'
@@ -40,16 +40,16 @@ const nodeOf = (name: string, fields: object = ready): KubernetesObject => objec
 type Answer = (method: string, ...given: never[]) => unknown
 
 interface Running extends ControllerWorld {
-  /** The requests to the API server: method and arguments, without the signal. */
+  /** The requests to the API server, each as the method of `Client` and its arguments without the signal. */
   readonly asked: unknown[][]
   readonly events: string[]
-  /** Adds objects of a type to the cache. */
+  /** Adds objects of a type to the controllers' cache. */
   set(type: ResourceType, ...objects: KubernetesObject[]): void
-  /** Waits for `count` requests, and returns and removes them. */
+  /** Waits until there are `count` requests, removes them from the list, and returns them. */
   take(count: number): Promise<unknown[][]>
 }
 
-/** Runs a controller; `answer` returns the responses of the API server. */
+/** Runs a controller. `answer` returns the response of the API server to each request. */
 function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, answer: Answer = () => ({})): Running {
   const asked: unknown[][] = []
   const events: string[] = []
@@ -98,7 +98,7 @@ function withoutSignal(given: unknown): unknown {
   return rest
 }
 
-/** Waits until all work that needs no timer is done. */
+/** Waits until the controller has done all work that needs no timer. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-/** Dependents, and the owners whose deletion was observed. */
+/** Tests of the graph of owners and dependents, also for owners whose deletion was observed. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -22,7 +22,7 @@ function objectOf({ kind, namespaced }: ResourceType, name: string, metadata: ob
   return { apiVersion: 'g.io/v1', kind, metadata: own } as unknown as KubernetesObject
 }
 
-/** Runs a graph of these objects; `changed` are the objects that it reports after its start. */
+/** Starts a graph in a cluster with these objects. `changed` are the objects that the graph reports after its start. */
 async function run(t: Test, objects: readonly (readonly [ResourceType, KubernetesObject])[]) {
   const stop = new AbortController()
   const watches = new Map<string, ScriptedWatch>()

@@ -1,4 +1,4 @@
-/** Writes of the garbage collector, with a scripted API server. */
+/** Tests of the requests that the garbage collector sends. The responses of the API server are scripted. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -57,15 +57,18 @@ interface World {
   readonly events: string[]
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** Returns the watches of a type, the latest one last. */
+  /** Returns all watches of a type that were opened, the latest one last. */
   watches(type: ResourceType): ScriptedWatch[]
-  /** Waits for `count` writes, and returns and removes them: `patch TYPE NAME: JSON`, `delete TYPE NAME: JSON`. */
+  /**
+   * Waits until there are `count` writes, removes them from the list, and returns them as `patch TYPE NAME: JSON` or `delete TYPE NAME:
+   * JSON`.
+   */
   written(count: number): Promise<string[]>
-  /** Resolves to true when no further request follows as long as the clock stands still. */
+  /** Resolves to true when the garbage collector sends no more requests while the clock stands still. */
   isQuiet(): Promise<boolean>
-  /** Returns the number of subscribers to changes of the served types. */
+  /** Returns the number of listeners for changes of the served types. */
   listeners(): number
-  /** Sends an event on the watch of a type and updates the object for reads. */
+  /** Sends an event on the watch of the type. Later reads return the object of the event. */
   send(event: WatchEvent['type'], type: ResourceType, object: KubernetesObject): void
   serve(...types: ResourceType[]): void
 }
@@ -73,7 +76,7 @@ interface World {
 interface Options {
   readonly objects?: [ResourceType, KubernetesObject][]
   readonly types?: ResourceType[]
-  /** Returns the error of a write or a list. */
+  /** Returns the error with which a write or a list fails; undefined when it succeeds. */
   readonly failing?: (method: string, type: ResourceType, name: string) => Error | undefined
 }
 

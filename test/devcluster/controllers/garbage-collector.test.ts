@@ -19,7 +19,10 @@ async function start(t: Test): Promise<Client> {
   return clientFor(t, cluster.connection)
 }
 
-/** Creates an object with a missing owner, and waits until it is deleted: the collector has then processed all earlier changes. */
+/**
+ * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector has then processed
+ * all earlier changes.
+ */
 async function marker(client: Client, name: string): Promise<void> {
   await client.create(secret, {
     metadata: { ...inDefault(name), ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }] },

@@ -1,4 +1,4 @@
-/** Owners, nodes and the types that controllers watch. */
+/** Tests of how controllers find the owners of an object, register nodes, and choose the types that they watch. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { resourceType } from '../../../src/api/group-version-kind.ts'

@@ -1,4 +1,4 @@
-/** Status of Pods from the simulated kubelet, and of terminating namespaces. */
+/** Tests of the status that the simulated kubelet writes into Pods, and of the status of terminating namespaces. */
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { Condition } from '../../../src/api/conditions.ts'

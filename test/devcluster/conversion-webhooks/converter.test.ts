@@ -13,7 +13,7 @@ const { signal } = new AbortController()
 const clientConfig = { url: 'https://example.com/convert' }
 type Review = JsonObject & { apiVersion: string; request: { uid: string; desiredAPIVersion: string; objects: JsonObject[] } }
 
-/** Returns a converter whose webhook responds with `answer`. */
+/** Returns a converter. Its webhook responds with the result of `answer`. */
 function converter(
   answer: (review: Review) => JsonValue,
   conversionReviewVersions: string[] = ['v1'],

@@ -30,7 +30,7 @@ interface Server {
   stop(): Promise<void>
   create(definition: JsonObject): Promise<JsonObject>
   get(name?: string): JsonObject
-  /** Returns the served versions of widgets. */
+  /** Returns the versions in which widgets are served. */
   served(): string[]
 }
 
@@ -41,10 +41,13 @@ interface StartOptions {
   readonly beforeDelete?: () => void
 }
 
-/** A caller that is never used: no type of these tests has a conversion webhook. */
+/** A webhook caller that no test calls: the types in this file have no conversion webhook. */
 const noCaller: WebhookCaller = { call: () => Promise.reject(new Error('nobody is to be called')), close: () => Promise.resolve() }
 
-/** Starts a controller; the hooks run before each update and deletion of the registry, which fails with the error that they throw. */
+/**
+ * Starts a controller for CustomResourceDefinitions. `beforeUpdate` and `beforeDelete` run before the registry updates or deletes an
+ * object; if they throw, the operation fails with their error.
+ */
 function start(
   t: Test,
   {
@@ -229,7 +232,7 @@ t.test('a definition with the names of another one is not accepted', async (t) =
   await until('the names are free', () => server.catalog.find('example.com', 'v1', 'gadgets'))
 })
 
-/** Replaces the names of a definition. */
+/** Replaces `spec.names` of a CustomResourceDefinition. */
 async function rename(server: Server, name: string, names: JsonObject): Promise<void> {
   const definition = server.get(name)
   const spec = definition.spec as JsonObject & { names: JsonObject }

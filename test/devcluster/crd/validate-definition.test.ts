@@ -159,7 +159,7 @@ const wrongApproval = (value: string): string =>
 const v2: JsonObject = { name: 'v2', storage: false }
 const warned = (deprecationWarning: string): JsonObject => versions({ deprecated: true, deprecationWarning })
 
-/** Invalid CRDs with all of their errors. */
+/** Invalid CustomResourceDefinitions, each with all of its errors. */
 const exact: [string, JsonObject, JsonObject, ...string[]][] = [
   [
     'no plural',

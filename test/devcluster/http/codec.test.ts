@@ -1,4 +1,4 @@
-/** Decoding of request bodies. */
+/** Tests of the decoding of request bodies. */
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import t from 'tap'

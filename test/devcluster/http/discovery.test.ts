@@ -1,4 +1,4 @@
-/** Discovery and OpenAPI documents. */
+/** Tests of discovery and of the OpenAPI documents. */
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'

@@ -1,4 +1,4 @@
-/** The `Accept` header. */
+/** Tests of the negotiation of the response's form with the `Accept` header. */
 import t from 'tap'
 import { acceptsAggregated, encodingOfError, negotiate } from '../../../src/devcluster/http/negotiate.ts'
 import type { Offers } from '../../../src/devcluster/http/negotiate.ts'

@@ -1,4 +1,4 @@
-/** Reads and writes of objects: forms of responses, options of writes, media types. */
+/** Tests of the HTTP API for objects: forms of responses, options of writes, media types. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'

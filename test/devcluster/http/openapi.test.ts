@@ -1,4 +1,4 @@
-/** Types and operations in OpenAPI documents. */
+/** Tests of the types and operations in the OpenAPI documents. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { metaSchemas } from '../../../src/devcluster/http/openapi-meta.ts'
@@ -23,7 +23,7 @@ const foos = rowOf({
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
 const meta = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** Returns the operations of a type as `METHOD PATH: ACTION`. */
+/** Returns the operations of a type in the OpenAPI document, each as `METHOD PATH: ACTION`. */
 function operationsOf(info: ResourceInfo): string[] {
   return Object.entries(pathsOf(info)).flatMap(([path, item]) =>
     Object.entries(item as Record<string, JsonObject>)
@@ -154,7 +154,7 @@ t.test('an operation on a subresource refers to the schema of the subresource', 
   t.end()
 })
 
-/** Returns the schema of a custom type without the common fields. */
+/** Returns the OpenAPI schema of a custom type, without the fields that all types have. */
 function schemaOf(openapi: NonNullable<ResourceInfo['openapi']>, more: Partial<ResourceInfo> = {}): JsonObject {
   return componentsOf([{ ...foos, openapi, ...more }])['com.example.a.v1.Foo'] as JsonObject
 }

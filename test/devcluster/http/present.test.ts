@@ -1,4 +1,4 @@
-/** Objects, lists and events in the negotiated form. */
+/** Tests of the representation of objects, lists and watch events in the negotiated form. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { JsonText } from '../../../src/devcluster/http/json-text.ts'

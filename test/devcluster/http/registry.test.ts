@@ -1,4 +1,4 @@
-/** The HTTP layer with the real registry. */
+/** Tests of the HTTP layer together with the registry of the embedded API server. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { request } from 'undici'

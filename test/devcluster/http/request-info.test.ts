@@ -1,4 +1,4 @@
-/** Verbs and resources from methods and paths. */
+/** Tests of the verb and the resource that the API server derives from a request's method and path. */
 import t from 'tap'
 import type { RequestInfo } from '../../../src/devcluster/http/request-info.ts'
 import { flag, parseRequestInfo } from '../../../src/devcluster/http/request-info.ts'
@@ -11,7 +11,7 @@ const namespaces = { ...nothing, resource: 'namespaces' }
 const a = { ...namespaces, namespace: 'a', name: 'a' }
 const elsewhere = { ...nothing, version: '', resource: '' }
 
-/** Requests with their verb and attributes. */
+/** Requests as `METHOD PATH`, each with the expected verb and attributes. */
 const cases: [request: string, verb: string, expected: typeof nothing][] = [
   ['GET /api/v1/pods', 'list', nothing],
   ['GET /api/v1/namespaces/a/pods', 'list', inA],

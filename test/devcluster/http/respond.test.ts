@@ -1,4 +1,4 @@
-/** Responses: headers, encodings, compression, warnings. */
+/** Tests of HTTP responses: headers, encodings, compression, warnings. */
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { failure } from '../../../src/api/status.ts'
@@ -12,7 +12,7 @@ interface Sent {
   readonly body: string | undefined
 }
 
-/** Returns an exchange and its recorded responses. */
+/** Returns an HTTP exchange, and the responses that are recorded for it. */
 function exchangeOf(
   headers: Record<string, string> = {},
   query = '',

@@ -1,4 +1,4 @@
-/** The HTTPS server: TLS, credentials, limits, errors and shutdown. */
+/** Tests of the HTTPS server: TLS, credentials, limits, errors and shutdown. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
@@ -82,7 +82,7 @@ t.test('only members of system:masters may impersonate without a rule', async (t
   t.match(await send('/api/v1/pods', { headers: asEve }), { code: 403, json: { message: /User "eve" cannot list/ } })
   const answered = await send(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: asEve })
   t.equal(answered.code, 201)
-  // A key with invalid percent-encoding is used unchanged.
+  // The key of an extra field whose percent-encoding is invalid is used without decoding.
   t.match(await send(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: { ...asEve, 'impersonate-extra-%zz': 'a' } }), {
     code: 201,
   })
@@ -381,7 +381,7 @@ t.test('a connection accepts the next request while a long response is sent', as
 
 t.test('close ends open connections and watches immediately', async (t) => {
   const { send, server, ca } = await startTestServer(t, {
-    // The clock stands still: `close` would hang on connections that it does not end itself.
+    // With a clock that stands still, no timeout closes a connection: `close` must end all connections itself.
     clock: new FakeClock(),
     registry: {
       async *watch(_info, _options, signal) {

@@ -1,4 +1,4 @@
-/** Watch streams. */
+/** Tests of watch streams. */
 import t from 'tap'
 import { request } from 'undici'
 import type { JsonObject } from '../../../src/api/json.ts'
@@ -14,7 +14,7 @@ const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
 type Watch = Resources['watch']
 
-/** Returns the events of a watch that the server ends. */
+/** Starts a server with this watch, and returns the events until the watch ends. */
 async function eventsOf(
   t: Parameters<typeof startTestServer>[0],
   watch: Watch,

@@ -5,7 +5,7 @@ import { jsonPatch } from '../../../src/devcluster/patch/json-patch.ts'
 
 const d: JsonValue = { a: [1, 2], o: { x: 1 }, s: 't' }
 
-/** Results of the JSON patch library of kube-apiserver: a document, or an error. */
+/** Results of the JSON patch library of kube-apiserver: the patched document, or the error. */
 const cases: readonly (readonly [document: JsonValue, patch: JsonValue, result: JsonValue])[] = [
   [d, [{ op: 'add', path: '/b/c', value: 1 }], 'add operation does not apply: doc is missing path: "/b/c": missing value'],
   [d, [{ op: 'add', path: '', value: 1 }], 'add operation does not apply: doc is missing path: "": missing value'],

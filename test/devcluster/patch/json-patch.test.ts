@@ -7,7 +7,7 @@ import { fc } from '../../support/property.ts'
 
 type Case = readonly [name: string, document: JsonValue, patch: JsonValue, result: JsonValue | 'failed' | 'malformed']
 
-/** The examples of RFC 6902, appendix A, and patches that are typical for Kubernetes. */
+/** The examples in RFC 6902, appendix A, and some patches that are typical for Kubernetes. */
 const cases: readonly Case[] = [
   ['adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
   ['adds an element', { foo: ['bar', 'baz'] }, [{ op: 'add', path: '/foo/1', value: 'qux' }], { foo: ['bar', 'qux', 'baz'] }],
@@ -119,7 +119,7 @@ t.test('a merge patch is idempotent, adds no null and does not modify the origin
   )
 })
 
-/** RFC 7386, appendix A. */
+/** The examples in RFC 7386, appendix A: the original, the merge patch, and the result. */
 const merges: readonly (readonly [JsonValue, JsonValue, JsonValue])[] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

@@ -18,7 +18,7 @@ const pod: JsonObject = {
   },
 }
 
-/** Results of apimachinery for patches of a Pod: the part of the object at the path, or an error. */
+/** Results of k8s.io/apimachinery for strategic merge patches of a Pod: the value at the path in the patched Pod, or the error. */
 const cases: readonly (readonly [patch: JsonObject, at: readonly string[], result: JsonValue, target?: JsonObject])[] = [
   [{ $patch: 'delete' }, [], {}],
   [{ $patch: 'replace', kind: 'x' }, [], { kind: 'x' }],

@@ -142,7 +142,10 @@ for (const [name, patch, reason, message] of refused) {
   })
 }
 
-/** Returns the sizes of the lists and label maps in the expected part, because `match` would allow more entries. */
+/**
+ * Returns the sizes of the lists and of the labels in the expected object. They are compared separately, because `match` would accept
+ * additional entries.
+ */
 function sizes(expected: unknown, path: readonly string[] = []): [readonly string[], number][] {
   if (Array.isArray(expected)) return [[path, expected.length]]
   if (typeof expected !== 'object' || expected === null) return []

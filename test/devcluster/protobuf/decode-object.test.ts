@@ -1,4 +1,4 @@
-/** Decoding of protobuf bodies to JSON objects. */
+/** Tests of the decoding of protobuf request bodies to JSON objects. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { decodeProtobufObject } from '../../../src/devcluster/protobuf/decode-object.ts'

@@ -1,4 +1,4 @@
-/** Descriptors of the types with a protobuf encoding. */
+/** Tests of the descriptors of all types that have a protobuf encoding. */
 import t from 'tap'
 import { apiVersionOf } from '../../../src/api/group-version-kind.ts'
 import type { MessageDescriptor } from '../../../src/devcluster/protobuf/descriptors.ts'

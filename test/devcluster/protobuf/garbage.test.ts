@@ -1,4 +1,4 @@
-/** Random protobuf bodies, which are decoded or rejected with 400. */
+/** Tests with random protobuf bodies: each must either be decoded or rejected with 400. */
 import t from 'tap'
 import { decodeObject } from '../../../src/devcluster/http/codec.ts'
 import { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
@@ -36,7 +36,7 @@ t.test('random bytes are decoded or refused with 400', (t) => {
 })
 
 t.test('an object with random content is decoded or refused with 400', (t) => {
-  // Small numbers are more likely to be tags of known fields and short lengths.
+  // Small numbers are more frequent, because they are likely to be the tags of existing fields and the lengths of short values.
   const content = fc.array(fc.oneof(fc.nat({ max: 40 }), fc.constantFrom(0x0a, 0x12, 0x1a, 0x22), fc.nat({ max: 255 })), { maxLength: 120 })
   fc.assert(
     fc.property(fc.constantFrom(...kinds), content, ([apiVersion, kind], content) =>
@@ -70,7 +70,8 @@ t.test('an object with a changed, removed or repeated part is decoded or refused
 
 t.test('the largest and deepest bodies are decoded or refused in bounded time', (t) => {
   const megabytes = 3 * 1024 * 1024
-  // Each level, from the innermost, is a schema with `not`.
+  // Schemas that are nested in `not`, as deep as the size limit permits. The innermost schema is encoded first, because each encoding
+  // contains the size of the next inner one.
   const levels: Buffer[] = []
   for (let size = 0; size < megabytes; size += levels.at(-1)!.length) levels.push(Buffer.concat([varint((28 << 3) | 2), varint(size)]))
   const deep = Buffer.concat(levels.reverse())

@@ -1,4 +1,4 @@
-/** Decoding and checks of request bodies. */
+/** Tests of the decoding and the checks of request bodies. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import {
@@ -19,7 +19,7 @@ import { foo, foos, refusal } from '../../support/devcluster/registry.ts'
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
 const [pods, configMaps, deployments] = ['pods', 'configmaps', 'deployments'].map(builtin) as [ResourceInfo, ResourceInfo, ResourceInfo]
 
-/** Returns a context with this fieldValidation, and its recorded warnings. */
+/** Returns a request context with this fieldValidation, and the warnings that are added to it. */
 function contextOf(fieldValidation: RequestContext['fieldValidation'] = 'Warn'): { context: RequestContext; warnings: string[] } {
   const warnings: string[] = []
   const user = { username: 'bob', groups: [] }

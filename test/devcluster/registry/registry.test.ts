@@ -1,4 +1,4 @@
-/** Operations on types and their subresources, and waiting reads. */
+/** Tests of the registry: the operations on types and their subresources, and reads that wait for a resourceVersion. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Admission } from '../../../src/devcluster/admission/admission.ts'

@@ -1,4 +1,4 @@
-/** Validation of an object before it is written. */
+/** Tests of the validation of an object before it is written. */
 import t from 'tap'
 import type { FieldError } from '../../../src/api/field-error.ts'
 import { formatFieldError, invalid } from '../../../src/api/field-error.ts'
@@ -13,7 +13,7 @@ const problem = (field: string): FieldError => invalid(field, 'x', 'broken')
 const text = (field: string): string => `${field}: Invalid value: "x": broken`
 const metadata = { name: 'a', namespace: 'n', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' }
 
-/** Returns a type whose schema reports these errors; `calls` are the steps of its validation. */
+/** Returns a type whose schema reports these errors. `calls` records the steps of the validation. */
 function withSchema(found: { structure?: string; status?: string; rules?: string; warning?: string }) {
   const calls: unknown[] = []
   const errorsOf = (field: string | undefined): FieldError[] => (field === undefined ? [] : [problem(field)])

@@ -7,7 +7,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const year = 365 * day
 
-/** The table of k8s.io/apimachinery `duration_test.go`. */
+/** The durations and expected strings of `duration_test.go` in k8s.io/apimachinery/pkg/util/duration. */
 const cases: readonly (readonly [number, string])[] = [
   [-2 * second, '<invalid>'],
   [-second, '0s'],

@@ -1,4 +1,6 @@
-/** Responses for built-in types, compared with the recorded responses of kube-apiserver 1.36.3 (`npm run record`). */
+/**
+ * Compares the embedded API server's responses for built-in types with the recorded responses of kube-apiserver 1.36.3 (`npm run record`).
+ */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
@@ -13,7 +15,7 @@ import type { Group } from './recorded/group.ts'
 import { groups } from './recorded/groups.ts'
 import { play } from './recorded/play.ts'
 
-/** Known differences from kube-apiserver: the group, the reason, and the name of the case. */
+/** Differences from kube-apiserver that are accepted, each as the name of the group, the reason, and the name of the request. */
 const differences = linesOf('differences.jsonl') as [string, string, string][]
 
 for (const group of groups) t.test(group.name, (t) => compare(t, group))
@@ -36,7 +38,10 @@ t.test('discovery lists the names, verbs and subresources of kube-apiserver', (t
   t.end()
 })
 
-/** Compares a group. A difference must be listed with its reason, and a listed case must differ. */
+/**
+ * Compares the responses of a group. A difference fails the test unless it is listed with a reason, and so does a listed request whose
+ * responses are equal.
+ */
 async function compare(t: Test, group: Group): Promise<void> {
   const { time, answers: recorded } = recordedAnswers(group)
   const found = await play(group, embeddedServer(time))

@@ -26,7 +26,7 @@ t.test('a field selector supports escapes of its separators only', async (t) => 
   t.strictSame(value('\\\\'), [{ field: 'a', operator: '=', value: '\\' }])
   t.strictSame(parseFieldSelector('a!b=c'), [{ field: 'a!b', operator: '=', value: 'c' }])
   t.strictSame(parseFieldSelector('a==b'), [{ field: 'a', operator: '=', value: 'b' }])
-  // The whole message is compared, because a string that is passed to `t.throws` need only be a part of it.
+  // The message is compared with `t.equal`, because `t.throws` accepts a string that is only a part of the message.
   const wrong = (text: string, message: string): void => {
     const error = t.throws(() => parseFieldSelector(text), { name: 'SyntaxError' }) as unknown as Error
     t.equal(error.message, message, text)

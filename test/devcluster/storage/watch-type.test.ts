@@ -1,4 +1,4 @@
-/** A watch of a type inside the API server. */
+/** Tests of watches of a type inside the API server, without HTTP. */
 import t from 'tap'
 import { watchType } from '../../../src/devcluster/storage/watch-type.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'

@@ -15,7 +15,7 @@ function watch(store: ObjectStore, options: Partial<WatcherOptions> = {}, signal
   )
 }
 
-/** Returns the pending events; the watch is ended to detect further ones. */
+/** Returns up to `count` events; fewer when the watch ends before. */
 async function drain(watcher: Watcher, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = []
   for (let index = 0; index < count; index += 1) {

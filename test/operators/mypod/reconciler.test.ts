@@ -15,17 +15,17 @@ import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 interface Script {
   /** The Pod in the cache. */
   readonly cached?: Pod
-  /** The Pod in the API server, when the cache is stale. */
+  /** The Pod that the API server returns, if the cache is stale. */
   readonly live?: Pod
-  /** The error of a create or patch of the Pod. */
+  /** The error with which a create or a patch of the Pod fails. */
   readonly refuse?: Error
-  /** The error of a delete of the Pod, or of a write of the status. */
+  /** The error with which a delete of the Pod, or a write of the status, fails. */
   readonly refuseLast?: ApiError
-  /** The error of a delete of the Pod alone. */
+  /** The error with which only a delete of the Pod fails. */
   readonly refuseDelete?: ApiError
 }
 
-/** Runs one reconcile against a scripted API, and returns its writes, events and result. */
+/** Runs one reconcile with a scripted client. Returns its requests, its events and its result. */
 async function reconcile(object: MyPod, script: Script = {}) {
   const writes: [string, ...unknown[]][] = []
   const reads: unknown[] = []
@@ -69,7 +69,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
   return { verbs: writes.map(([verb]) => verb), writes, reads, events, recorded, lines, conditions, result }
 }
 
-/** The error of a reconcile. */
+/** Returns the error with which the reconcile fails. */
 async function failureOf(...all: Parameters<typeof reconcile>): Promise<unknown> {
   try {
     return await reconcile(...all)

@@ -77,7 +77,7 @@ t.test('settings that give a Pod power over its node are warnings', async (t) =>
 interface Calls {
   readonly errors: readonly FieldError[]
   readonly warnings: readonly string[]
-  /** The access reviews of the requester, and the dry-run Pods. */
+  /** The arguments with which `requesterCan` was called. */
   readonly questions: readonly unknown[]
   readonly tried: readonly (readonly unknown[])[]
 }

@@ -1,24 +1,24 @@
-/** The reviewed list of accepted differences, `accepted.yaml`. */
+/** Reads and evaluates `accepted.yaml`, the reviewed list of accepted differences between the embedded and the real API server. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import type { Difference } from './compare.ts'
 import type { Comparison } from './player.ts'
 
-/** An accepted difference. */
+/** An entry of the list: differences that are accepted. */
 export interface AcceptedDifference {
-  /** The name of the scenario; `*` matches any string, also in `requests` and `paths`. */
+  /** The name of a scenario. `*` matches any string, as in `requests` and `paths`. */
   readonly scenario: string
-  /** The ids of the requests. */
+  /** The ids of requests in the scenario. */
   readonly requests: readonly string[]
-  /** Paths in the response (`status`, `headers.x`, `body.x`). */
+  /** The paths of values in the response, such as `status`, `headers.x` and `body.x`. */
   readonly paths: readonly string[]
-  /** The reason, for users of the API. */
+  /** The reason for the difference, which is documented for users. */
   readonly reason: string
 }
 
 export interface Accepted {
-  /** Missing or simplified features of the embedded server. */
+  /** Features that the embedded API server lacks or simplifies, for the documentation. */
   readonly limits: readonly { readonly title: string; readonly text: string }[]
   readonly differences: readonly AcceptedDifference[]
 }
@@ -26,10 +26,10 @@ export interface Accepted {
 export interface Review {
   readonly compared: number
   readonly equal: number
-  /** The number of requests that have only accepted differences. */
+  /** The number of requests whose differences are all accepted. */
   readonly accepted: number
   readonly failed: readonly { readonly comparison: Comparison; readonly differences: readonly Difference[] }[]
-  /** Messages about the request and path patterns in `accepted.yaml` that match no difference any more. */
+  /** Messages about stale patterns: those in `requests` and `paths` of the list that match no difference any more. */
   readonly stale: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export function readAccepted(): Accepted {
   return { limits, differences }
 }
 
-/** Checks the comparisons of all scenarios against the list. Entries of the list without a difference are stale. */
+/** Compares the differences of all scenarios with the list. Patterns of the list that match no difference are stale. */
 export function review(comparisons: readonly Comparison[], differences: readonly AcceptedDifference[]): Review {
   const used = new Set<string>()
   const use = (index: number, kind: string, pattern: string): void => void used.add(`${index} ${kind} ${pattern}`)
@@ -67,7 +67,7 @@ export function review(comparisons: readonly Comparison[], differences: readonly
   return { compared: comparisons.length, equal, accepted: comparisons.length - equal - failed.length, failed, stale }
 }
 
-/** Returns true when the whole string matches the pattern, in which `*` matches any string. */
+/** Returns true when the pattern matches the complete string. `*` matches any string. */
 export function matches(pattern: string, text: string): boolean {
   const source = pattern
     .split('*')

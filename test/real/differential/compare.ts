@@ -1,16 +1,19 @@
-/** Differences between two values, each at its deepest path. */
+/** Finds the differences between two JSON values, each at its deepest path. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../../src/api/json.ts'
 import { child, valueAt } from './path.ts'
 
 export interface Difference {
   readonly path: string
-  /** The real value; undefined when it is missing. */
+  /** The value from the real API server; undefined when it has none. */
   readonly real: JsonValue | undefined
   readonly embedded: JsonValue | undefined
 }
 
-/** Fields that identify list items. The first set that all items have, with unique values, is used. */
+/**
+ * Sets of fields that can identify the items of a list. For a list, the first set is used that every item has, with a different value in
+ * each item.
+ */
 const identities: readonly (readonly string[])[] = [
   ['metadata.namespace', 'metadata.name'],
   ['name'],
@@ -23,7 +26,8 @@ const identities: readonly (readonly string[])[] = [
 ]
 
 /**
- * Returns the differences in the order of the real value. List items are matched by their identity, or else by position.
+ * Returns the differences, in the order of the value from the real API server. List items with the same identity are compared; without
+ * identities, those at the same position.
  *
  * @example
  * differencesOf({ a: 1, b: [{ name: 'x' }] }, { a: 1, b: [] }) // [{ path: 'b[x]', real: { name: 'x' }, embedded: undefined }]
@@ -60,10 +64,10 @@ function ofLists(real: readonly JsonValue[], embedded: readonly JsonValue[], pat
 
 type KeyOf = (item: JsonValue) => string | undefined
 
-/** Lists that are compared by position: events and cells. */
+/** The paths of lists whose items are compared by position: the events of a watch, and the cells of a table. */
 const byPlace = /(?:^|\.)(?:events|cells)$/
 
-/** Returns the function for the identity of the items in both lists; strings identify themselves. */
+/** Returns the function that identifies the items in both lists, or undefined. Strings identify themselves. */
 function keyFunction(path: string, ...lists: [JsonValue[], JsonValue[]]): KeyOf | undefined {
   if (byPlace.test(path)) return undefined
   const text: KeyOf = (item) => (typeof item === 'string' ? item : undefined)

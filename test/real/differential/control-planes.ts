@@ -1,4 +1,4 @@
-/** A real and an embedded control plane with the same options. */
+/** Starts a real and an embedded control plane with the same options. */
 import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
 import { startControlPlane } from '../../../src/testing/control-plane.ts'
 import type { Sides } from './player.ts'
@@ -8,7 +8,7 @@ export interface BothControlPlanes extends Sides<ControlPlane> {
   stop(): Promise<void>
 }
 
-/** Starts both control planes for scenarios that either all need controllers or all need none. */
+/** Starts both control planes. Either all scenarios need controllers, or none does. */
 export async function startControlPlanes(scenarios: readonly Scenario[]): Promise<BothControlPlanes> {
   const options = {
     controllers: scenarios.some(({ controllers }) => controllers),
@@ -19,7 +19,7 @@ export async function startControlPlanes(scenarios: readonly Scenario[]): Promis
     startControlPlane({ backend: 'embedded', ...options }),
   ])
   if (real.status === 'rejected' || embedded.status === 'rejected') {
-    // When one control plane failed to start, the other one is stopped.
+    // If one control plane fails to start, the other one is stopped.
     for (const one of [real, embedded]) if (one.status === 'fulfilled') await one.value.stop()
     throw new Error('the control planes did not both start', { cause: [real, embedded].find(({ status }) => status === 'rejected') })
   }

@@ -1,4 +1,4 @@
-/** The scenarios on a real and the embedded control plane, whose responses must be equal except for accepted differences. */
+/** Plays the scenarios on a real and on the embedded control plane. Their responses must be equal except for accepted differences. */
 import t from 'tap'
 import { review, readAccepted } from './accepted.ts'
 import type { Review } from './accepted.ts'
@@ -8,18 +8,19 @@ import { play } from './player.ts'
 import type { Scenario } from './scenario.ts'
 import { readScenarios } from './scenario.ts'
 
-/** A real control plane is started by `npm run test:real`. */
+/** `npm run test:real` sets the variable. Other runs skip the tests, because they have no real control plane. */
 const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 'compares with a real control plane: npm run test:real' }
 
 const scenarios = readScenarios()
 const { differences: accepted } = readAccepted()
 
-// Some responses of the real server take seconds: it waits for future resource versions, and namespaces terminate slowly.
+// Some responses of the real API server take seconds, for example because it waits for a future resourceVersion or because a namespace is
+// terminated.
 t.setTimeout(600_000)
 
 t.test('the embedded API server responds like the real one', needsBinaries, async (t) => {
   const comparisons: Comparison[] = []
-  // Scenarios with controllers run in parallel on control planes of their own.
+  // Scenarios that need controllers run on other control planes than those that need none, in parallel.
   const groups = [false, true].map((controllers) => start(scenarios.filter((scenario) => scenario.controllers === controllers)))
   t.teardown(() => Promise.all(groups.map(({ stopped }) => stopped)))
   for (const [name, played] of groups.flatMap((group) => group.played)) {
@@ -45,13 +46,13 @@ interface Group {
   readonly stopped: Promise<void>
 }
 
-/** Plays the scenarios one after another; each has its own promise. */
+/** Plays the scenarios one after another. Each has a promise for its result. */
 function start(scenarios: readonly Scenario[]): Group {
   const controlPlanes = startControlPlanes(scenarios)
   let before: Promise<unknown> = controlPlanes
   const played = scenarios.map((scenario): [string, Promise<Comparison[]>] => {
     const own = before.then(async () => play(scenario, await controlPlanes))
-    // The failure is reported by the returned promise.
+    // The next scenario is played even if this one fails. The promise of this scenario reports the failure.
     before = own.catch(() => undefined)
     return [scenario.name, own]
   })

@@ -1,20 +1,21 @@
 /**
- * Replaces values of a response that differ between runs: uids, resource versions, times, generated names, tokens, ports, addresses.
- * Different values stay different: `<uid of a>` is that of the first object with that name, `<version 3>` the third version of an object.
+ * Replaces the values of a response that differ between runs by placeholders: uids, resource versions, times, generated names, tokens,
+ * ports, addresses. Values that differ have different placeholders: `<uid of a>` is the uid of the first object with the name `a`, and
+ * `<version 3>` is the third version of an object.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'
 import { valueAt } from './path.ts'
 
-/** A response as received. */
+/** A response before the normalisation. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** The parsed JSON or YAML, or the text; the list of events of a watch. */
+  /** The parsed body if it is JSON or YAML, otherwise its text. For a watch, the list of its events. */
   readonly body: JsonValue
 }
 
-/** The compared headers, on which clients can depend. */
+/** The headers that are compared, because clients can depend on them. */
 const comparedHeaders: ReadonlySet<string> = new Set([
   'allow',
   'cache-control',
@@ -29,43 +30,46 @@ const comparedHeaders: ReadonlySet<string> = new Set([
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 const rfc3339 = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)/g
-/** Times that differ from now by less than this were set by the server, and are not compared. */
+/** Times that differ from the current time by less than 48 hours were set by the server. They are not compared. */
 const nowMs = 48 * 3_600_000
-/** The characters of generated names. */
+/** The characters of the random suffix of generated names. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const generated = new RegExp(`^[${alphabet}]{5}$`)
 const jwt = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g
 const age = /^(?:\d+[smhdy])+$/
 
 export interface NormaliserOptions {
-  /** False when controllers write as well, so that versions cannot be counted. Defaults to true. */
+  /**
+   * True, the default, if the versions of an object are counted. False if controllers also write, because the number of their writes
+   * varies.
+   */
   readonly countVersions?: boolean
 }
 
-/** The names, uids and versions that one side has returned so far. */
+/** The names, uids and versions that one of the two control planes has returned so far. */
 export class Normaliser {
   readonly #countVersions: boolean
-  /** Placeholders by uid. */
+  /** The placeholder of each uid. */
   readonly #uids = new Map<string, string>()
   readonly #uidsOfName = new Map<string, number>()
   readonly #versions = new Map<string, string[]>()
   readonly #names = new Map<string, string>()
-  /** Prefixes of generated names; the token volume of every Pod has the prefix `kube-api-access-`. */
+  /** The prefixes of generated names. `kube-api-access-` is the prefix of the token volume in every Pod. */
   readonly #prefixes = new Set<string>(['kube-api-access-'])
 
   constructor({ countVersions = true }: NormaliserOptions = {}) {
     this.#countVersions = countVersions
   }
 
-  /** Adds a prefix of generated names, for responses without the object. */
+  /** Adds a prefix of generated names. It is needed for responses that contain the name but not the object, such as errors. */
   expectNamesFrom(prefix: string): void {
-    // The server truncates the prefix to leave room for five more characters.
+    // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.
     this.#prefixes.add(prefix.slice(0, 58))
   }
 
-  /** Normalises a response; generated names and uids are replaced in all later responses, also within texts. */
+  /** Normalises a response. The generated names and uids in it are also replaced in all later responses, even within longer strings. */
   answer({ status, headers, body }: Answer, { dryRun = false } = {}): JsonObject {
-    // Values of a dry run do not occur again.
+    // The names and uids of a dry run do not occur in later responses.
     if (!dryRun) this.#learn(body)
     const compared = Object.entries(headers)
       .filter(([name]) => comparedHeaders.has(name))
@@ -103,7 +107,7 @@ export class Normaliser {
 
   #object(object: JsonObject): JsonObject {
     const result: JsonObject = {}
-    // The sorted order gives uids the same numbers on both sides.
+    // Keys are visited in sorted order, so both control planes number the uids equally.
     for (const key of Object.keys(object).sort()) setOwn(result, this.#text(key), this.#field(object, key, getOwn(object, key) ?? null))
     return result
   }
@@ -119,19 +123,21 @@ export class Normaliser {
     return this.#text(value)
   }
 
-  /** Sorts the entries: the API server sorts them by their time in seconds, and whether two times are equal is random. */
+  /**
+   * Sorts the entries of managedFields. The API server sorts them by time in seconds, and whether two of these times are equal is random.
+   */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>
       isObject(entry) ? ['operation', 'manager', 'subresource', 'apiVersion'].map((key) => String(getOwn(entry, key))).join('/') : ''
     return entries.map((entry) => this.#value(entry)).sort((a, b) => (identity(a) < identity(b) ? -1 : 1))
   }
 
-  /** Sorts the rules, whose order depends on the order in the API server's cache. */
+  /** Sorts the rules, whose order depends on that of the objects in the API server's cache. */
   #rules(rules: readonly JsonValue[]): JsonValue {
     return rules.map((rule) => this.#value(rule)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
   }
 
-  /** Counts the versions of an object, so that additional writes are detected. */
+  /** Returns a placeholder with the number of the version. An additional write of one API server therefore shows as a difference. */
   #version(uid: JsonValue | undefined, version: string): string {
     if (typeof uid !== 'string' || !this.#countVersions) return '<version>'
     const known = this.#versions.get(uid) ?? []
@@ -163,7 +169,7 @@ export class Normaliser {
   }
 }
 
-/** Returns true for uids from a scenario, which consist of one repeated digit. */
+/** Returns true for uids that a scenario contains: they repeat one digit. */
 function isGiven(uid: string): boolean {
   return new Set(uid.replaceAll('-', '')).size === 1
 }
@@ -172,13 +178,13 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** Sorts the causes and their list in the message, whose order is that of Go maps. */
+/** Sorts the causes, and their list in the message. Their order is random, because Go iterates over maps in random order. */
 function withSortedCauses(status: JsonObject): JsonObject {
   const causes = valueAt(status, 'details.causes')
   if (!Array.isArray(causes) || !isObject(status.details)) return status
   const sorted = causes.toSorted((a, b) => (causeText(a) < causeText(b) ? -1 : 1))
   const [, head, list] = /^(.* is invalid: )\[(.*)\]$/s.exec(String(status.message)) ?? []
-  // The message contains repeated causes once.
+  // A cause that occurs several times occurs once in the message.
   const listOf = (all: readonly JsonValue[]): string => [...new Set(all.map(causeText))].join(', ')
   const message = head !== undefined && list === listOf(causes) ? `${head}[${listOf(sorted)}]` : (status.message ?? '')
   return { ...status, message, details: { ...status.details, causes: sorted } }
@@ -188,7 +194,7 @@ function causeText(cause: JsonValue): string {
   return `${String(valueAt(cause, 'field'))}: ${String(valueAt(cause, 'message'))}`
 }
 
-/** Returns a Table with placeholders for ages. */
+/** Returns the Table with a placeholder for each age. */
 function withoutAges(table: JsonObject): JsonObject {
   const rows = getOwn(table, 'rows')
   if (!Array.isArray(rows)) return table

@@ -1,11 +1,14 @@
-/** Paths into JSON, such as `metadata.labels["app.kubernetes.io/name"]` or `items[0].spec`, for captured values and differences. */
+/**
+ * Paths into JSON values, such as `metadata.labels["app.kubernetes.io/name"]` or `items[0].spec`. Captured values and differences are
+ * identified by them.
+ */
 import type { JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject } from '../../../src/api/json.ts'
 
 const part = /\.?([^.[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/gy
 
 /**
- * Returns the value at `path`, or undefined when it is missing.
+ * Returns the value at `path`; undefined when there is none.
  *
  * @example
  * valueAt({ items: [{ name: 'a' }] }, 'items[0].name') // 'a'
@@ -19,7 +22,7 @@ export function valueAt(value: JsonValue | undefined, path: string): JsonValue |
   return found
 }
 
-/** Returns `path` extended by `key`, which is quoted unless it is a plain word. */
+/** Returns the path of a member of the value at `path`. The key is quoted unless it is a plain word. */
 export function child(path: string, key: string): string {
   if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`

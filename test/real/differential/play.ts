@@ -1,5 +1,5 @@
 /**
- * Plays all or the named scenarios, and prints their differences as Markdown with the request and both responses.
+ * Plays the named scenarios, by default all. Prints their differences as Markdown, with the request and the responses of both API servers.
  *
  *     node test/real/differential/play.ts [--all] [scenario…]
  *
@@ -40,6 +40,6 @@ for (const { comparison, differences } of failed) {
     process.stdout.write(`- \`${difference.path}\`\n  - real: ${show(difference.real)}\n  - embedded: ${show(difference.embedded)}\n`)
   process.stdout.write('\n')
 }
-// Stale entries are known only when all scenarios were played.
+// Stale entries can be determined only when all scenarios were played.
 if (positionals.length === 0) for (const line of stale) process.stdout.write(`stale: ${line}\n`)
 process.stdout.write(`${compared} requests compared: ${equal} equal, ${known} differ as accepted, ${failed.length} differ\n`)

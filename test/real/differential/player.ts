@@ -1,35 +1,36 @@
 /**
- * Plays a scenario on two control planes in parallel, and compares each response with its counterpart.
+ * Plays a scenario on the real and on the embedded control plane in parallel, and compares their responses to each request.
  *
- * A scenario is a YAML file in `scenarios/` with requests only. The expected responses are those of the real control plane.
+ * A scenario is a YAML file in `scenarios/`. It contains only requests: the expected responses are those of the real control plane.
  *
- *     about: What the file is about, one sentence.
- *     controllers: true          # default false: with garbage collection, namespaces, ServiceAccounts, Pods that run
- *     namespaces: [a, b]         # created before; the first is ${ns}; default: one, named after the file
+ *     about: One sentence that describes the scenario.
+ *     controllers: true          # default: false; true runs the controllers of namespaces, ServiceAccounts, Pods and garbage collection
+ *     namespaces: [a, b]         # created before the steps; ${ns} is the first one; default: one with the name of the file
  *     users: [{ name: reader, rules: [{ apiGroups: [''], resources: [pods], verbs: [get] }] }]
- *     values: { base: /apis/example.com/v1 }     # for the steps: ${base}
+ *     values: { base: /apis/example.com/v1 }     # the steps can contain ${base}
  *     steps:
- *       - id: create             # unique in the file
- *         POST: /api/v1/namespaces/${ns}/configmaps?dryRun=All     # any method
- *         body: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } }   # a text is sent as it is; or base64: …
- *         contentType: merge     # json (default), yaml, merge, strategic, json-patch, apply, protobuf, or in full
- *         accept: table          # json (default), yaml, table, metadata, metadata-list, protobuf, or in full
+ *       - id: create             # unique in the scenario
+ *         POST: /api/v1/namespaces/${ns}/configmaps?dryRun=All     # the key is any HTTP method
+ *         body: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } }   # a string is sent unchanged; `base64: …` sends bytes
+ *         contentType: merge     # json (default), yaml, merge, strategic, json-patch, apply, protobuf, or a complete media type
+ *         accept: table          # json (default), yaml, table, metadata, metadata-list, protobuf, or a complete media type
  *         headers: { if-none-match: '"x"' }
  *         user: reader           # default: the administrator
- *         capture: { rv: metadata.resourceVersion }    # ${rv} from here on, on each side its own; "header:etag" for a header
- *       - id: is-active          # polled on both sides until it is so; the last answers are compared
+ *         capture: { rv: metadata.resourceVersion }    # later steps can contain ${rv}; the path `header:etag` captures a header
+ *       - id: is-active          # repeated until `until` holds; the last responses are compared
  *         GET: /api/v1/namespaces/x
- *         until: { status: 200, status.phase: Active, metadata.deletionTimestamp: null }   # null: absent; `status` alone: the code
- *       - id: invalid            # once for each, as invalid/too-long and so on
+ *         until: { status: 200, status.phase: Active, metadata.deletionTimestamp: null }   # `status`: HTTP status; null: absent field
+ *       - id: invalid            # played for each entry of `each`, with the ids invalid/too-long and invalid/empty
  *         POST: /api/v1/namespaces/${ns}/configmaps
  *         body: { metadata: { name: '${name}' } }
- *         each: { too-long: { name: '${x*300}' }, empty: { name: '' } }     # and ${case} is the key; what is no map is ${it}
- *       - id: watch              # its events are compared, and whether the server ended it
+ *         each: { too-long: { name: '${x*300}' }, empty: { name: '' } }     # ${case} is the key; an entry that is no map is ${it}
+ *       - id: watch              # the events are compared, and whether the server ended the watch
  *         WATCH: /api/v1/namespaces/${ns}/configmaps?watch=true&resourceVersion=${rv}
- *         events: 2              # it ends after so many, or after `seconds` (default 10)
- *         while: [ … ]           # steps that are played once it is open
+ *         events: 2              # the watch ends after this number of events, or after `seconds` (default: 10)
+ *         while: [ … ]           # steps that are played while the watch is open
  *
- * A text that is only `${name}` becomes the value, whatever its type; `${x*300}` is 300 times x.
+ * A captured value is that of the same control plane: `${rv}` differs between the two. A string that consists only of `${name}` is replaced
+ * by the value, which can have any type. `${x*300}` is 300 times the letter x.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { jsonEqual } from '../../../src/api/json.ts'
@@ -44,12 +45,12 @@ import { Requests, objectOf } from './requests.ts'
 import type { Scenario, Step } from './scenario.ts'
 import { substitute } from './variables.ts'
 
-/** One request and the differences of its two responses. */
+/** One request, and the differences between its two responses. */
 export interface Comparison {
   readonly scenario: string
   readonly id: string
   readonly request: string
-  /** The normalised response of the real control plane. */
+  /** The normalised response of the real API server. */
   readonly real: JsonObject
   readonly embedded: JsonObject
   readonly differences: readonly Difference[]
@@ -76,7 +77,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 const pollMs = 50
 const pollDeadlineMs = 30_000
 
-/** One control plane, and the values that a scenario has captured from it. */
+/** One of the two control planes, and the values that the scenario has captured from its responses. */
 class Side {
   readonly requests: Requests
   readonly normaliser: Normaliser
@@ -88,7 +89,7 @@ class Side {
     this.values = { ...scenario.values, ns: scenario.namespaces[0] ?? '' }
   }
 
-  /** Returns the request of a step. */
+  /** Returns the HTTP request of a step, with the captured values of this control plane. */
   request(step: Step): Request {
     const { method, path, body, base64, contentType, accept = 'json', headers, values } = step
     const all = { ...this.values, ...values }
@@ -114,13 +115,13 @@ class Side {
     for (;;) {
       const answer = await this.requests.send(this.request(step), step.user)
       if (step.until === undefined || holds(substitute(step.until, { ...this.values, ...step.values }) as JsonObject, answer)) return answer
-      // After the deadline the last response is compared, which shows as a difference.
+      // After the deadline, the last response is compared. A missing state therefore shows as a difference.
       if (Date.now() > deadline) return answer
       await new Promise((resolve) => setTimeout(resolve, pollMs))
     }
   }
 
-  /** Stores the values that the step captures and returns the normalised response. */
+  /** Captures values from the response as the step requires, and returns the normalised response. */
   take(step: Step, answer: Answer): JsonObject {
     for (const [name, path] of Object.entries(step.capture)) {
       const header = /^header:(.*)$/.exec(path)?.[1]
@@ -131,7 +132,7 @@ class Side {
   }
 }
 
-/** Plays the scenario without deleting its objects afterwards. */
+/** Plays a scenario. Its objects are not deleted afterwards. */
 export async function play(scenario: Scenario, controlPlanes: Sides<ControlPlane>): Promise<Comparison[]> {
   const sides = { real: new Side(controlPlanes.real, scenario), embedded: new Side(controlPlanes.embedded, scenario) }
   const comparisons: Comparison[] = []
@@ -169,7 +170,7 @@ async function createNamespaces({ namespaces, controllers }: Scenario, sides: Si
       const headers = { 'content-type': 'application/json' }
       const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
       await side.requests.send({ method: 'POST', path: '/api/v1/namespaces', headers, body })
-      // The creation of Pods requires the default ServiceAccount.
+      // A Pod can be created only when the default ServiceAccount exists.
       const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
       while (controllers && (await side.requests.send({ method: 'GET', path, headers: {} })).status !== 200)
         await new Promise((resolve) => setTimeout(resolve, pollMs))
@@ -185,7 +186,7 @@ function holds(until: JsonObject, answer: Answer): boolean {
   })
 }
 
-/** Returns a description of the request in one line. */
+/** Returns a description of the step's request in one line. */
 function describe(step: Step, side: Side): string {
   const { method, path, headers, body } = side.request(step)
   const notable = Object.entries(headers).filter(([, value]) => value !== mediaTypes.json)

@@ -1,12 +1,11 @@
-/** Renders the docs page about differences of the embedded API server, from the reviewed list. */
+/** Renders the documentation page about the differences between the embedded and a real API server, from the reviewed list. */
 import type { Accepted } from './accepted.ts'
 import { readAccepted } from './accepted.ts'
 
 /**
- * Returns Markdown: the limits, then each difference with its reason.
+ * Returns the page as Markdown: first the limits, then each accepted difference with its reason.
  *
- * @example
- * const page = renderDifferences()
+ * @example const page = renderDifferences()
  */
 export function renderDifferences({ limits, differences }: Accepted = readAccepted()): string {
   const rows = differences.map(({ scenario, requests, paths, reason }) => {

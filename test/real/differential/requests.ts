@@ -1,4 +1,4 @@
-/** Sends raw requests with any method and body to one control plane, and returns watches as lists of events. */
+/** Sends requests with any method and body to one control plane. Watches are returned as lists of events. */
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { parse } from 'yaml'
@@ -15,11 +15,11 @@ export interface Request {
   readonly body?: string | Buffer
 }
 
-/** The time to wait for surplus events of a watch. */
+/** The time for which a watch stays open after its expected events, to detect additional events. */
 const surplusMs = 200
 const requestTimeoutMs = 15_000
 
-/** Requests over one agent, which the owner closes. */
+/** Sends requests with one HTTP agent, which must be closed. */
 export class Requests {
   readonly #connectionOf: (user: string | undefined) => Connection
   readonly #agent: Agent
@@ -34,7 +34,7 @@ export class Requests {
     return this.#agent.destroy()
   }
 
-  /** Sends a request; a broken connection or a timeout has the status 0. */
+  /** Sends a request. If the connection breaks or the request times out, the status of the response is 0. */
   async send(asked: Request, user?: string): Promise<Answer> {
     try {
       return await wholeAnswer(await this.#request(asked, user, AbortSignal.timeout(requestTimeoutMs)))
@@ -43,7 +43,7 @@ export class Requests {
     }
   }
 
-  /** Opens a watch; a response that is not a stream is returned as it is. */
+  /** Opens a watch. If the response is not a stream of events, it is returned unchanged. */
   async watch(
     asked: Request,
     { events: wanted, seconds }: { events?: number | undefined; seconds: number },
@@ -106,7 +106,7 @@ export class Requests {
 }
 
 export interface Watch {
-  /** Resolves when the watch has ended. */
+  /** Resolves with the events when the watch has ended. */
   answer(): Promise<Answer>
 }
 
@@ -126,12 +126,12 @@ function bodyOf(bytes: Buffer, contentType: string): JsonValue {
     if (contentType.includes('json') || text.startsWith('{"')) return JSON.parse(text) as JsonValue
     if (contentType.includes('yaml')) return { yaml: parse(text) as JsonValue }
   } catch {
-    // An unparsable body is compared as text.
+    // A body that cannot be parsed is compared as a string.
   }
   return text
 }
 
-/** Returns the object of a body, for conditions and captures. */
+/** Returns the body if it is a JSON object, otherwise an empty object. */
 export function objectOf({ body }: Answer): JsonObject {
   return isObject(body) ? body : {}
 }

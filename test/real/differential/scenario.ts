@@ -1,4 +1,4 @@
-/** Parsing and validation of scenario files, whose format is documented in player.ts. */
+/** Parses and validates scenario files, whose format is documented in player.ts. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
@@ -9,40 +9,46 @@ import type { ControlPlaneUser } from '../../../src/testing/users.ts'
 export interface Scenario {
   readonly name: string
   readonly about: string
-  /** Defaults to false; garbage collection, namespaces, ServiceAccounts and Pods need controllers. */
+  /**
+   * True if the scenario needs controllers: garbage collection, namespaces, ServiceAccounts and Pods depend on them. False if absent in the
+   * file.
+   */
   readonly controllers: boolean
-  /** The namespaces to create; the first one is `${ns}`. Defaults to one with the name of the scenario. */
+  /**
+   * The names of the namespaces that are created before the steps. `${ns}` is the first one. By default, there is one with the name of the
+   * scenario.
+   */
   readonly namespaces: readonly string[]
   readonly users: readonly ControlPlaneUser[]
-  /** Values for `${name}` in the steps. */
+  /** The values that `${name}` in the steps stands for. */
   readonly values: JsonObject
   readonly steps: readonly Step[]
 }
 
 export interface Step {
-  /** An id that is unique in its scenario. */
+  /** The id of the step, which is unique in its scenario. */
   readonly id: string
-  /** The HTTP method, or `WATCH` for a GET with a streamed response. */
+  /** The HTTP method, or `WATCH` for a watch. */
   readonly method: string
   readonly path: JsonValue
   readonly body?: JsonValue
-  /** The body as base64. */
+  /** The bytes of the body, encoded as base64. */
   readonly base64?: string
   readonly contentType?: string
   readonly accept?: string
   readonly headers: JsonObject
   readonly user?: string
-  /** Paths in the response body by the names of the captured values. */
+  /** The paths of the values to capture from the response, keyed by the names for `${name}`. */
   readonly capture: Readonly<Record<string, string>>
-  /** Expected values by path; `status` is the HTTP status, null means absent. */
+  /** The values for which the step waits, keyed by path. `status` is the HTTP status code, and null means that the path has no value. */
   readonly until?: JsonObject
-  /** The values of this entry of `each`. */
+  /** The values for `${name}` in this step, from its entry in `each`. */
   readonly values: JsonObject
   /** The number of events after which a watch is ended. */
   readonly events?: number
-  /** The number of seconds after which a watch is ended at the latest. */
+  /** The maximum duration of a watch in seconds. */
   readonly seconds: number
-  /** The steps that are played while a watch is open. */
+  /** The steps that are played while the watch is open. */
   readonly while: readonly Step[]
 }
 
@@ -71,7 +77,7 @@ export function readScenarios(): Scenario[] {
   return files.sort().map((name) => parseScenario(basename(name, '.yaml'), readFileSync(join(folder, name), 'utf8')))
 }
 
-/** Parses a scenario; errors name the scenario and the step. */
+/** Parses a scenario. Errors contain the name of the scenario and the id of the step. */
 export function parseScenario(name: string, text: string): Scenario {
   const document: unknown = parse(text, { merge: true })
   const at = `scenario ${name}`
@@ -97,7 +103,7 @@ export function parseScenario(name: string, text: string): Scenario {
   return scenario
 }
 
-/** Returns the steps, including those within watches. */
+/** Returns the steps, and the steps that are played during watches. */
 export function allSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => [step, ...allSteps(step.while)])
 }

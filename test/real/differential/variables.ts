@@ -1,12 +1,12 @@
-/** `${name}` in scenarios: values that were captured from answers or written in the file. */
+/** Substitutes `${name}` in scenarios. The values are captured from responses or defined in the scenario. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../src/api/json.ts'
 
 /**
- * Returns `value` with each `${name}` in its strings replaced. A string that is only `${name}` becomes the value itself, of any type;
- * `${x*N}` is N times the letter x.
+ * Returns a copy of `value` with each `${name}` in its strings replaced. A string that consists only of `${name}` is replaced by the value
+ * itself, which can have any type. `${x*N}` is N times the letter x.
  *
- * @throws {Error} when a value is missing.
+ * @throws {Error} when `values` has no such name.
  */
 export function substitute(value: JsonValue, values: JsonObject): JsonValue {
   if (typeof value === 'string') return inText(value, values)

@@ -4,7 +4,7 @@ import { specSchemaErrors, schemaErrors } from '../../support/structural-errors.
 
 const text = { type: 'string' }
 
-/** Keywords that restrict values or specify structure, each with a value. */
+/** Keywords that restrict values or specify structure, each with an arbitrary value. */
 const restrictions: Readonly<Record<string, unknown>> = {
   title: 'x',
   description: 'x',

@@ -3,7 +3,7 @@ import t from 'tap'
 import { assertions } from '../../../scripts/lint/assertions.ts'
 
 const config: Linter.Config = { plugins: { proreus: { rules: { assertions } } }, rules: { 'proreus/assertions': 'error' } }
-/** The message ids for a piece of test code. */
+/** Returns the message ids of the problems that the rule reports for the code of a test. */
 const problems = (code: string): (string | undefined)[] => new Linter().verify(code, config).map(({ messageId }) => messageId)
 
 t.test('null and the empty list are refused anywhere in a pattern', async (t) => {

@@ -1,4 +1,4 @@
-/** Mistakes that an OpenAPI schema can detect, one at a time, in a valid value of a built-in type. */
+/** Values of built-in types with one mistake each, which an OpenAPI schema can detect. They are derived from a valid value. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject } from '../../../src/api/json.ts'
 import type { BuiltinValue } from '../../../src/builtin-schemas/types.ts'
@@ -6,13 +6,16 @@ import { builtinFields } from '../../../src/builtin-schemas/types.ts'
 
 export interface Mistake {
   readonly what: 'missing' | 'null' | 'empty' | 'wrong type' | 'wrong text' | 'unknown field'
-  /** `containers[0].name`. */
+  /** The path of the mistake, for example `containers[0].name`. */
   readonly path: string
-  /** The whole value with the mistake in it. */
+  /** The complete value, which contains the mistake. */
   readonly value: JsonObject
 }
 
-/** Returns every mistake for the fields that are set in the value. A field that occurs several times is changed in its first place only. */
+/**
+ * Returns a value with a mistake for each field that is set in the valid value, and for each kind of mistake. A field that occurs several
+ * times is changed only at its first occurrence.
+ */
 export function mistakesIn(type: string, value: JsonObject): readonly Mistake[] {
   const found: Mistake[] = []
   const seen = new Set<string>()
@@ -23,7 +26,7 @@ export function mistakesIn(type: string, value: JsonObject): readonly Mistake[] 
 type Report = (what: Mistake['what'], path: string, changed: JsonValue) => void
 
 interface Visit {
-  /** Types and fields for which the mistakes have already been reported. */
+  /** The types and fields whose mistakes are already in the result. */
   readonly seen: Set<string>
   readonly isNew: boolean
 }

@@ -1,4 +1,4 @@
-/** Pod specs in which nearly every field is set, each to a value that the API server accepts. */
+/** Pod specs that together set nearly every field, each to a value that the API server accepts. */
 import type { JsonObject } from '../../../src/api/json.ts'
 
 const fieldRef = { fieldPath: 'metadata.name' }
@@ -60,7 +60,7 @@ const container: JsonObject = {
   terminationMessagePolicy: 'File',
 }
 
-/** The specs set these fields between them: some exclude each other. */
+/** There are several specs, because some fields exclude each other. */
 export const fullPodSpecs: Readonly<Record<string, JsonObject>> = {
   'containers and placement': {
     containers: [container],

@@ -1,4 +1,6 @@
-/** Specs of workloads, services and policies with their fields outside the Pod template, each set to a value that the API server accepts. */
+/**
+ * Specs of workloads, services and policies. Nearly every field outside of the Pod template is set, to a value that the API server accepts.
+ */
 import type { BuiltinTypeName } from '../../../src/api/builtin-types.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { fullPodSpecs } from './pods.ts'

@@ -1,4 +1,4 @@
-/** Certificates for TLS tests, issued at run time. */
+/** Certificates for tests of TLS, which are issued when the tests run. */
 import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
 
@@ -7,7 +7,10 @@ export interface TestCertificate {
   readonly key: string
 }
 
-/** Issues a certificate with the common name `name` for 127.0.0.1, signed by `issuer` or self-signed. */
+/**
+ * Issues a certificate for 127.0.0.1 with the common name `name`, valid for `days`. It is signed by `issuer`; without an issuer it is
+ * self-signed.
+ */
 export function testCertificate(name: string, issuer?: TestCertificate, days = 1): TestCertificate {
   const pair = generateKeyPairSync('rsa', {
     modulusLength: 2048,

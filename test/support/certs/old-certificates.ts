@@ -1,7 +1,10 @@
-/** The files of a certificate folder that was written some days ago. */
+/** A folder of certificates as it was written some days ago. */
 import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
 
-/** Returns file contents by file name. With `foreign` the key of the CA is missing, as for certificates that another tool issued. */
+/**
+ * Returns the contents of the folder, keyed by file name. With `foreign`, the key of the CA is missing, as in a folder that another tool
+ * has written.
+ */
 export async function oldCertificates({ days, foreign = false }: { days: number; foreign?: boolean }): Promise<Record<string, string>> {
   const now = Date.now() - days * 24 * 3_600_000
   const authority = await issueAuthority(now)

@@ -1,4 +1,4 @@
-/** A self-signed certificate for 127.0.0.1, for tests of the HTTP layer. */
+/** A self-signed certificate for 127.0.0.1, for tests of HTTPS servers. */
 import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
 

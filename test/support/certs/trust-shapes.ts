@@ -1,4 +1,4 @@
-/** A serving certificate issued by an intermediate CA, and trust bundles with which Go's clients trust it or do not. */
+/** A serving certificate that an intermediate CA has issued, and trust bundles with which Go's TLS client trusts it or not. */
 import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
 import type { TestCertificate } from './client-certificates.ts'
@@ -6,13 +6,13 @@ import type { TestCertificate } from './client-certificates.ts'
 export const servedNames = ['hooks.system.svc', 'localhost'] as const
 
 export interface TrustShapes {
-  /** The leaf and the intermediate as a server presents them, with the key of the leaf. */
+  /** The chain that a server presents, leaf and intermediate CA, with the key of the leaf. */
   readonly served: TestCertificate
-  /** The leaf without the intermediate. */
+  /** The leaf and its key, without the intermediate CA. */
   readonly bare: TestCertificate
-  /** Go's x509 trusts `served` with each of these bundles. */
+  /** Bundles with which Go's crypto/x509 trusts `served`. */
   readonly trusted: readonly (readonly [name: string, bundle: string])[]
-  /** Go's x509 does not trust `served` with any of these bundles. */
+  /** Bundles with which Go's crypto/x509 does not trust `served`. */
   readonly untrusted: readonly (readonly [name: string, bundle: string])[]
 }
 
@@ -40,7 +40,7 @@ export function trustShapes(): TrustShapes {
   }
 }
 
-/** Issues a certificate that is valid for some days; a self-signed one without an issuer. */
+/** Issues a certificate that is valid for `days`. It is signed by `issuer`; without an issuer it is self-signed. */
 export function issue(
   { name, authority, days = 1 }: { name: string; authority: boolean; days?: number },
   issuer?: TestCertificate,

@@ -1,4 +1,4 @@
-/** A client whose lists and watches follow a test's script. */
+/** A client with scripted responses to list and watch requests. */
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '../../../src/client/client.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -20,10 +20,10 @@ export function object(
   return { apiVersion: 'example.com/v1', kind: 'Widget', ...rest, metadata }
 }
 
-/** The response or the error of one list. */
+/** The response to one list request, or the error with which it fails. */
 export type ListAnswer = Error | { readonly items: KubernetesObject[]; readonly resourceVersion?: string; readonly continue?: string }
 
-/** An open watch, whose events and end the test decides. */
+/** An open watch. The test sends its events and ends it. */
 export class ScriptedWatch {
   readonly options: WatchOptions
   readonly #events: WatchEvent[] = []
@@ -54,7 +54,7 @@ export class ScriptedWatch {
   get ended(): boolean {
     return this.#end !== undefined
   }
-  /** True when the consumer has processed every event and waits for the next. */
+  /** True when the consumer has processed every event and waits for the next one. */
   get drained(): boolean {
     return this.#waits
   }
@@ -76,14 +76,14 @@ export class ScriptedWatch {
 export class ScriptedClient {
   readonly lists: ListOptions[] = []
   readonly watches: ScriptedWatch[] = []
-  /** Answers of the lists in order; the last one is repeated. */
+  /** The responses to list requests, in order. The last one is repeated. */
   answers: ListAnswer[] = [{ items: [], resourceVersion: '1' }]
-  /** Errors with which the next watches fail before they are established. */
+  /** The errors with which the next watch requests fail. */
   readonly watchErrors: Error[] = []
-  /** False keeps new watches connecting: their response headers never arrive. */
+  /** While false, new watch requests remain open without a response. */
   answersWatches = true
 
-  /** The part of `Client` that a cache needs. */
+  /** The methods of `Client` that a cache needs. */
   get client(): Pick<Client, 'list' | 'watch'> {
     return this as unknown as Pick<Client, 'list' | 'watch'>
   }

@@ -1,4 +1,7 @@
-/** An in-memory API server for tests of certificates: optimistic locking, JSON patches with `test` operations, and failures on demand. */
+/**
+ * An in-memory API server for tests of certificate stores. It supports optimistic locking and JSON patches with `test` operations, and
+ * fails on request.
+ */
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../../src/api/json.ts'
@@ -13,13 +16,13 @@ type TestOperation = { op: 'test'; path: string; value: unknown }
 
 export class FakeClient {
   readonly objects = new Map<string, JsonObject>()
-  /** Successful writes as `verb kind/name`. */
+  /** The successful writes, each as `VERB KIND/NAME`. */
   readonly writes: string[] = []
-  /** Called before each request, which fails with the error that the function throws. */
+  /** Called before each request. If it throws, the request fails with its error. */
   before: (verb: string, name: string) => void | Promise<void> = () => undefined
   #revision = 0
 
-  /** The fake as a `Client` with get, create, update and patch only. */
+  /** The fake as a `Client` that has only get, create, update and patch. */
   get client(): Pick<Client, 'get' | 'create' | 'update' | 'patch'> {
     return {
       get: (type: ResourceType, key: ObjectKey) => this.#get(type, key),
@@ -29,7 +32,7 @@ export class FakeClient {
     } as unknown as Pick<Client, 'get' | 'create' | 'update' | 'patch'>
   }
 
-  /** Stores an object as another client would. */
+  /** Stores an object like a write of another client, which `writes` does not record. */
   put(kind: string, name: string, object: JsonObject): JsonObject {
     const metadata = { ...(object.metadata as JsonObject), name, resourceVersion: String(++this.#revision) }
     const stored = { ...object, kind, metadata }

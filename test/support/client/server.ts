@@ -1,4 +1,4 @@
-/** A minimal HTTP(S) server in place of the API server, for tests of the transport. */
+/** A minimal HTTP or HTTPS server that replaces the API server in tests of the transport. */
 import { createServer as createHttpServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -11,7 +11,7 @@ export interface ReceivedRequest {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** The common name of the client's certificate. */
+  /** The common name of the client's certificate; undefined without a client certificate. */
   readonly clientName?: string | undefined
 }
 
@@ -19,7 +19,7 @@ export interface TestServer {
   readonly url: string
   readonly connection: Connection
   readonly requests: ReceivedRequest[]
-  /** The number of accepted sockets. */
+  /** The number of TCP connections that were accepted since the start. */
   readonly sockets: number
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export interface Answer {
   readonly headers?: Record<string, string | string[]>
   readonly body?: unknown
 }
-/** Returns the response; undefined when it has written the response itself. */
+/** Returns the response to a request; undefined when the handler has written the response itself. */
 export type Handler = (request: ReceivedRequest, response: ServerResponse, index: number) => Answer | undefined
 
 export async function startTestServer(handler: Handler, tls?: { cert: string; key: string; ca: string }): Promise<TestServer> {

@@ -1,4 +1,4 @@
-/** Ways in which the call of a webhook can fail, with the API server's error message for each. */
+/** Responses of a webhook that make the call fail, each with the error message of the API server. */
 import type { Answer } from './admission.ts'
 import { review } from './admission.ts'
 import { base64, raw } from './reviews.ts'
@@ -7,7 +7,7 @@ export const json = { 'content-type': 'application/json' }
 const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 export const patch = (text: string, patchType = 'JSONPatch'): Answer => review({ patch: base64(text), patchType })
 
-/** Messages that follow `failed to call webhook: `. */
+/** Failures whose message begins with `failed to call webhook: `. `message` is the rest. */
 export const callFailures: Readonly<Record<string, { answer: Answer; message: string }>> = {
   'a 500': { answer: raw(500, 'boom\n'), message: 'an error on the server ("boom") has prevented the request from succeeding' },
   'a 500 with JSON': {
@@ -107,7 +107,7 @@ export const callFailures: Readonly<Record<string, { answer: Answer; message: st
   },
 }
 
-/** Messages that follow `received invalid webhook response: `. */
+/** Failures whose message begins with `received invalid webhook response: `. `message` is the rest. */
 export const invalidResponses: Readonly<Record<string, { answer: Answer; message: string | RegExp }>> = {
   null: { answer: raw(200, 'null', json), message: 'webhook response was absent' },
   'an empty object': { answer: raw(200, '{}', json), message: 'webhook response was absent' },
@@ -134,7 +134,7 @@ export const invalidResponses: Readonly<Record<string, { answer: Answer; message
   'an empty type': { answer: patch('[]', ''), message: 'webhook returned invalid response.patchType of ""' },
 }
 
-/** Failures with other messages, which are given in full. */
+/** Failures with other messages. `message` is complete. */
 export const otherFailures: Readonly<Record<string, { answer: Answer; message: string }>> = {
   'a patch of an unknown type': {
     answer: patch('[{"op":"add","path":"/data","value":{}}]', 'MergePatch'),

@@ -1,4 +1,4 @@
-/** A scripted webhook server on loopback that records its calls, and webhook configurations that make the API server call it. */
+/** A scripted webhook server on loopback that records its calls, and the webhook configurations with which the API server calls it. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Api } from './api-request.ts'
@@ -7,29 +7,32 @@ import type { ReceivedReview, Respond, ReviewServer } from './reviews.ts'
 import { base64, Calls, respondReview, startReviewServer } from './reviews.ts'
 import { until } from '../../../src/testing/until.ts'
 
-/** One call of a webhook, which is identified by its path. */
+/** A call of a webhook. The path of the URL identifies the webhook. */
 export interface Call extends ReceivedReview {
-  /** `request` of the review. */
+  /** The `request` of the AdmissionReview. */
   readonly request: JsonObject
 }
 
 export type Answer = Respond<Call>
 
 export interface WebhookServer extends ReviewServer {
-  /** The `clientConfig` of the webhook with this path. */
+  /** Returns the `clientConfig` for the webhook with this path. */
   clientConfig(path: string): JsonObject
-  /** Sets the answer of the webhook with this path, which allows every request by default. */
+  /** Sets the response of the webhook with this path. By default it allows every request. */
   answer(path: string, answer: Answer | JsonObject): void
-  /** Returns the calls since the last `take`, oldest first. */
+  /** Returns the calls since the last `take`, the oldest first. */
   take(): Call[]
-  /** Drops recorded calls and answers: every webhook allows again. */
+  /** Removes the recorded calls and the responses: every webhook allows every request again. */
   reset(): void
 }
 
 export interface AdmissionWorld {
   readonly api: Api
   readonly server: WebhookServer
-  /** Creates a configuration and waits until the API server calls its webhooks; it is deleted at the end of the test. */
+  /**
+   * Creates a webhook configuration, and waits until the API server calls its webhooks. The configuration is deleted at the end of the
+   * test.
+   */
   configure(t: Test, type: WebhookType, name: string, webhooks: readonly JsonObject[]): Promise<void>
 }
 
@@ -38,27 +41,29 @@ export type WebhookType = 'mutating' | 'validating'
 export const configurations = '/apis/admissionregistration.k8s.io/v1'
 const kinds = { mutating: 'MutatingWebhookConfiguration', validating: 'ValidatingWebhookConfiguration' } as const
 
-/** Returns the request body that creates a configuration. */
+/** Returns the body of the request that creates a webhook configuration. */
 export function configurationOf(type: WebhookType, name: string, webhooks: readonly JsonObject[]): JsonObject {
   return { apiVersion: 'admissionregistration.k8s.io/v1', kind: kinds[type], metadata: { name }, webhooks: [...webhooks] }
 }
 
-/** Returns the path of a configuration, or of the collection. */
+/** Returns the URL path of a webhook configuration, or of the collection if there is no name. */
 export function configurationPath(type: WebhookType, name?: string): string {
   return `${configurations}/${kinds[type].toLowerCase()}s${name === undefined ? '' : `/${name}`}`
 }
 
-/** Returns the part of a response with a JSON patch. */
+/** Returns an AdmissionResponse with a JSON patch, without its uid. */
 export function patchResponse(...operations: readonly JsonObject[]): JsonObject {
   return { allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(operations)) }
 }
 
-/** Starts a webhook server. The webhooks of its configurations match the namespace only, unless they set a `namespaceSelector`. */
+/**
+ * Starts a webhook server. The webhooks in its configurations match only objects in the namespace, unless they have a `namespaceSelector`.
+ */
 export async function admissionWorld(t: Test, api: Api, namespace: string): Promise<AdmissionWorld> {
   const probes = new Set<string>()
   const server = await startWebhookServer(t, probes)
 
-  /** Creates a ConfigMap by dry run, for which the probe webhook of this configuration should be called; returns whether it was called. */
+  /** Creates a ConfigMap with `dryRun=All`, and returns whether the API server called the probe webhook of this configuration. */
   async function isCalled(type: WebhookType, name: string): Promise<boolean> {
     const path = `probe-${type}-${name}`
     probes.delete(path)
@@ -82,7 +87,7 @@ export async function admissionWorld(t: Test, api: Api, namespace: string): Prom
         rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
         objectSelector: { matchLabels: { probe: `${type}-${name}` } },
       }
-      // The probe comes first: a denial of another webhook would end the request before it is called.
+      // The probe webhook is the first one: if another webhook denied the request before it, the probe webhook would not be called.
       const entries = [probe, ...webhooks].map((webhook) => ({ ...common, ...webhook }))
       server.reset()
       const created = await api('POST', configurationPath(type), { body: configurationOf(type, name, entries) })
@@ -98,7 +103,7 @@ export async function admissionWorld(t: Test, api: Api, namespace: string): Prom
   }
 }
 
-/** Returns a webhook whose path is the first label of its name. */
+/** Returns a webhook, whose path is the first label of its name. */
 export function webhookOf(server: WebhookServer, path: string, rules: readonly JsonObject[], more: JsonObject = {}): JsonObject {
   return { name: `${path}.conformance.example.com`, clientConfig: server.clientConfig(path), rules: [...rules], ...more }
 }
@@ -142,7 +147,10 @@ const widgetSchema: JsonObject = {
   },
 }
 
-/** Defines namespaced `widgets` and cluster-scoped `gadgets` of a group, in the versions v1 and v2, with status and scale, until the test ends. */
+/**
+ * Defines the types `widgets` (namespaced) and `gadgets` (cluster-scoped) in a group. They have the versions v1 and v2, and the
+ * subresources status and scale. They are deleted at the end of the test.
+ */
 export async function defineWidgets(t: Test, api: Api, group: string): Promise<void> {
   const types = [
     { kind: 'Widget', plural: 'widgets', scope: 'Namespaced' },
@@ -162,12 +170,15 @@ export async function defineWidgets(t: Test, api: Api, group: string): Promise<v
   }
 }
 
-/** Rules that match writes of ConfigMaps. */
+/** Rules that match creates, updates and deletes of ConfigMaps. */
 export const configMaps: readonly JsonObject[] = [
   { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['configmaps'] },
 ]
 
-/** Answers with a review in which fields of the envelope or the response are replaced. */
+/**
+ * Returns a function that responds with an AdmissionReview. `envelope` overrides fields of the review, and `response` fields of its
+ * response; null omits the response.
+ */
 export function review(response: JsonObject | null, envelope: JsonObject = {}): Answer {
   return ({ request }, exchange) => {
     const answered = response === null ? {} : { response: { uid: request.uid!, allowed: true, ...response } }

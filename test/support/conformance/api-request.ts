@@ -1,13 +1,13 @@
-/** Raw requests to an API server, whose responses are returned unchanged, errors too. */
+/** Sends raw requests to an API server. The responses are returned unchanged, even if they are errors. */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Connection } from '../../../src/client/connection.ts'
 
 export interface RawRequest {
-  /** A string is sent unchanged, any other value as JSON. */
+  /** The request body. A string is sent unchanged, and every other value as JSON. */
   readonly body?: unknown
-  /** Defaults to `application/json` for requests with a body. */
+  /** The media type of the body. If absent, it is `application/json` for requests with a body. */
   readonly contentType?: string
   readonly accept?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -16,17 +16,17 @@ export interface RawRequest {
 export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Texts of the `Warning` headers, unquoted. */
+  /** The texts in the `Warning` headers, without quotes. */
   readonly warnings: readonly string[]
   readonly text: string
-  /** The parsed JSON body; an empty object when it is not JSON. */
+  /** The parsed body; an empty object if the body is not JSON. */
   readonly body: JsonObject
 }
 
-/** Sends one request; the path includes the query. */
+/** Sends a request. The path includes the query. */
 export type Api = (method: string, path: string, options?: RawRequest) => Promise<RawAnswer>
 
-/** Returns a function that requests as the user of the connection, whose sockets are closed at the end of the test. */
+/** Returns a function that sends requests as the user of the connection. Its sockets are closed at the end of the test. */
 export function apiOf(t: Test, connection: Connection): Api {
   const agent = new Agent({ connect: { ...(connection.ca === undefined ? {} : { ca: connection.ca }) } })
   t.teardown(() => agent.destroy())

@@ -1,25 +1,28 @@
-/** The control plane of the conformance tests. An environment variable selects it: the same cases run on every control plane. */
+/**
+ * Starts the control plane of the conformance tests. An environment variable selects the backend, because the same tests run on every kind
+ * of control plane.
+ */
 import type { Test } from 'tap'
 import type { ControlPlane, ControlPlaneBackend, ControlPlaneOptions } from '../../../src/testing/control-plane-types.ts'
 import { startControlPlane } from '../../../src/testing/control-plane.ts'
 
-/** `PROREUS_BACKEND`: `embedded` (default), `binaries` or `existing`. */
+/** The kind of control plane: `embedded` (default), `binaries` or `existing`. */
 const backend = (process.env.PROREUS_BACKEND || 'embedded') as ControlPlaneBackend
 
-/** Starts a control plane for one test file, until the test ends. */
+/** Starts a control plane for one test file. It is stopped at the end of the test. */
 export async function conformanceControlPlane(t: Test, options: Omit<ControlPlaneOptions, 'backend'> = {}): Promise<ControlPlane> {
   const controlPlane = await startControlPlane({ backend, ...options })
   t.teardown(() => controlPlane.stop())
   return controlPlane
 }
 
-/** Options for a tap test that needs a control plane started by the test. */
+/** Options for a tap test that cannot run on an existing cluster, because the test must start the control plane. */
 export const needsOwnControlPlane: { skip?: string } =
   backend === 'existing' ? { skip: 'an existing cluster cannot be started by the test' } : {}
 
-/** Options for a tap test that needs a cluster without other writers. */
+/** Options for a tap test that cannot run on an existing cluster, because controllers of the cluster write at the same time. */
 export const needsQuiet: { skip?: string } =
   backend === 'existing' ? { skip: 'the controllers of an existing cluster write meanwhile' } : {}
 
-/** Options for a tap test that reads the requests that the API server received. */
+/** Options for a tap test that cannot run on an existing cluster, because it reads the requests that the API server has received. */
 export const needsRequests: { skip?: string } = backend === 'existing' ? { skip: 'the requests of an existing cluster cannot be read' } : {}

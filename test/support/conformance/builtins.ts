@@ -1,12 +1,12 @@
-/** Invalid objects of built-in types, with the API server's error messages. */
+/** Invalid objects of built-in types, each with the error messages of the API server. */
 import type { JsonObject } from '../../../src/api/json.ts'
 
 export interface RefusedObject {
   readonly path: string
-  /** An object without apiVersion and kind, whose name defaults to `x`. */
+  /** The object without apiVersion and kind. Its name is `x` if the object has none. */
   readonly body: JsonObject
   readonly status: number
-  /** Parts of the message, in any order. */
+  /** Strings and patterns that the message contains, in any order. */
   readonly texts: readonly (string | RegExp)[]
 }
 
@@ -24,7 +24,10 @@ const webhook = {
 const probed = (probe: JsonObject): JsonObject => ({ spec: { containers: [{ ...containers[0], ...probe }] } })
 const backend = { service: { name: 's', port: { number: 80 } } }
 
-/** Bodies and messages, keyed by the plural names of namespaced types. */
+/**
+ * Invalid objects of namespaced types with parts of their error messages, keyed by `GROUP/VERSION/PLURAL`, or by `PLURAL` in the core
+ * group.
+ */
 const namespaced: Readonly<Record<string, readonly (readonly [JsonObject, string | RegExp, ...(string | RegExp)[]])[]>> = {
   configmaps: [
     [{ data: { a: '' }, binaryData: { a: '' } }, 'data[a]: Invalid value: "a": duplicate of key present in binaryData'],
@@ -207,7 +210,7 @@ const namespaced: Readonly<Record<string, readonly (readonly [JsonObject, string
   ],
 }
 
-/** Invalid bodies with their expected errors, keyed by `GROUP/VERSION/PLURAL` of cluster-scoped types. */
+/** Invalid objects of cluster-scoped types with parts of their error messages, keyed by `GROUP/VERSION/PLURAL`. */
 const clusterWide: Readonly<Record<string, (typeof namespaced)[string]>> = {
   'rbac.authorization.k8s.io/v1/clusterrolebindings': [
     [
@@ -241,7 +244,7 @@ const clusterWide: Readonly<Record<string, (typeof namespaced)[string]>> = {
   ],
 }
 
-/** Requests that are rejected with another status than 422. */
+/** Requests that the API server rejects with a status other than 422. */
 const otherwise: readonly (readonly [path: string, JsonObject, number, string])[] = [
   ['secrets', { data: { a: '*' } }, 400, 'Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte 0'],
   [

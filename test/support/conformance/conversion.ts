@@ -6,7 +6,7 @@ import { define, definitionOf } from './definitions.ts'
 import type { ReceivedReview, Respond, ReviewServer } from './reviews.ts'
 import { Calls, startReviewServer } from './reviews.ts'
 
-/** One call of the conversion webhook. */
+/** A call of the conversion webhook. */
 export interface ConversionCall extends ReceivedReview {
   readonly uid: string
   readonly desiredAPIVersion: string
@@ -16,17 +16,17 @@ export interface ConversionCall extends ReceivedReview {
 export type ConversionAnswer = Respond<ConversionCall>
 
 export interface ConversionServer extends ReviewServer {
-  /** The value for `spec.conversion` of a CustomResourceDefinition. */
+  /** The `spec.conversion` for a CustomResourceDefinition that this webhook converts. */
   readonly conversion: JsonObject
-  /** Replaces the answer until `reset`. */
+  /** Replaces the function that responds to calls, until `reset`. */
   answer(answer: ConversionAnswer): void
-  /** Restores the answer that converts each object with `convert`. */
+  /** Restores the function that converts each object with `convert`. */
   reset(): void
-  /** Returns the calls since the last `take`, oldest first. */
+  /** Returns the calls since the last `take`, the oldest first. */
   take(): ConversionCall[]
 }
 
-/** Starts a server that converts each object with `convert`, until the test ends. */
+/** Starts a conversion webhook that converts each object with `convert`. It is stopped at the end of the test. */
 export async function conversionServer(t: Test, convert: (object: JsonObject, desired: string) => JsonObject): Promise<ConversionServer> {
   const converting: ConversionAnswer = ({ objects, desiredAPIVersion }) =>
     converted(objects.map((object) => convert(object, desiredAPIVersion)))
@@ -48,12 +48,12 @@ export async function conversionServer(t: Test, convert: (object: JsonObject, de
   }
 }
 
-/** Returns a response with the result `Success`. */
+/** Returns the response for a successful conversion, without its uid. */
 export function converted(convertedObjects: readonly JsonObject[]): JsonObject {
   return { result: { status: 'Success' }, convertedObjects: [...convertedObjects] }
 }
 
-/** Converts a Thing: v1 has `spec.size`, v2 has `spec.replicas` and `spec.color`, which is an annotation in v1. */
+/** Converts a Thing between v1 and v2. v2 has `spec.replicas` and `spec.color`; v1 has `spec.size` and an annotation instead. */
 export function convertThing(object: JsonObject, desired: string): JsonObject {
   const { metadata, spec = {}, ...rest } = object as { metadata: JsonObject; spec?: JsonObject }
   const annotations = (metadata.annotations ?? {}) as JsonObject
@@ -79,7 +79,10 @@ export function convertThing(object: JsonObject, desired: string): JsonObject {
 const spec = (fields: JsonObject): JsonObject => ({ type: 'object', properties: { note: { type: 'string' }, ...fields } })
 const status: JsonObject = { type: 'object', properties: { phase: { type: 'string' }, replicas: { type: 'integer' } } }
 
-/** Defines `things` of a group, stored in v1 and served in v1 and v2, until the test ends; resolves when both versions are served. */
+/**
+ * Defines the type `things` in a group, stored in v1 and served in v1 and v2. Resolves when both versions are served. The type is deleted
+ * at the end of the test.
+ */
 export async function defineThings(t: Test, api: Api, group: string, conversion: JsonObject, more: JsonObject = {}): Promise<void> {
   const version = (name: string, storage: boolean, fields: JsonObject, replicas: string): JsonObject => ({
     name,

@@ -1,10 +1,10 @@
-/** CustomResourceDefinitions for conformance cases, deleted at the end of the test. */
+/** CustomResourceDefinitions for conformance tests, which are deleted at the end of the test. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Api, RawAnswer } from './api-request.ts'
 import { until } from '../../../src/testing/until.ts'
 
-/** The group of the kinds that conformance cases define. */
+/** The API group of the kinds that conformance tests define. */
 export const group = 'custom-resources.conformance.example.com'
 export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 export const namespace = 'conformance-custom-resources'
@@ -14,20 +14,20 @@ export const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 
 export const string: JsonObject = { type: 'string' }
 
-/** Returns the schema of an object with these properties. */
+/** Returns the schema of an object with these properties. `rest` adds other keywords. */
 export function object(properties: JsonObject, rest: JsonObject = {}): JsonObject {
   return { type: 'object', properties, ...rest }
 }
 
-/** Returns a CRD with one version; `version` and `spec` extend these parts. */
+/** Returns a CustomResourceDefinition with one version. `version` overrides fields of the version, and `spec` fields of the spec. */
 export function definition(plural: string, kind: string, schema: JsonObject, version: JsonObject = {}, spec: JsonObject = {}): JsonObject {
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }]
   const whole = { group, scope: 'Namespaced', names: { plural, kind }, versions }
-  // Names in `spec` do not change `metadata.name`.
+  // `metadata.name` is derived before `spec` is applied, so tests can define names that do not match it.
   return { ...definitionOf(whole), spec: { ...whole, ...spec } }
 }
 
-/** Returns the CRD with this spec, from which its name is derived. */
+/** Returns a CustomResourceDefinition with this spec. Its name is derived from the spec. */
 export function definitionOf(spec: JsonObject): JsonObject {
   const name = `${(spec.names as { plural: string }).plural}.${spec.group as string}`
   return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name }, spec }
@@ -37,7 +37,7 @@ export function definitionPath(plural: string): string {
   return `${definitions}/${plural}.${group}`
 }
 
-/** Returns the path of the collection, or of one object. */
+/** Returns the URL path of an object, or of the collection if there is no name. */
 export function objects(plural: string, name = '', version = 'v1'): string {
   return `/apis/${group}/${version}/namespaces/${namespace}/${plural}${name === '' ? '' : `/${name}`}`
 }
@@ -46,7 +46,7 @@ export function custom(kind: string, name: string, rest: JsonObject = {}, metada
   return { apiVersion: `${group}/${version}`, kind, metadata: { name, ...metadata }, ...rest }
 }
 
-/** Creates a CRD, and deletes it at the end of the test; resolves when its versions are served. */
+/** Creates a CustomResourceDefinition. Resolves when its versions are served. It is deleted at the end of the test. */
 export async function define(t: Test, api: Api, body: JsonObject): Promise<void> {
   const { metadata, spec } = body as unknown as {
     metadata: { name: string }
@@ -62,14 +62,17 @@ export async function define(t: Test, api: Api, body: JsonObject): Promise<void>
   }
 }
 
-/** Creates an object; throws when the request is rejected. */
+/** Creates an object. Throws when the request is rejected. */
 export async function create(api: Api, plural: string, body: JsonObject): Promise<RawAnswer> {
   const answer = await api('POST', objects(plural), { body })
   if (answer.status !== 201) throw new Error(answer.text)
   return answer
 }
 
-/** Returns the `Invalid` Status with these causes, each `field: message`, from which the reasons are derived. */
+/**
+ * Returns the Status of a rejection with the reason `Invalid`. The causes are given as `FIELD: MESSAGE`; their reasons are derived from the
+ * messages.
+ */
 export function invalid(kind: string, name: string, causes: readonly string[], of = group): JsonObject {
   const list = [...causes].sort()
   return {
@@ -92,7 +95,10 @@ export function invalid(kind: string, name: string, causes: readonly string[], o
   }
 }
 
-/** Returns the body with its causes, and their list in the message, sorted: Go's map order makes the API server's order random. */
+/**
+ * Returns the body with sorted causes, also in the message. The order of the API server is random, because Go iterates over maps in random
+ * order.
+ */
 export function ordered({ body }: RawAnswer): JsonObject {
   const { details, message } = body as { details?: { causes?: { field: string; message: string }[] }; message?: string }
   const causes = details?.causes?.map((cause) => ({ cause, text: `${cause.field}: ${cause.message}` })) ?? []

@@ -1,4 +1,4 @@
-/** `config/default` as rendered by kubectl, and the process of its Deployment as a kubelet starts it. */
+/** Renders `config/default` with kubectl, and starts the process of its Deployment like a kubelet. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -30,7 +30,10 @@ export async function rendered(folder: string): Promise<readonly Manifest[]> {
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest)
 }
 
-/** Writes a token and the CA of `kube-root-ca.crt` into `directory`, which stands for the service account's volume. */
+/**
+ * Writes a token, the CA from the ConfigMap `kube-root-ca.crt` and the namespace into `directory`, which replaces the service account's
+ * volume.
+ */
 export async function mountServiceAccount(client: Client, directory: string): Promise<void> {
   const rootCa = await until('the namespace has the root CA', () =>
     client.get(configMap, { namespace: operatorNamespace, name: 'kube-root-ca.crt' }).catch(() => undefined),
@@ -46,7 +49,7 @@ export async function mountServiceAccount(client: Client, directory: string): Pr
   writeFileSync(join(directory, 'namespace'), operatorNamespace)
 }
 
-/** A running `proreus run` with the arguments and environment of the Deployment. */
+/** A running `proreus run` with the arguments and the environment of the Deployment. */
 export interface OperatorPod extends Running {
   readonly address: string
   readonly webhookPort: number
@@ -62,7 +65,7 @@ export interface OperatorPodOptions {
   readonly directory: string
 }
 
-/** Starts the Deployment's process, until the test ends; resolves when its log reports the start. */
+/** Starts the process of the Deployment. Resolves when its log reports the start. The process is stopped at the end of the test. */
 export async function startOperatorPod(t: Test, options: OperatorPodOptions): Promise<OperatorPod> {
   const { controlPlane, deployment, serviceAccountDir, directory } = options
   const host = await podHost(t, controlPlane)
@@ -126,7 +129,7 @@ const endpointSlice = resourceType<EndpointSlice>({
   plural: 'endpointslices',
 })
 
-/** Makes this Pod the only endpoint of the webhooks' Service. */
+/** Makes this Pod the only endpoint of the Service for the webhooks. */
 export async function routeTo(client: Client, { address, webhookPort }: OperatorPod): Promise<void> {
   const labels = { 'kubernetes.io/service-name': 'proreus-webhook', 'endpointslice.kubernetes.io/managed-by': 'the-test' }
   await client.apply(endpointSlice, {

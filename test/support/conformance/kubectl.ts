@@ -1,4 +1,4 @@
-/** A cluster with widgets, and kubectl, for conformance cases that compare its whole output. */
+/** Starts a cluster that serves widgets, for conformance tests that compare the complete output of kubectl. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { conformanceControlPlane } from './backends.ts'
@@ -8,7 +8,7 @@ import { kubectlAs } from '../devcluster/kubectl.ts'
 export const namespace = 'conformance-kubectl'
 export const group = 'kubectl.conformance.example.com'
 export const crd = `widgets.${group}`
-/** The type of widgets in kubectl's output. */
+/** The name that kubectl prints for the type of a widget. */
 export const type = `widget.${group}`
 
 const widgets: JsonObject = {
@@ -64,7 +64,7 @@ export function configMap(name: string, data: JsonObject, metadata: JsonObject =
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, ...metadata }, data })
 }
 
-/** Replaces ages, times, versions and uids by placeholders, and runs of blanks by one. */
+/** Replaces ages, times, resource versions and uids in the output by placeholders, and longer sequences of blanks by two blanks. */
 export function steady(text: string): string {
   return (
     text
@@ -74,7 +74,7 @@ export function steady(text: string): string {
       .replaceAll(/\b\d+m?\d*s\b/g, 'AGE')
       .replaceAll(/\/tmp\/[\w-]*(LIVE|MERGED)-\d+/g, '$1')
       .replaceAll(/ {2,}/g, '  ')
-      // The causes of a rejection are in the random order of a Go map.
+      // The causes of a rejection are in random order, because Go iterates over maps in random order.
       .replace(/(?:^\* .*\n){2,}/m, (causes) =>
         causes
           .split(/(?<=\n)/)
@@ -84,10 +84,13 @@ export function steady(text: string): string {
   )
 }
 
-/** Starts a control plane with widgets, kubectl in the namespace of these tests, and a check of the output of commands. */
+/**
+ * Starts a control plane that serves widgets. Returns kubectl, whose default namespace is that of these tests, and a function that checks
+ * its output.
+ */
 export async function startWithWidgets(t: Test): Promise<{
   readonly kubectl: Kubectl
-  /** Runs commands, each with its input, and compares their outputs, stdout before stderr. */
+  /** Runs each row of a table: a command, its expected output (stdout followed by stderr) and its input. Fails if the output differs. */
   prints(t: Test, table: readonly (readonly [string, string, string?])[]): Promise<void>
 }> {
   const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })

@@ -1,4 +1,4 @@
-/** Objects, lists and a custom type for conformance cases about reading and writing. */
+/** Objects, lists and a custom type for conformance tests of reads and writes. */
 import type { Test } from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject } from '../../../src/api/json.ts'
@@ -33,16 +33,19 @@ export function continueToken(answer: RawAnswer): string {
   return encodeURIComponent(token)
 }
 
-/** A served custom type with a status subresource. */
+/** A custom type that is served, with a status subresource. */
 export interface Foos {
   readonly group: string
   readonly definition: string
-  /** The path of the collection in the namespace. */
+  /** The URL path of the collection in the namespace. */
   readonly path: string
   bodyOf(metadata: JsonObject, rest?: JsonObject): JsonObject
 }
 
-/** Defines the type Foo in a group of its own, until the test ends; resolves when it can be created, read and watched. */
+/**
+ * Defines the type Foo in its own group. Resolves when objects can be created, read and watched. The type is deleted at the end of the
+ * test.
+ */
 export async function serveFoos(t: Test, api: Api, namespace: string): Promise<Foos> {
   const group = `${namespace}.example.com`
   const name = `foos.${group}`

@@ -1,7 +1,9 @@
 /**
- * Pods whose container is a process on this machine, at an address that the API server reaches through a Service. For the embedded API
- * server that is loopback. kube-apiserver rejects loopback endpoints, so each Pod gets a network namespace, a read-only root and an
- * unprivileged user. The namespaces are anonymous: they disappear with their processes, even killed ones.
+ * Runs the container of a Pod as a process on this machine, at an address that the API server reaches through a Service.
+ *
+ * The embedded API server accepts a loopback address. kube-apiserver rejects loopback endpoints. For it, each Pod therefore gets its own
+ * network namespace, a read-only root file system and an unprivileged user. The network namespaces have no names, so they disappear with
+ * their processes, even if these are killed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,26 +19,26 @@ import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
 import { finished, runningOf, type Running } from '../process/process.ts'
 
 export interface PodHost {
-  /** The address for an EndpointSlice. */
+  /** The address of the Pod for an EndpointSlice. */
   readonly address: string
-  /** The environment variables with the address of the API server. */
+  /** The environment variables with the address of the API server, as in a Pod. */
   readonly env: Readonly<Record<string, string>>
-  /** Flags for free ports, where Pods share an address. */
+  /** Arguments that select free ports. They are needed when all Pods share the loopback address. */
   readonly args: readonly string[]
-  /** Starts the container. */
+  /** Starts the process of the container. */
   start(command: readonly string[], options: ContainerOptions): Running
 }
 
 export interface ContainerOptions {
   readonly env: NodeJS.ProcessEnv
   readonly cwd: string
-  /** The folder that is mounted as the service account's volume. */
+  /** The folder that replaces the service account's volume. */
   readonly serviceAccountDir: string
 }
 
 const usesNamespaces = process.env.PROREUS_BACKEND === 'binaries'
 
-/** Options for a tap test that starts Pods: skipped with a reason on machines without the required permissions, but never in CI. */
+/** Options for a tap test that starts Pods. Without the required permissions the test is skipped with a reason, except in CI. */
 export const needsPodNetwork: { skip?: string } = usesNamespaces && process.env.CI === undefined ? await reasonToSkip() : {}
 
 async function reasonToSkip(): Promise<{ skip?: string }> {
@@ -50,7 +52,7 @@ async function reasonToSkip(): Promise<{ skip?: string }> {
   return {}
 }
 
-/** Prepares the network for one Pod, until the test ends. */
+/** Prepares the network of one Pod. It is removed at the end of the test. */
 export function podHost(t: Test, controlPlane: ControlPlane): Promise<PodHost> {
   const apiServer = new URL(controlPlane.connection.server)
   return controlPlane.backend === 'embedded' ? Promise.resolve(loopbackHost(apiServer)) : namespaceHost(t, apiServer)
@@ -96,12 +98,12 @@ async function namespaceHost(t: Test, apiServer: URL): Promise<PodHost> {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       })
       const inside = text(child.stdio[3] as Readable).then((info) => (JSON.parse(info) as { 'child-pid': number })['child-pid'])
-      inside.catch(() => undefined) // the container did not start, which its exit code reports
+      inside.catch(() => undefined) // when the container does not start, its exit code reports that
       const running = runningOf(child)
       return {
         ...running,
         async stop(signal = 'SIGTERM') {
-          // nsenter and bwrap wait for the container to exit and forward no signals.
+          // The signal is sent to the container itself: nsenter and bwrap wait for its exit, but do not forward signals.
           const target = await inside.catch(() => child.pid!)
           if (child.exitCode === null && child.signalCode === null) process.kill(target, signal)
           return running.ended
@@ -111,7 +113,7 @@ async function namespaceHost(t: Test, apiServer: URL): Promise<PodHost> {
   }
 }
 
-/** Serves the API server on a socket file, which processes of every network namespace can open. */
+/** Forwards connections on a Unix socket to the API server. Processes in every network namespace can open the socket file. */
 async function serveOnSocket(t: Test, { hostname, port }: URL): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'proreus-pod-'))
   const server = createServer({ allowHalfOpen: true }, (inside) => {
@@ -146,12 +148,15 @@ async function startSandbox(t: Test, socket: string): Promise<{ pid: number; por
   return { pid: child.pid!, port }
 }
 
-/** The number of networks of two hosts each in 10.200.0.0/16. */
+/** The number of networks with two addresses for hosts (/30) in 10.200.0.0/16. */
 const networks = 2 ** 14
-/** The search for a free network starts at another number in each test process. */
+/** The number at which the search for a free network starts. It differs between test processes. */
 let next = process.pid * 8
 
-/** Connects a namespace to the machine's and returns its address. The name of the link is that of the network: creating the link claims it. */
+/**
+ * Connects a network namespace to the network of the machine, and returns its address. The name of the link contains the number of the
+ * network: if creating the link succeeds, no other process uses that network.
+ */
 async function connectSandbox(pid: number): Promise<string> {
   for (;;) {
     const network = next++ % networks

@@ -1,6 +1,7 @@
 /**
- * The process that holds the network namespace of a Pod, as the pause container does. It forwards local connections through a socket
- * file to the API server outside, prints its port, and, when its standard input is closed, removes the file's folder and exits.
+ * The process that keeps the network namespace of a Pod alive, like the pause container. It prints the port at which it forwards
+ * connections through a Unix socket to the API server, which is outside of the namespace. It exits, and removes the folder of the socket,
+ * when its standard input is closed.
  */
 import { rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -21,7 +22,7 @@ const server = createServer({ allowHalfOpen: true }, (inside) => {
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`))
 
 process.stdin.resume().on('end', () => {
-  // Standard input is closed even when the test was killed.
+  // The operating system closes the pipe even if the process of the test is killed.
   rmSync(dirname(path!), { recursive: true, force: true })
   process.exit()
 })

@@ -1,4 +1,4 @@
-/** An HTTPS server on loopback to which an API server sends reviews, shared by the admission and the conversion server. */
+/** An HTTPS server on loopback to which an API server sends AdmissionReviews and ConversionReviews. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -7,26 +7,26 @@ import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
 
-/** A review as received. */
+/** A review that the server has received. */
 export interface ReceivedReview {
-  /** The path of the URL without the leading slash. */
+  /** The path of the URL, without its leading slash. */
   readonly path: string
-  /** The query of the URL, e.g. `timeout=10s`. */
+  /** The query of the URL, for example `timeout=10s`. */
   readonly query: string
   readonly headers: IncomingMessage['headers']
   readonly review: JsonObject
 }
 
-/** Returns the `response` of the review without its uid, or undefined when it has written the HTTP response itself. */
+/** Returns the `response` of the review without its uid; undefined when it has written the HTTP response itself. */
 export type Respond<Call> = (call: Call, response: ServerResponse) => JsonObject | undefined
 
 export interface ReviewServer {
-  /** `https://127.0.0.1:port` */
+  /** `https://127.0.0.1:PORT` */
   readonly url: string
   readonly caBundle: string
 }
 
-/** Starts a server that answers each review with `respond`, until the test ends. */
+/** Starts a server that responds to each review with the result of `respond`. It is stopped at the end of the test. */
 export async function startReviewServer(t: Test, respond: Respond<ReceivedReview>): Promise<ReviewServer> {
   const now = Date.now()
   const authority = await issueAuthority(now)
@@ -43,7 +43,7 @@ export async function startReviewServer(t: Test, respond: Respond<ReceivedReview
   }
 
   const server = createServer(leaf, (request, response) => {
-    // An error of the test's own answer becomes a failed call.
+    // If the test's own `respond` throws, the call of the webhook fails with the message of the error.
     handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -54,7 +54,7 @@ export async function startReviewServer(t: Test, respond: Respond<ReceivedReview
   return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, caBundle: base64(authority.cert) }
 }
 
-/** The calls that a test has not taken yet. */
+/** The calls that a test has not yet taken. */
 export class Calls<Call> {
   #calls: Call[] = []
 
@@ -62,7 +62,7 @@ export class Calls<Call> {
     this.#calls.push(call)
   }
 
-  /** Returns the calls since the last `take`, oldest first. */
+  /** Returns the calls since the last `take`, the oldest first. */
   take(): Call[] {
     const taken = this.#calls
     this.#calls = []
@@ -70,12 +70,12 @@ export class Calls<Call> {
   }
 }
 
-/** Responds with a review, or any other value, as JSON. */
+/** Writes a review, or any other value, as a JSON response. */
 export function respondReview(response: ServerResponse, body: unknown): void {
   response.setHeader('content-type', 'application/json').end(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** Responds with any code, body and headers instead of a review. */
+/** Returns a function that responds with this status code, body and headers instead of a review. */
 export function raw(
   code: number,
   body: string,

@@ -1,4 +1,4 @@
-/** A watch without a client: every event as received, until the server or the test ends it. */
+/** Watches without a client library: every event is recorded as the server sends it. */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
 import type { JsonObject } from '../../../src/api/json.ts'
@@ -15,16 +15,16 @@ export interface RawEvent {
 export interface RawWatch {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The events received so far. */
+  /** The events that were received so far. */
   readonly events: readonly RawEvent[]
-  /** Waits for `count` events in all and returns every event so far. */
+  /** Waits until `count` events were received since the start, and returns all events so far. */
   take(count: number): Promise<readonly RawEvent[]>
-  /** Resolves with all events after the server has ended the watch. */
+  /** Resolves with all events when the server has ended the watch. */
   readonly ended: Promise<readonly RawEvent[]>
   close(): void
 }
 
-/** Opens a watch of `path`, with `watch=true` added to the query, until the test ends. */
+/** Opens a watch of `path`, to whose query `watch=true` is added. It is closed at the end of the test. */
 export type OpenWatch = (path: string, options?: { readonly accept?: string }) => Promise<RawWatch>
 
 export function watchesOf(t: Test, connection: Connection): OpenWatch {
@@ -66,7 +66,7 @@ export function watchesOf(t: Test, connection: Connection): OpenWatch {
   }
 }
 
-/** Returns `ADDED name`, or `ERROR reason`. */
+/** Returns `TYPE NAME` for an event, such as `ADDED a`, and `ERROR REASON` for an error. */
 export function brief({ type, object }: RawEvent): string {
   const { name } = metadataOf(object)
   return [type, typeof name === 'string' ? name : type === 'ERROR' ? String(object.reason) : ''].join(' ').trim()

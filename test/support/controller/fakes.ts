@@ -1,4 +1,4 @@
-/** A cache whose events a test emits, and the other dependencies of a controller. */
+/** A cache whose events a test emits, and the other components that a controller needs. */
 import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../src/api/object.ts'
@@ -67,7 +67,7 @@ export class FakeInformer implements WatchedInformer {
     return () => void this.handlers.delete(handler)
   }
 
-  /** Marks the cache as synced: the objects in the store are the first list. */
+  /** Marks the cache as synced. The objects that it contains are those of the initial list. */
   sync(): void {
     this.synced = true
     this.#synced.resolve()
@@ -134,7 +134,7 @@ export interface ControllerWorld {
   measured(line: string): Promise<boolean>
 }
 
-/** Returns the dependencies of a controller; `client` overrides methods of a client that finds no object. */
+/** Returns everything that a controller needs. `client` overrides methods of a client for which every object is not found. */
 export function controllerWorld(client: Partial<Client> = {}): ControllerWorld {
   const clock = new FakeClock()
   const cache = new FakeCache()

@@ -1,4 +1,4 @@
-/** A kind in three versions, each with a field that the others lack, and ConversionReviews for it. */
+/** A kind with three versions, each of which has a field that the other versions lack, and ConversionReviews for it. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { defineKind } from '../../../src/api/kind.ts'
@@ -37,7 +37,7 @@ export const job = defineKind({
       status: Type.Object({ phase: Type.Enum(['Waiting', 'Running']), runs: Type.Integer() }),
     },
     {
-      // This version lacks priority, retries and notes, and adds an owner.
+      // This version has no priority, retries and notes, but it has an owner.
       name: 'v1beta1',
       spec: Type.Object({
         cron: Type.String(),
@@ -98,7 +98,7 @@ export function callOf(call: Partial<ConversionCall> = {}): ConversionCall {
   return { signal: new AbortController().signal, logger: silentLogger(), ...call }
 }
 
-/** Converts without an HTTP server. */
+/** Returns a function that converts an object without an HTTP server. */
 export function converting(
   definition: ConversionDefinition,
 ): (object: JsonObject, version: string, call?: Partial<ConversionCall>) => Promise<JsonObject> {
@@ -119,7 +119,7 @@ export interface ConversionResponse {
 export interface ConversionServer {
   readonly server: WebhookServer
   readonly metrics: Metrics
-  /** Sends a review and returns its response; fails unless the HTTP status is 200. */
+  /** Sends a ConversionReview and returns its response. The test fails unless the HTTP status is 200. */
   ask(t: Test, body: string | JsonObject, query?: string): Promise<ConversionResponse>
 }
 

@@ -1,4 +1,4 @@
-/** Resources, contexts and attributes for tests of the admission chain. */
+/** Resources, request contexts and attributes for tests of the admission plugins. */
 import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
 import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
@@ -48,7 +48,7 @@ export function contextOf(more: Partial<RequestContext> = {}): RequestContext {
   }
 }
 
-/** Returns the attributes of a CREATE in the namespace `default`, with changes. */
+/** Returns the attributes of a CREATE request in the namespace `default`. `more` overrides attributes. */
 export function attributesOf(info: ResourceInfo, more: Partial<AdmissionAttributes> = {}): AdmissionAttributes {
   return {
     info,

@@ -1,4 +1,4 @@
-/** Clients, a custom resource and polling helpers for tests against an embedded API server. */
+/** Clients, a custom type and helpers that poll, for tests with an embedded API server. */
 import type { Test } from 'tap'
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -22,7 +22,7 @@ export function clientFor(t: Test, connection: Connection): Client {
 export type Widget = KubernetesObject & { spec: { size: number; color?: string }; status?: JsonObject }
 export const widgetType = resourceType<Widget>({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 
-/** Creates the definition of widgets; resolves when they are served. */
+/** Creates the CustomResourceDefinition of widgets. Resolves when widgets are served. */
 export async function createWidgetDefinition(client: Client): Promise<void> {
   await client.raw('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     method: 'POST',
@@ -38,7 +38,7 @@ export async function createWidgetDefinition(client: Client): Promise<void> {
   })
 }
 
-/** Returns the object, or undefined when it is not found. */
+/** Returns the object; undefined when it is not found. */
 export async function find<R extends ResourceType>(client: Client, type: R, key: ObjectKey): Promise<ObjectOf<R> | undefined> {
   try {
     return await client.get(type, key)

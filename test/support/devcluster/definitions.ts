@@ -39,7 +39,10 @@ export const widgetVersion: JsonObject = {
   selectableFields: [{ jsonPath: '.spec.color' }],
 }
 
-/** Returns the definition of `widgets.example.com`, namespaced, with status and scale; `spec` replaces fields of its spec. */
+/**
+ * Returns the CustomResourceDefinition `widgets.example.com`, which is namespaced and has the subresources status and scale. `spec`
+ * overrides fields of its spec.
+ */
 export function widgetDefinition(spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

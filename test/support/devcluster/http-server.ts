@@ -1,4 +1,4 @@
-/** An API server with a small catalog and a registry that a test scripts, and a client for it. */
+/** An HTTP server of the embedded API server with a few types and a scripted registry, and a client for it. */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
 import { systemClock } from '../../../src/runtime/clock.ts'
@@ -29,12 +29,12 @@ const users: ReadonlyMap<string, UserInfo> = new Map([
   [bob, { username: 'bob', groups: [] }],
 ])
 
-/** Grants of the bootstrap roles to the groups of all users. */
+/** RBAC grants that give the groups of the bootstrap roles the permissions of these roles. */
 export const everybody: readonly Grant[] = bootstrapRoles.flatMap(({ rules = [], groups = [] }) =>
   groups.map((group) => ({ group, rules: rules.map((rule) => ({ apiGroups: [], resources: [], ...rule })) })),
 )
 
-/** Returns a row of the catalog, with defaults that fit most rows. */
+/** Returns a type for the catalog. Fields that are not given have a default. */
 export function rowOf(row: Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'plural'> & Partial<ResourceInfo>): ResourceInfo {
   return {
     listKind: `${row.kind}List`,
@@ -122,15 +122,18 @@ export const rows: readonly ResourceInfo[] = [
   }),
 ]
 
-/** Returns a Foo. */
+/** Returns an object of the kind Foo. */
 export function foo(name: string, spec: JsonObject = {}, resourceVersion = '1'): JsonObject {
   return deepFreeze({ apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name, namespace: 'default', resourceVersion }, spec })
 }
 
-/** Overrides of registry methods; `read` and `readList` follow `get` and `list`. */
+/**
+ * The methods of the registry that a test overrides. `read` and `readList` return the results of `get` and `list` unless they are
+ * overridden.
+ */
 export type RegistryScript = Partial<Resources> & Partial<Pick<Registry, 'list'>>
 
-/** Returns an empty registry that accepts every write, with the methods of the test. */
+/** Returns a registry without objects that accepts every write. `methods` overrides its methods. */
 export function scriptedRegistry(methods: RegistryScript = {}): Resources {
   const get: Registry['get'] =
     methods.get ??
@@ -157,7 +160,7 @@ export interface TestResponse {
   readonly code: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  /** The parsed body; an empty object when it is not JSON. */
+  /** The parsed body; an empty object if the body is not JSON. */
   readonly json: JsonObject
 }
 
@@ -188,7 +191,7 @@ function parsed(text: string): JsonObject {
 
 const certificate = testCertificate()
 
-/** Starts a server on a free port, until the test ends. */
+/** Starts an HTTP server on a free port. It is stopped at the end of the test. */
 export async function startTestServer(
   test: Test,
   options: { registry?: RegistryScript; catalog?: Catalog; grants?: readonly Grant[] } & Partial<

@@ -9,7 +9,7 @@ import { kubectlFor } from '../process/process.ts'
 import { until } from '../../../src/testing/until.ts'
 import type { Finished, Running } from '../process/process.ts'
 
-/** Starts a cluster in memory on a free port, until the test ends. */
+/** Starts an embedded cluster without files on a free port. It is closed at the end of the test. */
 export async function startTestCluster(t: Test, options: Partial<DevClusterOptions> = {}): Promise<DevCluster> {
   const cluster = await startDevCluster({ port: 0, logger: silentLogger(), ...options })
   t.teardown(() => cluster.close())
@@ -17,24 +17,24 @@ export async function startTestCluster(t: Test, options: Partial<DevClusterOptio
 }
 
 export interface Kubectl {
-  /** Runs kubectl; `args` is split at blanks outside single quotes. */
+  /** Runs kubectl. `args` is split at blanks, except within single quotes. */
   (args: string, input?: string): Promise<Finished>
-  /** Runs a command that must succeed and returns its standard output. */
+  /** Runs kubectl and returns its standard output. Throws when the command fails. */
   ok(args: string, input?: string): Promise<string>
-  /** Starts a long-running command, which is stopped at the end of the test at the latest. */
+  /** Starts kubectl without waiting for its end. It is stopped at the end of the test at the latest. */
   start(args: string): Running
-  /** Repeats a command until its output satisfies `done`. */
+  /** Repeats a kubectl command until `done` returns true for its standard output. */
   until(args: string, done: (stdout: string) => boolean): Promise<string>
 }
 
-/** Returns kubectl as the cluster's administrator, with a home folder and a discovery cache of its own. */
+/** Returns kubectl as the administrator of the cluster. Its home folder and discovery cache are not shared with other tests. */
 export function kubectlOf(t: Test, cluster: DevCluster): Kubectl {
   const kubeconfig = join(t.testdir(), 'kubeconfig')
   writeFileSync(kubeconfig, cluster.kubeconfigYaml(), { mode: 0o600 })
   return kubectlAs(t, kubeconfig)
 }
 
-/** Returns kubectl with this kubeconfig, a home folder and a discovery cache of its own. */
+/** Returns kubectl with this kubeconfig. Its home folder and discovery cache are not shared with other tests. */
 export function kubectlAs(t: Test, kubeconfig: string): Kubectl {
   const { run, start } = kubectlFor(kubeconfig, join(t.testdirName, 'home'))
   const ok = async (args: string, input?: string): Promise<string> => {

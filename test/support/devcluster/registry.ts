@@ -1,4 +1,4 @@
-/** A registry with the built-in types and one custom type, for tests. */
+/** A registry of the embedded API server with the built-in types and one custom type. */
 import type { Clock } from '../../../src/runtime/clock.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
@@ -73,14 +73,14 @@ export interface Fixture {
   readonly store: ObjectStore
   readonly warnings: string[]
   readonly context: RequestContext
-  /** Returns the resource of a built-in type or of foos. */
+  /** Returns the description of a served type, which is a built-in type or `foos`. */
   info(plural: string): ResourceInfo
-  /** Returns the request context with changes: user, dry run, field validation. */
+  /** Returns the request context with changed fields, such as user, dryRun and fieldValidation. */
   as(changes: Partial<RequestContext>): RequestContext
   create(plural: string, object: JsonObject, changes?: Partial<RequestContext>): Promise<JsonObject>
 }
 
-/** Creates a registry with the namespace `default`, or with `namespaces`. */
+/** Creates a registry that contains the namespace `default`, or the given namespaces. */
 export async function fixture(
   options: {
     clock?: Clock
@@ -135,7 +135,7 @@ export function pod(name: string, spec: JsonObject = {}): JsonObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec } }
 }
 
-/** Returns the `Status` with which an operation is rejected. */
+/** Returns the `Status` with which the operation is rejected. Throws when it succeeds. */
 export async function refusal(operation: () => unknown): Promise<Status> {
   try {
     await operation()
@@ -146,7 +146,7 @@ export async function refusal(operation: () => unknown): Promise<Status> {
   throw new Error('expected to be refused')
 }
 
-/** Returns a clock that only `advance` moves. */
+/** Returns a clock that stands still until `advance` is called. */
 export function manualClock(start = Date.parse('2026-01-01T00:00:00Z')): Clock & { advance(ms: number): void } {
   let now = start
   const timers = new Set<{ due: number; callback: () => void }>()

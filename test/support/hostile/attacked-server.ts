@@ -1,7 +1,7 @@
 /**
- * A webhook server in a child process, the target of attacks. `startAttackedServer` starts it with the heap size that V8 has in a container
- * with the memory limit of `config/manager/deployment.yaml`. It serves the kind of the hostile reviews, MyPods and a kind with a
- * conversion; its probes are those of `run`.
+ * A webhook server in a child process, which is attacked by tests. Its heap is as large as that of V8 in a container with the memory limit
+ * of `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a conversion.
+ * Its probes are those of `run`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,27 +27,33 @@ import { shippedLimitBytes } from './shipped-limit.ts'
 import { target } from './reviews.ts'
 import { Turns } from '../turns.ts'
 
-/** The heap limit that V8 chooses in a container of this size, half of its memory, and the image's own flag. */
+/**
+ * The flags of the container image. `--max-old-space-size` is half of the container's memory limit, which V8 would choose as the heap limit
+ * in the container.
+ */
 const flags = [`--max-old-space-size=${shippedLimitBytes / 2 ** 21}`, '--max-semi-space-size=1', '--conditions=proreus-source']
 
 export interface AttackedState {
   readonly inFlight: number
   readonly inFlightBytes: number
-  /** The longest turn of the event loop since the last call, in milliseconds of processor time, which other processes do not affect. */
+  /**
+   * The longest iteration of the event loop since `state` was last called, in milliseconds of processor time. Other processes do not
+   * affect it.
+   */
   readonly longestTurn: number
 }
 
 export interface AttackedServer {
   readonly port: number
   readonly ca: string
-  /** Returns the exit code and the standard error, or undefined while the process is alive. */
+  /** Returns the exit code and the standard error when the process has ended; undefined while it runs. */
   readonly ended: () => string | undefined
-  /** Returns the resident memory of the process in MB; `peak` counts from the last call of `forgetPeak`. */
+  /** Returns the resident memory of the process in MB. `peak` is the maximum since `forgetPeak` was last called. */
   readonly resident: () => { readonly now: number; readonly peak: number }
   readonly forgetPeak: () => void
-  /** Returns the status of `/readyz` and its latency in milliseconds. */
+  /** Requests `/readyz`. Returns the status of the response, and its latency in milliseconds. */
   readonly ready: () => Promise<{ readonly status: number | string; readonly ms: number }>
-  /** Returns the server's counters. */
+  /** Returns the current counters of the server. */
   readonly state: () => Promise<AttackedState>
   readonly stop: () => Promise<void>
 }
@@ -72,7 +78,7 @@ export async function startAttackedServer(): Promise<AttackedServer> {
     ca,
     ended: () => end,
     resident: () => ({ now: status('VmRSS'), peak: status('VmHWM') }),
-    // Writing 5 to clear_refs resets VmHWM, see proc(5).
+    // Writing 5 to clear_refs resets the peak resident memory, VmHWM (see proc(5)).
     forgetPeak: () => end === undefined && writeFileSync(`/proc/${child.pid}/clear_refs`, '5'),
     ready: () => probe(probePort),
     async state() {

@@ -1,5 +1,6 @@
 /**
- * Attacks on the webhook port that need no certificate, or only the permission to create an object. Each continues until its signal aborts.
+ * Attacks on the port of the webhook server. Some need no client certificate, and the others only the permission to create an object. Each
+ * attack continues until its signal aborts.
  */
 import { Agent, request } from 'node:https'
 import type { Socket } from 'node:net'
@@ -16,9 +17,12 @@ export interface Target {
 
 export interface Attack {
   readonly name: string
-  /** The limit for a turn of the event loop, in milliseconds of processor time: a multiple of the longest turn on an idle machine. */
+  /**
+   * The limit for an iteration of the event loop, in milliseconds of processor time. It is a multiple of the longest iteration on an idle
+   * machine.
+   */
   readonly longestTurn?: number
-  /** Attacks until the signal aborts; resolves with a summary for the test's output. */
+  /** Attacks until the signal aborts. Resolves with a summary that the test prints. */
   readonly run: (target: Target, signal: AbortSignal) => Promise<string>
 }
 
@@ -181,7 +185,7 @@ async function announce(target: Target, signal: AbortSignal, count: number): Pro
   })
 }
 
-/** Keeps `count` connections open: closed ones are replaced. */
+/** Keeps `count` connections open. A connection that the server closes is replaced by a new one. */
 async function holdOpen(target: Target, signal: AbortSignal, count: number, open: (target: Target) => Promise<Socket>): Promise<string> {
   const sockets = new Set<Socket>()
   let opened = 0
@@ -217,7 +221,7 @@ async function sendAtATime(target: Target, signal: AbortSignal, count: number, p
   return [...answers].map(([answer, times]) => `${times} × ${answer}`).join(', ')
 }
 
-/** Sends a review; resolves with the HTTP status and the decision. */
+/** Sends an AdmissionReview. Resolves with the HTTP status and whether the request is allowed. */
 export function send({ port, ca }: Target, agent: Agent | false, path: string, body: Buffer | string): Promise<string> {
   return new Promise((resolve) => {
     const options = { host: '127.0.0.1', port, ca, servername: 'localhost', agent, method: 'POST', path }

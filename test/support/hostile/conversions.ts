@@ -1,9 +1,9 @@
-/** ConversionReviews that cost much memory or time, which every client of the webhook port can send. */
+/** ConversionReviews that need much memory or time. Every client that reaches the webhook port can send them. */
 
 interface HostileConversion {
   readonly name: string
   readonly text: () => string
-  /** The number of concurrent requests. */
+  /** The number of requests that are sent at the same time. */
   readonly atATime: number
 }
 

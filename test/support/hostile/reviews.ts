@@ -1,10 +1,13 @@
-/** A kind with every feature that can be slow, and AdmissionReviews that are as expensive to parse or to validate as 7 MiB allow. */
+/**
+ * A kind with every feature of a schema that can be slow, and AdmissionReviews that are as expensive to parse or to validate as 7 MiB
+ * permit.
+ */
 import { defineKind } from '../../../src/api/kind.ts'
 import { Type } from '../../../src/api/type.ts'
 
 const item = Type.Object({ name: Type.String(), text: Type.Optional(Type.String()), weight: Type.Integer({ default: 1, maximum: 9 }) })
 
-/** Items of an atomic list, which have no key. */
+/** The items of `rules`, a list of type atomic: its items have no key. */
 const rule = Type.Object({
   match: Type.Record(Type.String()),
   id: Type.Integer(),
@@ -19,7 +22,7 @@ export const target = defineKind({
     {
       name: 'v1',
       spec: Type.Object({
-        /** The nested repetition is linear only in RE2. */
+        /** Backtracking needs exponential time for this pattern, and RE2 linear time. */
         evil: Type.Optional(Type.String({ pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' })),
         labels: Type.Optional(Type.Record(Type.String())),
         numbers: Type.Optional(Type.Array(Type.Integer(), { listType: 'set' })),
@@ -35,7 +38,7 @@ export const target = defineKind({
 
 const type = { group: 'hostile.example.com', version: 'v1', kind: 'Target' }
 
-/** Returns an AdmissionReview for a Target as JSON; `spec` is JSON, too. */
+/** Returns the JSON of an AdmissionReview for a Target. `spec` is the JSON of its spec. */
 export function reviewOfSpec(spec: string, uid = 'hostile'): string {
   const request = { uid, kind: type, resource: { group: type.group, version: 'v1', resource: 'targets' }, name: 't', namespace: 'ns' }
   const object = `{"apiVersion":"hostile.example.com/v1","kind":"Target","metadata":{"name":"t","namespace":"ns"},"spec":${spec}}`
@@ -45,10 +48,10 @@ export function reviewOfSpec(spec: string, uid = 'hostile'): string {
 
 export interface HostileReview {
   readonly name: string
-  /** Returns the review as JSON. It is created only when needed, because each has some megabytes. */
+  /** Returns the JSON of the AdmissionReview. It is created when needed, because it has several megabytes. */
   readonly text: () => string
   readonly allowed: boolean
-  /** The status code of the denial. */
+  /** The status code of the AdmissionResponse that denies the request. */
   readonly code?: number
 }
 
@@ -56,8 +59,8 @@ const list = (count: number, at: (index: number) => string): string => `[${Array
 const fields = (count: number, at: (index: number) => string): string => `{${Array.from({ length: count }, (_, i) => at(i)).join(',')}}`
 
 /**
- * Returns an AdmissionReview of about `bytes` bytes as JSON, with 500 rules that differ only in their last fields. Escaped quotes in the
- * keys make a scan that does not unescape find the same name everywhere.
+ * Returns the JSON of an AdmissionReview of about `bytes` bytes. Its 500 rules differ only in their last fields. Their keys contain escaped
+ * quotes: a scan that does not unescape strings would find the same field name at every sampled position.
  */
 export function rulesReview(bytes: number): string {
   const match = fields(Math.floor((bytes / 500 - 40) / 16), (i) => `"k${i.toString(36).padStart(2, '0')}\\"a":"vvv"`)

@@ -1,4 +1,4 @@
-/** A webhook server for the kind of the hostile reviews. */
+/** Starts a webhook server for the kind of the hostile reviews. */
 import type { Test } from 'tap'
 import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
@@ -28,7 +28,7 @@ export async function serve(
     port: 0,
     logger: silentLogger(),
     metrics: new Metrics(),
-    // A fixed share, which does not depend on the memory of the test process.
+    // The memory limits are fixed, so the tests do not depend on the memory of the test process.
     memory: shareMemory({ limitBytes: 2 ** 30, idleBytes: 160 * 2 ** 20, heapLimitBytes: 2 ** 29, processors: 2 }),
     ...settings,
   })

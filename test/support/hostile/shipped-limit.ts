@@ -1,2 +1,2 @@
-/** The memory limit of the container in `config/manager/deployment.yaml`. */
+/** The memory limit of the container in `config/manager/deployment.yaml`, in bytes. */
 export const shippedLimitBytes = 512 * 2 ** 20

@@ -1,4 +1,4 @@
-/** An embedded API server, a small operator, and `run` without fakes. */
+/** An embedded API server, a small operator, and the function `run` with its real components. */
 import { configMap } from '../../../src/api/builtin.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import { invalid } from '../../../src/api/field-error.ts'
@@ -29,7 +29,7 @@ export const note = defineKind({
 })
 export type Note = Infer<typeof note>
 
-/** An operator that writes the text of each Note into a ConfigMap and denies Notes with the text `bad`. */
+/** An operator that writes the text of each Note into a ConfigMap, and denies Notes with the text `bad`. */
 export const noteOperator: Operator = defineOperator({
   name: 'note',
   kinds: [note],
@@ -77,7 +77,7 @@ export interface RunningOperator {
   readonly done: Promise<void>
 }
 
-/** Starts the operator. By default its kinds and webhook configurations are installed as soon as it serves. */
+/** Runs the operator. Unless `install` is false, its kinds and webhook configurations are installed when its servers listen. */
 export async function runNotes(
   t: Teardown,
   { cluster, client }: Cluster,

@@ -1,9 +1,9 @@
-/** MyPods and Pods for tests. */
+/** MyPods and Pods for tests of the MyPod operator. */
 import type { Pod } from '../../../src/api/builtin.ts'
 import type { MyPod } from '../../../src/operators/mypod/kind.ts'
 import { podFor } from '../../../src/operators/mypod/pod.ts'
 
-/** Returns a MyPod as the cache contains it. */
+/** Returns a MyPod as the operator's cache contains it. */
 export function aMyPod(spec: Partial<MyPod['spec']> = {}, metadata: Partial<MyPod['metadata']> = {}): MyPod {
   return {
     apiVersion: 'harryyann.github.io/v1',
@@ -21,7 +21,7 @@ export function aMyPod(spec: Partial<MyPod['spec']> = {}, metadata: Partial<MyPo
   }
 }
 
-/** Returns the Pod as the API server stores it: with uid, status and defaults. */
+/** Returns the Pod of a MyPod as the API server stores it, with uid, status and defaults. */
 export function livePodOf(owner: MyPod, change: { metadata?: Partial<Pod['metadata']>; spec?: object; status?: Pod['status'] } = {}): Pod {
   const { metadata, spec } = podFor(owner)
   return {

@@ -1,4 +1,4 @@
-/** The MyPod operator in this process, on any control plane, as a user with exactly the permissions of its ClusterRole. */
+/** Runs the MyPod operator in the process of the test, on any control plane. Its user has exactly the permissions of its ClusterRole. */
 import type { Test } from 'tap'
 import {
   customResourceDefinition,
@@ -33,40 +33,43 @@ const names = namesOf('mypod')
 const operatorUser = 'operator'
 
 export const seconds = 1000
-/** The default termination grace period of a Pod. */
+/** The default of `terminationGracePeriodSeconds` in a Pod, in milliseconds. */
 export const grace = 30 * seconds
 
-/** The operator while it runs. */
+/** A running MyPod operator. */
 export interface RunningOperator {
-  /** Resolves with the number of reconciles that have finished since the start. */
+  /** Resolves with the number of reconciles that have finished since the operator was started. */
   reconciles(): Promise<number>
-  /** Returns false after `run` has returned or thrown. */
+  /** Returns true until `run` has returned or thrown. */
   isAlive(): boolean
   stop(): Promise<void>
 }
 
 export interface MyPodWorld {
   readonly controlPlane: ControlPlane
-  /** The administrator's client. */
+  /** A client with all permissions. */
   readonly client: Client
-  /** Starts the operator; resolves when its webhooks are called. */
+  /** Starts the operator. Resolves when the API server calls its webhooks. */
   startOperator(): Promise<RunningOperator>
   whenCollected(): Promise<void>
-  /** Resolves to the operator's requests that write since `time`, including dry runs, as `verb path` and `verb path?dryRun=All`. */
+  /**
+   * Resolves with the writes that the operator has requested since `time`, each as `VERB PATH`. Dry runs are included, as `VERB
+   * PATH?dryRun=All`; access reviews are not.
+   */
   writesSince(time: number): Promise<string[]>
-  /** Resolves with the operator's requests that were unauthorized or forbidden. */
+  /** Resolves with the requests of the operator that were rejected with 401 or 403. */
   refusals(): Promise<string[]>
   podOf(name: string, inNamespace?: string): Promise<Pod | undefined>
   mypodOf(name: string, inNamespace?: string): Promise<MyPod | undefined>
-  /** Waits until the Pod of this name exists and satisfies `done`. */
+  /** Waits until the Pod with this name exists and `done` returns true for it. */
   untilPod(name: string, what: string, done?: (pod: Pod) => boolean, timeoutMs?: number): Promise<Pod>
-  /** Waits until the MyPod of this name satisfies `done`. */
+  /** Waits until `done` returns true for the MyPod with this name. */
   untilMyPod(name: string, what: string, done: (object: MyPod) => boolean, timeoutMs?: number): Promise<MyPod>
-  /** Creates a MyPod and waits until it is ready. */
+  /** Creates a MyPod, and waits until it is ready. */
   running(name: string, spec?: Partial<MyPod['spec']>): Promise<{ object: MyPod; live: Pod }>
 }
 
-/** Starts a control plane with the kind installed; the test starts the operator. */
+/** Starts a control plane in which the kind MyPod is installed. The operator does not run yet. */
 export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[] = []): Promise<MyPodWorld> {
   const rules = managerRole(operators, names)['rules'] as unknown as PolicyRule[]
   const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace], users: [...users, { name: operatorUser, rules }] })
@@ -78,7 +81,7 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
   const podOf = (name: string, inNamespace = namespace): Promise<Pod | undefined> => find(client, pod, { namespace: inNamespace, name })
   const mypodOf = (name: string, inNamespace = namespace): Promise<MyPod | undefined> =>
     find(client, mypod, { namespace: inNamespace, name })
-  /** Waits until the object exists and satisfies `done`. */
+  /** Waits until the object exists and `done` returns true for it. */
   const untilFound = <O>(what: string, read: () => Promise<O | undefined>, done: (object: O) => boolean, timeoutMs?: number): Promise<O> =>
     until(
       what,
@@ -162,7 +165,7 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
   }
 }
 
-/** Removes the webhook configurations and the definition from a cluster that outlives the test. */
+/** Removes the webhook configurations and the CustomResourceDefinition from an existing cluster, which the test does not stop. */
 async function uninstall(client: Client): Promise<void> {
   await client.delete(mutatingWebhookConfiguration, { name: names.mutatingConfiguration }).catch(() => undefined)
   await client.delete(validatingWebhookConfiguration, { name: names.validatingConfiguration }).catch(() => undefined)
@@ -171,20 +174,24 @@ async function uninstall(client: Client): Promise<void> {
   await untilGone(client, customResourceDefinition, definition)
 }
 
-/** Waits until the garbage collector knows the kind: it discovers new ones every 30 seconds. */
+/** Waits until the garbage collector watches MyPods. It discovers new types every 30 seconds. */
 export async function whenCollected(client: Client): Promise<void> {
   const key = { namespace, name: 'probe-of-garbage-collector' }
-  // Only the garbage collector removes the finalizer that this policy sets.
+  // The policy Orphan adds a finalizer that only the garbage collector removes. When the object is gone, the garbage collector has
+  // processed it.
   await client.create(mypod, mypodNamed(key.name))
   await client.delete(mypod, key, { propagationPolicy: 'Orphan' })
   await until('the garbage collector knows the kind', async () => (await find(client, mypod, key)) === undefined, 90_000)
-  // An operator that already runs has created a Pod, which is orphaned now.
+  // If the operator already runs, it has created a Pod, which is now an orphan.
   if ((await find(client, pod, key)) !== undefined) await client.delete(pod, key)
 }
 
-/** Waits until the webhooks are called: a real API server learns about a changed configuration from its own watch, after the write. */
+/**
+ * Waits until the API server calls the webhooks. A real API server uses a changed webhook configuration only when its own watch has
+ * received it.
+ */
 async function untilCalled(client: Client): Promise<void> {
-  // The operator sends no request for an object that the schema rejects.
+  // The schema also rejects this object. The operator therefore denies it without sending requests of its own.
   const refused = mypodNamed('asks-for-webhooks', { podSpec: { containers: [] } })
   await until('the webhooks are called', () =>
     client.create(mypod, refused, { dryRun: true }).then(
@@ -196,7 +203,7 @@ async function untilCalled(client: Client): Promise<void> {
 
 type Spec = MyPod['spec']
 
-/** Returns a MyPod to create, with one container and the fields of `spec`. */
+/** Returns a MyPod to create, with one container. `spec` overrides fields of its spec. */
 export function mypodNamed(name: string, spec: Partial<Spec> = {}, metadata: ObjectInput['metadata'] = {}): ObjectInput<MyPod> {
   return {
     metadata: { namespace, name, ...metadata },
@@ -208,7 +215,7 @@ export function conditionOf(object: MyPod, type: string): { status: string; reas
   return object.status?.conditions?.find((condition) => condition.type === type)
 }
 
-/** Returns the parts of a Pod that an unrelated change must preserve: all but its status and the metadata that changes with it. */
+/** Returns what an unrelated change must preserve in a Pod: everything except its status, and metadata that changes with every write. */
 export function identityOf({ metadata: { uid, labels, annotations, ownerReferences }, spec }: Pod): JsonObject {
   return { uid, labels, annotations, ownerReferences, spec } as unknown as JsonObject
 }

@@ -1,9 +1,12 @@
-/** The command line inside this process, with captured standard output and error. */
+/** Runs the command line in this process, and captures its standard output and error. */
 import type { Test } from 'tap'
 import { main } from '../../../src/cli/main.ts'
 import type { Finished } from './process.ts'
 
-/** Runs the command line to completion in the folder `cwd`. Tests of the same process must not change the folder meanwhile. */
+/**
+ * Runs the command line to its end. Meanwhile the working directory of the process is `cwd`, so other tests in the process must not change
+ * it.
+ */
 export async function ended(t: Test, args: readonly string[], cwd = process.cwd()): Promise<Finished> {
   const streams = [process.stdout, process.stderr].map((stream) => t.capture(stream, 'write', () => true))
   const before = process.cwd()

@@ -1,4 +1,4 @@
-/** A `proreus dev` for one test file, and kubectl as its client. */
+/** Starts `proreus dev` for one test file, with kubectl as its client. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -9,13 +9,13 @@ export interface Dev {
   readonly running: Running
   readonly kubeconfig: string
   readonly directory: string
-  /** Runs kubectl; `args` is split at blanks outside single quotes. */
+  /** Runs kubectl. `args` is split at blanks, except within single quotes. */
   readonly kubectl: (args: string, input?: string) => Promise<Finished>
-  /** Runs a kubectl command that must succeed and returns its standard output. */
+  /** Runs kubectl and returns its standard output. Throws when the command fails. */
   readonly ok: (args: string, input?: string) => Promise<string>
 }
 
-/** Starts `proreus dev` on a free port in a folder of its own, until the test ends. */
+/** Starts `proreus dev` on a free port in a new folder. It is stopped at the end of the test. */
 export async function startDev(t: Test, operators = 'all'): Promise<Dev> {
   const directory = t.testdir()
   const running = startProreus(['dev', '--port', '0', '--operators', operators], { cwd: directory })

@@ -1,9 +1,9 @@
-/** Fake programs of a control plane that record their arguments and requests, for tests of its start. */
+/** Fake binaries of a control plane, for tests of its start. They record their arguments and the requests that they receive. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programs, type ProgramName } from '../../../src/testing/binaries.ts'
 
-/** The beginning of every program, which records its arguments in a file beside it. */
+/** Returns the code with which every fake begins. It writes the arguments of the process into a file in the same folder. */
 const head = (name: string): string => `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createServer } from 'node:http'
@@ -16,7 +16,7 @@ note({ args: process.argv.slice(2), cwd: process.cwd() })
 
 const stays = 'setInterval(() => undefined, 1000)\n'
 
-/** The HTTP gateway of an etcd at revision 7. */
+/** A fake etcd: the HTTP gateway of an etcd at revision 7. */
 const etcd = `const { port } = new URL(option('listen-client-urls'))
 createServer((request, response) => {
   if (request.method !== 'POST') return response.end()
@@ -29,7 +29,7 @@ createServer((request, response) => {
 }).listen(Number(port), '127.0.0.1')
 `
 
-/** An API server that accepts every POST and finds every object. */
+/** A fake kube-apiserver that accepts every POST, and finds every object. */
 const apiServer = `const files = option('token-auth-file')
 note({ tokens: readFileSync(files, 'utf8') })
 const users = Object.fromEntries(readFileSync(files, 'utf8').split('\\n').map((line) => line.split(',')))
@@ -52,20 +52,20 @@ createTlsServer(tls, (request, response) => {
 `
 
 export interface FakePrograms {
-  /** The environment variables with the paths of the programs. */
+  /** The environment variables that contain the paths of the fake binaries. */
   readonly env: Readonly<Record<string, string>>
-  /** Returns the records of a program, one for each start and each request. */
+  /** Returns the records of a fake binary: one for each start, and one for each request. */
   notes(name: ProgramName): Record<string, unknown>[]
 }
 
-/** Writes the programs into a folder; `bodies` replaces the code of some. */
+/** Writes the fake binaries into a folder. `bodies` replaces the code of some of them. */
 export function fakePrograms(folder: string, bodies: Partial<Record<ProgramName, string>> = {}): FakePrograms {
   const usual: Partial<Record<ProgramName, string>> = { etcd, 'kube-apiserver': apiServer, ...bodies }
   const names = Object.keys(programs) as ProgramName[]
   for (const name of names) {
     const script = join(folder, `${name}.mjs`)
     writeFileSync(script, head(name) + (usual[name] ?? stays))
-    // The test runner's NODE_OPTIONS would slow down the program.
+    // NODE_OPTIONS contains the loaders of the test runner, which would slow down the fake.
     writeFileSync(join(folder, name), `#!/bin/sh\nunset NODE_OPTIONS\nexec '${process.execPath}' '${script}' "$@"\n`)
     chmodSync(join(folder, name), 0o755)
   }

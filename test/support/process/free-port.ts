@@ -1,7 +1,7 @@
-/** A port for servers that cannot choose a free one themselves. */
+/** Finds a port for servers that cannot listen on port 0. */
 import { createServer, type AddressInfo } from 'node:net'
 
-/** Returns a port on which no process listens now. */
+/** Returns a port on which no process listens at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,26 +1,29 @@
-/** A `proreus run` on loopback for one test file. */
+/** Starts `proreus run` on loopback for one test file. */
 import type { Test } from 'tap'
 import { startProreus, type Running } from './process.ts'
 import { until } from '../../../src/testing/until.ts'
 
 export interface OperatorProcess {
   readonly running: Running
-  /** The URL of the webhook server, `https://127.0.0.1:port`. */
+  /** The URL of the webhook server, `https://127.0.0.1:PORT`. */
   readonly webhookUrl: string
-  /** The URL of the probes, `http://127.0.0.1:port`. */
+  /** The URL of the server for probes, `http://127.0.0.1:PORT`. */
   readonly probesUrl: string
-  /** Resolves with the sum of the samples of a metric that have all these labels. */
+  /** Resolves with the sum over all series of the metric that have these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
 }
 
 export interface OperatorOptions {
-  /** The working directory, whose folder `certs` contains the certificates. */
+  /** The working directory of the process. Its folder `certs` contains the certificates. */
   readonly directory: string
   readonly kubeconfig: string
   readonly args?: readonly string[]
 }
 
-/** Starts `proreus run --install`, until the test ends. `webhookPort` lets a restarted operator keep its port; the others are free ones. */
+/**
+ * Starts `proreus run --install`, and stops it at the end of the test. A restarted operator needs the same `webhookPort`; the other ports
+ * are chosen at each start.
+ */
 export function launchOperator(t: Test, { directory, kubeconfig, args = [] }: OperatorOptions, webhookPort: number): Running {
   const url = `https://127.0.0.1:${webhookPort}`
   const running = startProreus(
@@ -45,7 +48,7 @@ export function launchOperator(t: Test, { directory, kubeconfig, args = [] }: Op
   return running
 }
 
-/** Launches the operator; resolves when it has started. */
+/** Starts `proreus run --install`. Resolves when it has started. */
 export async function startOperator(t: Test, options: OperatorOptions, webhookPort: number): Promise<OperatorProcess> {
   const running = launchOperator(t, options, webhookPort)
   const { probePort, metricsPort } = await until('proreus run has started', () => {
@@ -60,7 +63,7 @@ export async function startOperator(t: Test, options: OperatorOptions, webhookPo
   }
 }
 
-/** Returns the log entries: the lines that are complete JSON objects. */
+/** Returns the log entries in the output: the lines that are complete JSON objects. */
 export function logLines(output: string): Record<string, unknown>[] {
   return output
     .split('\n')

@@ -5,11 +5,15 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findProgram } from '../../../src/testing/binaries.ts'
 
-// For the coverage, tap makes every child process record the files that it loads, which costs half a second of processor time per start.
+// tap makes every child process record the files that it loads, which only coverage needs. Without coverage this would cost half a second
+// of processor time for each process.
 if (process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0') delete process.env.NODE_OPTIONS
 
 export const repository = join(import.meta.dirname, '../../..')
-/** Arguments of Node.js for the command line from the sources, where `proreus` resolves to this package in the operators that it loads. */
+/**
+ * The arguments of Node.js with which it runs the command line from the sources. Operators that it loads get these sources when they import
+ * `proreus`.
+ */
 const bin = ['--conditions=proreus-source', join(repository, 'src/cli/bin.ts')]
 
 export interface Finished {
@@ -19,18 +23,18 @@ export interface Finished {
 }
 
 /**
- * The path of kubectl in the release that the tests are written for, because its output depends on the version. It comes from an
- * environment variable or from the cache that `npm test` fills; undefined when it is in neither.
+ * The path of kubectl. Its release is the one for which the tests are written, because the output differs between releases. The path comes
+ * from an environment variable or from the cache that `npm test` fills; undefined when kubectl is in neither.
  */
 export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 
-/** Options for a tap test that needs kubectl: skipped with a reason where it is missing, but never in CI. */
+/** Options for a tap test that needs kubectl. Without kubectl the test is skipped with a reason, except in CI. */
 export const needsKubectl: { skip?: string } =
   kubectlPath !== undefined || process.env.CI !== undefined
     ? {}
     : { skip: 'kubectl is not here: "npm test" without arguments builds it, where there is Go' }
 
-/** Runs a program to completion. */
+/** Runs a command to its end. Returns its exit code and its output. */
 export async function finished(
   command: string,
   args: readonly string[],
@@ -50,7 +54,7 @@ export async function finished(
   return { code, stdout, stderr }
 }
 
-/** Runs `proreus …` to completion. */
+/** Runs `proreus` with these arguments to its end. */
 export function proreus(
   args: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {},
@@ -58,12 +62,12 @@ export function proreus(
   return finished(process.execPath, [...bin, ...args], options)
 }
 
-/** A long-running `proreus …`. */
+/** A child process that runs until it is stopped. */
 export interface Running {
   readonly child: ChildProcess
-  /** Returns the standard output and error so far. */
+  /** Returns the standard output and the standard error that the process has written so far. */
   readonly output: () => string
-  /** Sends a signal; resolves with the exit code. */
+  /** Sends a signal to the process. Resolves with its exit code when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   readonly ended: Promise<number | null>
 }
@@ -73,12 +77,12 @@ export function startProreus(args: readonly string[], options: { cwd: string; en
   return runningOf(spawn(program!, rest, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] }))
 }
 
-/** Returns the program and the arguments of `proreus …`. */
+/** Returns the command that runs `proreus` with these arguments. */
 export function proreusCommand(args: readonly string[]): string[] {
   return [process.execPath, ...bin, ...args]
 }
 
-/** Collects the output of a child process. */
+/** Returns the child process as a `Running`, which collects its output. */
 export function runningOf(child: ChildProcess): Running {
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -94,14 +98,14 @@ export function runningOf(child: ChildProcess): Running {
   }
 }
 
-/** Returns kubectl with a kubeconfig and a home folder of its own. */
+/** Returns kubectl with this kubeconfig and this home folder. */
 export function kubectlFor(
   kubeconfig: string,
   home: string,
 ): {
-  /** Runs a command to completion. */
+  /** Runs a kubectl command to its end. */
   readonly run: (args: string, input?: string) => Promise<Finished>
-  /** Starts a long-running command. */
+  /** Starts a kubectl command without waiting for its end. */
   readonly start: (args: string) => Running
 } {
   mkdirSync(home, { recursive: true })
@@ -113,7 +117,7 @@ export function kubectlFor(
   }
 }
 
-/** Splits at blanks outside single quotes. */
+/** Splits a command line at blanks, except within single quotes. */
 export function splitArguments(text: string): string[] {
   return [...text.matchAll(/(?:[^\s']+|'[^']*')+/g)].map(([part]) => part.replaceAll("'", ''))
 }

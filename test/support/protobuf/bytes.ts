@@ -1,4 +1,4 @@
-/** A minimal protobuf encoder, for input of the decoder. */
+/** A minimal protobuf encoder, which creates input for tests of the decoder. */
 
 export function varint(value: number | bigint): Buffer {
   const bytes: number[] = []
@@ -7,13 +7,13 @@ export function varint(value: number | bigint): Buffer {
   return Buffer.from([...bytes, Number(rest)])
 }
 
-/** Returns a field with bytes, a string or a message of these parts. */
+/** Returns a field with bytes, a string, or a message whose fields are `parts`. */
 export function bytes(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => Buffer.from(part)))
   return Buffer.concat([varint((number << 3) | 2), varint(content.length), content])
 }
 
-/** Returns a varint field, for an integer or a boolean. */
+/** Returns a varint field with an integer or a boolean. */
 export function whole(number: number, value: number | bigint): Buffer {
   return Buffer.concat([varint(number << 3), varint(value)])
 }
@@ -25,7 +25,7 @@ export function double(number: number, value: number): Buffer {
   return Buffer.concat([varint((number << 3) | 1), content])
 }
 
-/** Returns a request body with an object of these fields. */
+/** Returns a protobuf request body with an object that has these fields. */
 export function object(apiVersion: string, kind: string, ...fields: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from('k8s\0'), bytes(1, bytes(1, apiVersion), bytes(2, kind)), bytes(2, ...fields), bytes(3), bytes(4)])
 }

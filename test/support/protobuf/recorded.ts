@@ -1,4 +1,7 @@
-/** Request bodies of commands of kubectl 1.36.3 in the namespace `shop`, and the output of the same commands with `--dry-run=client -o json`. */
+/**
+ * The request bodies that commands of kubectl 1.36.3 send in the namespace `shop`, and the output of these commands with `--dry-run=client
+ * -o json`.
+ */
 import type { JsonObject } from '../../../src/api/json.ts'
 
 export const recorded: readonly (readonly [command: string, base64: string, json: JsonObject])[] = [

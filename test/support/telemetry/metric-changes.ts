@@ -1,7 +1,7 @@
-/** Changes of metrics during an action. */
+/** Determines how an action changes metrics. */
 import type { Metrics } from '../../../src/telemetry/metrics.ts'
 
-/** Returns the series, as scraped and without buckets, that are new or have another value after `act`. */
+/** Returns the series that are new, or whose values have changed, after `act`, as lines of a scrape. Buckets of histograms are omitted. */
 export async function changes(metrics: Metrics, act: () => unknown): Promise<string[]> {
   const before = new Set(await series(metrics))
   act()
@@ -13,7 +13,7 @@ async function series(metrics: Metrics): Promise<string[]> {
   return lines.filter((line) => line !== '' && !line.startsWith('#') && !line.includes('_bucket{'))
 }
 
-/** Returns the upper bounds of a histogram's buckets, one series after the other. */
+/** Returns the upper bounds of a histogram's buckets. If the histogram has several series, their bounds follow one after the other. */
 export async function boundsOf(metrics: Metrics, name: string): Promise<number[]> {
   const text = await metrics.registry.getSingleMetricAsString(name)
   return [...text.matchAll(/_bucket\{le="([^"]+)"/g)].map(([, bound]) => (bound === '+Inf' ? Infinity : Number(bound)))

@@ -1,4 +1,4 @@
-/** A minimal OpenTelemetry SDK: it records spans, propagates contexts through promises and reads `traceparent`. */
+/** A minimal OpenTelemetry SDK. It records spans, propagates contexts through promises and reads the header `traceparent`. */
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type {
   Attributes,
@@ -26,7 +26,7 @@ export interface RecordedSpan {
   ended: boolean
 }
 
-/** Registers the SDK for the rest of this process. Spans are in the order of their start. */
+/** Registers the SDK for the rest of this process. `spans` are in the order of their start. */
 export function registerTracing(): { readonly spans: RecordedSpan[] } {
   const spans: RecordedSpan[] = []
   const storage = new AsyncLocalStorage<Context>()

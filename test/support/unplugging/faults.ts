@@ -1,8 +1,8 @@
-/** Plans of network faults for the unplugging test, each determined by a seed, and their player. */
+/** Plans of network faults for the unplugging test, and the function that executes them. A seed determines each plan. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault, FaultProxy, ProxiedConnection } from '../../../src/testing/index.ts'
 
-/** Returns a generator (mulberry32) of numbers in [0, 1) that are determined by the seed. */
+/** Returns a random number generator (mulberry32), whose numbers in [0, 1) the seed determines. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -13,7 +13,10 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-/** `forget` leaves connections half-open for good, as when a firewall loses its connection table. */
+/**
+ * The kinds of faults. A kind that is listed several times is more frequent. `forget` leaves connections half-open forever, as when a
+ * firewall loses its connection table.
+ */
 const kinds = ['cut', 'cut', 'cut', 'away', 'halfOpen', 'halfOpen', 'blackHole', 'delay', 'delay', 'answer'] as const
 export type FaultKind = (typeof kinds)[number] | 'forget'
 
@@ -21,11 +24,11 @@ export interface PlannedFault {
   readonly kind: FaultKind
   readonly atMs: number
   readonly forMs: number
-  /** Determines the remaining choices, e.g. the affected connections. */
+  /** The seed of the remaining random choices, such as the affected connections. */
   readonly seed: number
 }
 
-/** Returns faults of all kinds but `forget`, one about every 0.7 s. */
+/** Returns a plan with all kinds of faults except `forget`, on average one fault every 0.7 s. */
 export function mixedFaults(seed: number, seconds: number): PlannedFault[] {
   const random = randomOf(seed)
   const plan: PlannedFault[] = []
@@ -37,12 +40,12 @@ export function mixedFaults(seed: number, seconds: number): PlannedFault[] {
   return plan
 }
 
-/** Returns the plan that silences the first connections for good, which only the clients themselves can detect. */
+/** Returns a plan in which the connections that exist after three seconds become silent forever. Only the clients can detect that. */
 export function forgottenConnections(seed: number): PlannedFault[] {
   return [{ kind: 'forget', atMs: 3000, forMs: 0, seed }]
 }
 
-/** Plays the plan; resolves with the number of faults of each kind after every fault except `forget` has ended. */
+/** Executes the plan. Resolves when every fault except `forget` has ended, with the number of faults of each kind. */
 export async function playFaults(proxy: FaultProxy, plan: readonly PlannedFault[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   const started = performance.now()
@@ -60,7 +63,7 @@ export async function playFaults(proxy: FaultProxy, plan: readonly PlannedFault[
 
 function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
   const random = randomOf(seed)
-  /** Returns a random share of the connections, at times all. */
+  /** Returns a random selection of the connections, which sometimes contains all of them. */
   const some = (): ProxiedConnection[] => {
     const share = 0.2 + random()
     return proxy.connections.filter(() => random() < share)
@@ -74,7 +77,7 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
     case 'halfOpen': {
       const only = some()
       const fault = proxy.halfOpen({ only, direction })
-      // The connection either recovers, like a cable that is plugged in again, or is closed.
+      // The affected connections either continue, as when a cable is plugged in again, or are closed.
       return random() < 0.5 ? fault : { end: () => (proxy.cut({ only }), fault.end()) }
     }
     case 'blackHole':
@@ -90,7 +93,7 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
         ...(watches ? { match: ({ query }) => query.get('watch') === 'true' } : {}),
         ...(random() < 0.5 ? { retryAfterSeconds: 1 } : {}),
       })
-      // A watch that cannot reconnect is followed by a new list, from which objects that were deleted meanwhile are missing.
+      // A watch that cannot be opened again is replaced by a new list. Objects that were deleted in the meantime are missing in this list.
       if (watches) proxy.cut()
       return fault
     }

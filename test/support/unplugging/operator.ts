@@ -1,4 +1,7 @@
-/** The system under test: two informers and two controllers behind a proxy, and their view of the objects. */
+/**
+ * The operator of the unplugging test: two informers and two controllers that reach the API server through a fault proxy. It records their
+ * events and reconciles.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
 import { configMap } from '../../../src/api/builtin.ts'
@@ -34,25 +37,28 @@ const workers = 4
 
 export interface UnpluggedOperator {
   readonly proxy: FaultProxy
-  /** Compares stores and reconciles with the objects of the API server; empty when all are up to date. */
+  /**
+   * Compares the informers' stores and the latest reconciles with the objects in the API server (`truth`). Returns a line for each
+   * difference.
+   */
   differences(truth: ReadonlyMap<ResourceType, readonly KubernetesObject[]>): string[]
-  /** Events that contradict earlier ones. */
+  /** The events that contradict earlier events. */
   readonly contradictions: readonly string[]
-  /** The number of watches that were closed because they were silent for too long. */
+  /** The number of watches that the client closed because they were silent for too long. */
   readonly silences: number
   /** The last lines of the log. */
   readonly lastLines: readonly string[]
   readonly reconciles: number
-  /** False after the cache or a controller has stopped by itself. */
+  /** False when the cache or a controller has ended without being stopped. */
   readonly alive: boolean
   stop(): Promise<void>
 }
 
-/** The events and reconciles of one type. */
+/** The recorded events and reconciles of one type. */
 interface Ledger {
-  /** The objects according to the informer's events. */
+  /** The objects that exist according to the informer's events. */
   readonly announced: Map<string, DeepReadonly<KubernetesObject>>
-  /** The resourceVersion of the last completed reconcile of each key, or `gone`. */
+  /** The resourceVersion that the last completed reconcile of each key has seen; `gone` when the object did not exist. */
   readonly reconciled: Map<string, string>
 }
 
@@ -77,7 +83,7 @@ export async function startUnpluggedOperator(proxy: FaultProxy, namespace: strin
   const cache = new Cache(client, { logger, namespaces: [namespace] })
   const ledgers = new Map<ResourceType, Ledger>(types.map((type) => [type, recordEvents(cache, type, contradictions)]))
 
-  /** Defines a controller that records its reconciles and sends a request through the faulty network in each. */
+  /** Defines a controller that records its reconciles. In each reconcile, `act` sends a request through the fault proxy. */
   const recordingController = <R extends ResourceType>(
     type: R,
     act: (object: DeepReadonly<ObjectOf<R>>, context: ReconcileContext) => Promise<unknown>,
@@ -178,14 +184,14 @@ function differencesOf(
   const stored = new Map(cache.list<ResourceType>(type).map((object) => [formatKey(object.metadata), object]))
   for (const [key, object] of truth) {
     const { managedFields: _, ...metadata } = object.metadata
-    // Items in a list of a real API server lack apiVersion and kind.
+    // In lists of a real API server, the items have no apiVersion and kind.
     const { apiVersion: _version, kind: _kind, ...live } = { ...object, metadata }
     const { apiVersion: _cachedVersion, kind: _cachedKind, ...known } = stored.get(key) ?? {}
     if (!isDeepStrictEqual(known, live)) found.push(`${name(key)} in the store is stale or missing`)
     if (reconciled.get(key) !== metadata.resourceVersion) found.push(`${name(key)} was not reconciled in its latest version`)
   }
   for (const key of stored.keys()) if (!truth.has(key)) found.push(`${name(key)} is in the store after its deletion`)
-  // Objects that were created and deleted during a fault need not have been seen.
+  // An object that was created and deleted during a fault may never have been reconciled.
   for (const [key, state] of reconciled)
     if (!truth.has(key) && state !== gone) found.push(`${name(key)} was deleted without a reconcile of that`)
   if (announced.size !== stored.size || [...announced].some(([key, object]) => stored.get(key) !== object))

@@ -1,4 +1,7 @@
-/** The unplugging test: objects change while the network between an operator and the API server fails; in the end no change is missed. */
+/**
+ * The unplugging test: objects change while the network between an operator and the API server fails. When the network works again, the
+ * operator must have missed no change.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -18,15 +21,15 @@ import type { UnpluggedOperator } from './operator.ts'
 import { gadget, startUnpluggedOperator, types } from './operator.ts'
 
 export interface UnpluggingOptions {
-  /** The name of the control plane in the test's output. */
+  /** The name of the control plane, which the output of the test contains. */
   readonly name: string
   readonly seconds: number
   readonly seed: number
-  /** Adds an operator whose connections are all forgotten for good, which takes about two minutes to detect. */
+  /** True for an additional operator all of whose connections become silent forever. Its client needs about two minutes to detect that. */
   readonly forgetting: boolean
 }
 
-/** Reads `SEED` and `SECONDS`, and prints them, because they are needed to repeat a run. */
+/** Reads the variables `SEED` and `SECONDS`. They are printed, because both are needed to repeat a run. */
 export function unpluggingOptions(t: Test, seconds: number): Pick<UnpluggingOptions, 'seconds' | 'seed'> {
   const options = { seconds: Number(process.env.SECONDS ?? seconds), seed }
   t.comment(`SEED=${options.seed} SECONDS=${options.seconds}`)
@@ -36,14 +39,14 @@ export function unpluggingOptions(t: Test, seconds: number): Pick<UnpluggingOpti
 export const namespace = 'unplugging'
 
 const names = Array.from({ length: 25 }, (_, index) => `object-${index}`)
-/** The pause between two writes. */
+/** The pause between two writes, in milliseconds. */
 const writePauseMs = 30
-/** The time after which a hanging request fails, plus the longest backoff of a watch or a reconcile. */
+/** The time limit for the operator to recover: the timeout of a hanging request, plus the longest back-off of a watch or of a reconcile. */
 const settleMs = 150_000
-/** The limit for a reconcile with a healthy network. */
+/** The time limit for a reconcile when the network works. */
 const promptMs = 20_000
 
-/** Runs the test on a control plane where the namespace exists. */
+/** Runs the test on a control plane that contains the namespace. */
 export async function unplug(t: Test, controlPlane: ControlPlane, { name, seconds, seed, forgetting }: UnpluggingOptions): Promise<void> {
   const { client } = controlPlane
   await installKinds(client, [defineOperator({ name: 'unplugging', kinds: [gadget] })], systemClock)
@@ -66,7 +69,7 @@ export async function unplug(t: Test, controlPlane: ControlPlane, { name, second
       `${name}: ${operator.reconciles} reconciles of ${writes} changes; ${operator.silences} watches closed because of their silence`,
     )
   }
-  // Informers and controllers still work: the last change of each object is reconciled soon.
+  // The informers and controllers must still work: they reconcile one more change of each object promptly.
   for (const operator of operators) operator.proxy.heal()
   await changeAll(client)
   for (const operator of operators) {
@@ -90,7 +93,7 @@ async function settled(t: Test, operator: UnpluggedOperator, client: Client, wha
   if (differences.length > 0) t.comment(operator.lastLines.join(''))
 }
 
-/** Creates, changes and deletes objects of each type without a break and without the proxy; returns the number of writes. */
+/** Creates, changes and deletes objects of each type continuously, without the fault proxy. Returns the number of writes. */
 async function writeFor(client: Client, seconds: number, random: () => number): Promise<number> {
   const deadline = performance.now() + seconds * 1000
   const living = new Set<string>()
@@ -137,7 +140,9 @@ async function truthOf(client: Client): Promise<Map<ResourceType, KubernetesObje
   return new Map(types.map((type, index) => [type, lists[index]!]))
 }
 
-/** Measures the heap of this process from half-time; the returned function returns by how many bytes it grew since. */
+/**
+ * Starts to measure the heap of this process after half of the given time. The returned function returns its growth since then, in bytes.
+ */
 export function watchHeap(seconds: number): () => number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -1,37 +1,40 @@
-/** A steady load of AdmissionReviews over keep-alive connections, as from an API server that calls a Service. */
+/** Sends AdmissionReviews at a constant rate on keep-alive connections, like an API server that calls webhooks through a Service. */
 import { Client } from 'undici'
 
 export interface LoadOptions {
-  /** `https://host:port` of the webhook server. */
+  /** The URL of the webhook server, `https://HOST:PORT`. */
   readonly url: string
-  /** The CA of the server's certificate, PEM. */
+  /** The PEM of the CA of the server's certificate. */
   readonly ca: string
-  /** The paths are used in turn. */
+  /** The URL paths of the requests. They are used one after the other, repeatedly. */
   readonly paths: readonly string[]
-  /** Returns the body of one request. */
+  /** Returns the body of a request whose review has this uid. */
   readonly body: (uid: string) => string
   readonly perSecond: number
-  /** The number of concurrent requests at the start, which opens as many connections. */
+  /** The number of requests that are sent simultaneously at the start. Each of them opens a connection. */
   readonly burst: number
-  /** The load stops by itself after this number of requests. */
+  /** The maximum number of requests; no more are sent after it. */
   readonly most: number
-  /** The maximum number of unanswered requests: an API server, too, limits its requests in flight. */
+  /** The maximum number of requests that wait for their response. An API server also limits the number of its requests in flight. */
   readonly inFlight: number
 }
 
 export interface LoadReport {
-  /** Requests with a 200 response that has their uid. */
+  /** The number of successful requests: the response has the status 200 and the uid of the request, and allows the request. */
   readonly answered: number
-  /** Descriptions of the failed requests. */
+  /** A description of each failed request. */
   readonly failures: readonly string[]
-  /** Requests without a free connection after the endpoint was withdrawn, which another endpoint would have received. */
+  /**
+   * The number of requests that were not sent, because the endpoint was withdrawn and no connection was idle. A Service would route them to
+   * another endpoint.
+   */
   readonly elsewhere: number
   readonly opened: number
-  /** The number of responses that closed their connection. */
+  /** The number of responses after which the server closed the connection. */
   readonly lastOnes: number
-  /** `performance.now()` when the youngest of the answered requests was sent. */
+  /** The value of `performance.now()` when the latest request with a successful response was sent. */
   readonly lastSent: number
-  /** Milliseconds, ascending. */
+  /** The latencies of the successful requests in milliseconds, in ascending order. */
   readonly latencies: readonly number[]
 }
 
@@ -45,7 +48,7 @@ export class AdmissionLoad {
   readonly #started = performance.now()
   readonly #timer: NodeJS.Timeout
   readonly #pending = new Set<Promise<void>>()
-  /** Idle connections; the most recently used one is reused first, as in Go's http.Transport. */
+  /** Idle connections. As in Go's http.Transport, the connection that was used last is used next. */
   readonly #idle: Connection[] = []
   readonly #failures: string[] = []
   readonly #latencies: number[] = []
@@ -66,12 +69,12 @@ export class AdmissionLoad {
     return this.#latencies.length
   }
 
-  /** Withdraws the endpoint: open connections stay in use, new ones would reach another endpoint. */
+  /** Withdraws the endpoint: open connections are still used, but no new ones are opened, because they would reach another endpoint. */
   withdraw(): void {
     this.#mayOpen = false
   }
 
-  /** Waits for the responses of all requests and returns the report. */
+  /** Stops sending, waits for the pending responses, and returns the report. */
   async stop(): Promise<LoadReport> {
     clearInterval(this.#timer)
     await Promise.all(this.#pending)
@@ -87,7 +90,7 @@ export class AdmissionLoad {
     }
   }
 
-  /** Sends the requests that are due, without waiting for earlier ones until there are too many of them. */
+  /** Sends the requests that are due. It does not wait for earlier responses unless `inFlight` requests are pending. */
   #tick(): void {
     const { perSecond, most, burst, inFlight } = this.#options
     const due = Math.min(most, burst + Math.floor(((performance.now() - this.#started) * perSecond) / 1000))
@@ -137,7 +140,7 @@ export class AdmissionLoad {
     return this.#mayOpen ? this.#open() : undefined
   }
 
-  /** Opens a connection that carries one request at a time and does not reconnect. */
+  /** Opens a connection, which carries one request at a time and is not opened again when it is closed. */
   #open(): Connection {
     this.#opened += 1
     const { url, ca } = this.#options

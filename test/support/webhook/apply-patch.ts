@@ -1,9 +1,9 @@
-/** An independent implementation of RFC 6902 for tests, which applies the patch of a webhook as an API server does. */
+/** Applies the patch of a mutating webhook like an API server. This implementation of RFC 6902 is independent of the tested code. */
 import { isObject, setOwn } from '../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { PatchOperation } from '../../../src/webhook/review/patch.ts'
 
-/** Returns a copy of `document` with the operations applied in order. Throws when an operation fails according to the RFC. */
+/** Returns a copy of `document` to which the operations are applied in order. Throws when an operation fails according to the RFC. */
 export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): JsonValue {
   const root: JsonObject = { root: structuredCloneOwn(document) }
   for (const operation of operations) {
@@ -44,7 +44,7 @@ function unescape(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** Returns a copy that keeps `__proto__` as a key. */
+/** Returns a deep copy, in which `__proto__` is an ordinary key. */
 function structuredCloneOwn(value: JsonValue): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue
 }

@@ -1,4 +1,4 @@
-/** A kind with webhooks, AdmissionReviews for it, and a server. */
+/** A kind with webhooks, AdmissionReviews for it, and a webhook server. */
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
 import { systemClock } from '../../../src/runtime/clock.ts'
@@ -43,7 +43,7 @@ export const widget = defineKind({
 })
 export type Widget = Infer<typeof widget>
 
-/** Handlers that default the image and deny the note `bad` and a decreased size. */
+/** Handlers that set a default for the image. They deny the note `bad`, and a size that is less than before. */
 export const handlers: WebhookHandlers<Widget> = {
   default: (object) =>
     object.spec.image === undefined ? { ...object, spec: { ...object.spec, image: `widget:${object.spec.size}` } } : object,
@@ -102,13 +102,16 @@ export interface Fixture {
   readonly entries: Record<string, unknown>[]
   readonly metrics: Metrics
   readonly source: ChangeableSource
-  /** Sends a review and returns its response; fails unless the HTTP status is 200 and the uid is the same. */
+  /**
+   * Sends an AdmissionReview and returns its response. The test fails unless the HTTP status is 200 and the response has the uid of the
+   * request.
+   */
   ask(verb: 'mutate' | 'validate', request: ReviewedRequest, query?: string): Promise<ReviewAnswer>
 }
 
 export type ChangeableSource = CertificateSource & { change(): Promise<ServingCertificate> }
 
-/** Creates a source of certificates for localhost; `change` issues a new leaf from the same CA. */
+/** Creates a source of certificates for localhost. Its `change` issues another leaf with the same CA. */
 export async function changeableSource(): Promise<ChangeableSource> {
   const now = Date.now()
   const authority = await issueAuthority(now)

@@ -1,4 +1,4 @@
-/** A kind that uses every feature of a schema, with handlers that fail on request. */
+/** A kind that uses every feature of a schema. Its handlers fail in the way that an object requests. */
 import { invalid, required } from '../../../src/api/field-error.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Infer } from '../../../src/api/kind.ts'
@@ -53,7 +53,7 @@ export const gadget = defineKind({
 })
 export type Gadget = Infer<typeof gadget>
 
-/** Handlers whose failure is chosen by `spec.note`. */
+/** The handlers of the kind. `spec.note` of an object determines how they fail. */
 export const gadgetHandlers: WebhookHandlers<Gadget> = {
   default(object) {
     switch (object.spec.note) {
@@ -86,7 +86,7 @@ export const gadgetHandlers: WebhookHandlers<Gadget> = {
     return object.spec.note === 'validateInCluster refuses' ? failure(403, 'Forbidden', 'not you') : []
   },
   validateDelete(object) {
-    // The old object of an AdmissionReview is not validated, so it may have no note.
+    // Webhooks do not validate the old object of an AdmissionReview. It may therefore lack the note.
     return (object.spec as { note?: string } | undefined)?.note === 'kept' ? failure(409, 'Conflict', 'still needed') : []
   },
 }
@@ -107,7 +107,7 @@ export const notes = [
   'kept',
 ]
 
-/** Returns a valid gadget. */
+/** Returns a valid Gadget. */
 export function goodGadget(note: string, size: number): JsonObject {
   return {
     apiVersion: 'fuzz.example.com/v1',

@@ -1,10 +1,10 @@
-/** A generator of malformed AdmissionReviews as strings, which may also contain invalid JSON and duplicate keys. */
+/** A generator of malformed AdmissionReviews as strings, some of which are invalid JSON or contain duplicate keys. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject, setOwn } from '../../../src/api/json.ts'
 import type { Dice } from '../dice.ts'
 import { goodGadget, notes } from './gadget.ts'
 
-/** A string that is copied into the JSON unchanged. */
+/** A string that the generated JSON contains unchanged. */
 class Raw {
   readonly text: string
   constructor(text: string) {
@@ -15,7 +15,10 @@ type Hostile = JsonValue | Raw
 
 const kindOfGadget = { group: 'fuzz.example.com', version: 'v1', kind: 'Gadget' }
 
-/** Returns a valid review of a random operation in which `mutations` random places are then corrupted. */
+/**
+ * Returns the JSON of an AdmissionReview. A valid review of a random operation is generated first, and then changed `mutations` times at
+ * random paths.
+ */
 export function reviewText(dice: Dice, uid: string, mutations: number): string {
   const review = goodReview(dice, uid)
   for (let left = mutations; left > 0; left -= 1) mutate(dice, review)
@@ -75,7 +78,7 @@ function put({ parent, key }: Place, value: Hostile): void {
 function mutate(dice: Dice, review: JsonObject): void {
   const places = placesOf(review)
   if (places.length === 0) return
-  // A quarter of the mutations hits the envelope, which has few places compared with the objects.
+  // One mutation in four changes a field of the review or of its request. These have few fields compared with the objects.
   const envelope = places.filter(({ parent }) => parent === review || parent === review.request)
   const place = dice.chance(0.25) && envelope.length > 0 ? dice.pick(envelope) : dice.pick(places)
   const choice = dice.next()
@@ -92,7 +95,7 @@ function mutate(dice: Dice, review: JsonObject): void {
   }
 }
 
-/** Returns a copy, so that no value contains itself. */
+/** Returns a copy of the value, because a value must not contain itself. */
 function structuredValue({ parent, key }: Place): JsonValue {
   return copy((Array.isArray(parent) ? parent[key as number] : parent[key]) ?? null)
 }
@@ -181,7 +184,7 @@ function oddValue(dice: Dice): Hostile {
     case 5:
       return dice.pick<JsonValue>([[], {}, [[]], [null], [{}], { a: null }])
     case 6: {
-      // Some values are nested too deeply for any stack.
+      // A few values are nested so deeply that recursive functions would exceed every stack size.
       const depth = dice.chance(0.02) ? 20_000 : dice.pick([5, 60, 300])
       return dice.chance(0.5) ? new Raw('['.repeat(depth) + ']'.repeat(depth)) : new Raw('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
     }
@@ -197,7 +200,7 @@ function oddValue(dice: Dice): Hostile {
   }
 }
 
-/** Returns the JSON text, which may contain duplicate keys and stray characters. */
+/** Returns the value as JSON. If `oddness` is greater than zero, the JSON may contain duplicate keys and stray characters. */
 function textOf(dice: Dice, value: Hostile, oddness: number): string {
   const write = (one: Hostile): string => {
     if (one instanceof Raw) return one.text

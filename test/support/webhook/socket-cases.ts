@@ -1,15 +1,15 @@
-/** Malformed HTTP requests as chunks of bytes that a client sends one after the other. */
+/** Generates malformed HTTP requests as chunks of bytes, which a client sends one after the other. */
 import { Buffer } from 'node:buffer'
 import type { Dice } from '../dice.ts'
 
 export interface SocketCase {
   readonly name: string
   readonly parts: readonly Buffer[]
-  /** The maximum number of requests that a server may find in the bytes. */
+  /** The maximum number of requests that a server may recognize in the bytes. */
   readonly requests: number
-  /** The bytes are sent without TLS. */
+  /** Present if the bytes are sent without TLS. */
   readonly plain?: true
-  /** The client disconnects before the response. */
+  /** Present if the client disconnects before it receives the response. */
   readonly gone?: true
 }
 
@@ -38,7 +38,7 @@ function randomBytes(dice: Dice, max: number): Buffer {
   return Buffer.from(dice.times(max, () => dice.upTo(255)))
 }
 
-/** Returns a request with transfer encoding chunked and this body verbatim. */
+/** Returns a request with the transfer encoding chunked. `body` is sent unchanged, so it must contain the chunk sizes. */
 function chunked({ path }: Target, body: string, headers: readonly string[] = []): string {
   const lines = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', 'Transfer-Encoding: chunked', ...headers]
   return `${lines.join('\r\n')}\r\n\r\n${body}`

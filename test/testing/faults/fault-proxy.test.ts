@@ -1,4 +1,7 @@
-/** Single requests through a fault proxy, with a server that records them; `test/conformance/fault-proxy.test.ts` has the rest. */
+/**
+ * Tests of single requests through a fault proxy. A server records the requests that it receives. `test/conformance/fault-proxy.test.ts`
+ * tests the fault proxy with a control plane.
+ */
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
@@ -38,7 +41,7 @@ interface Answered {
   readonly body: string
 }
 
-/** Sends a request through the proxy unchanged. */
+/** Sends an HTTP request to the proxy without the framework's client, which could change or retry it. */
 async function send(
   { server, ca, authorization }: Connection,
   path: string,
@@ -237,7 +240,7 @@ t.test('a delay applies to the given directions, or to both', async (t) => {
     const began = performance.now()
     await send(proxy.connection, '/a')
     const ms = performance.now() - began
-    // Handshake and request each take a round trip.
+    // The TLS handshake and the request take one round trip each.
     t.ok(ms >= 2 * least - 5, `${JSON.stringify(delay)}: ${ms}`)
     fault.end()
   }

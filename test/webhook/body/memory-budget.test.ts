@@ -10,7 +10,9 @@ function budgetOf(shared: number, reserve = large): { budget: MemoryBudget; cloc
   return { budget: new MemoryBudget({ total: shared + reserve, reserve, clock }), clock }
 }
 
-/** Creates a charge that takes the bytes at once if there is room, or waits for them. */
+/**
+ * Opens a `Charge`, which is a request's share of the memory budget, and reserves bytes for it. If there is no room, the reservation waits.
+ */
 function taking(budget: MemoryBudget, bytes: number, order?: string[], name = ''): Charge {
   const charge = budget.open()
   if (charge.grow(bytes)) order?.push(name)
@@ -183,7 +185,7 @@ t.test('the reserve is capped at the total', (t) => {
   t.end()
 })
 
-/** A budget whose shared memory and reserve are taken. */
+/** Returns a budget without free memory: the part that all requests share and the reserve are both used. */
 function fullBudget(): { budget: MemoryBudget; shared: Charge[]; clock: FakeClock } {
   const { budget, clock } = budgetOf(4 * smallCost)
   const shared = Array.from({ length: 4 }, () => taking(budget, smallCost))
@@ -285,7 +287,7 @@ t.test('a slow peer is evicted after half a second and a millisecond for each Ki
     const slow = budget.open()
     slow.force(bytes)
     let evictedAfter = 0
-    // Peers are checked every 250 ms, starting when a request waits for its peer while another request waits for memory.
+    // The server looks every 250 ms for slow clients. It starts when one request waits for its client while another one waits for memory.
     taking(budget, smallCost)
     budget.open().waitsForPeer(() => undefined)
     await clock.advance(since)

@@ -13,9 +13,14 @@ interface Fixture {
   readonly app: FastifyInstance
   readonly clock: FakeClock
   readonly budget: MemoryBudget
-  /** Memory use and start of the requests that reached the route. */
+  /**
+   * For each request that has reached the route: the used memory of the budget, the bytes of the request, and the time at which it began.
+   */
   readonly handled: { used: number; bytes: number | undefined; began: number | undefined }[]
-  /** Begins a request; `answer` returns its status and body once it is answered, status 0 before. */
+  /**
+   * Begins a request, whose body the test writes to `payload`. `answer` returns the status and the body of the response; status 0 means
+   * that there is no response yet.
+   */
   begin(headers?: Record<string, string>): { readonly payload: PassThrough; answer(): { readonly status: number; readonly body: string } }
 }
 
@@ -151,7 +156,7 @@ t.test('a body that finds no memory is refused at its timeout, counted from its 
   budget.open().growLater(smallCost, () => undefined)
   payload.end(',]')
   await until('the body waits for memory', () => budget.waiting === 1)
-  // The request waits until its timeout of 10 s, minus 100 ms for the response.
+  // The request waits until its timeout of 10 s, less 100 ms for the response.
   await clock.advance(3899)
   t.equal(answer().status, 0)
   await clock.advance(1)

@@ -1,4 +1,4 @@
-/** Handlers are typed by the objects they handle. This file is only type-checked, never run. */
+/** Tests that the parameters of handlers have the types of the objects that they handle. This file is only compiled, never run. */
 import { pod } from '../../../src/api/builtin.ts'
 import type { Pod } from '../../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../../src/api/json.ts'
@@ -12,15 +12,15 @@ export function typedHandlers(): void {
   defineWebhook(widget, { subresource: 'status', validateInCluster: (object) => (object satisfies DeepReadonly<Widget>, []) })
   defineWebhook(widget, { subresource: 'scale', validate: (object) => (object satisfies DeepReadonly<Scale>, []) })
   defineWebhook(pod, { validateInCluster: (object) => (object satisfies DeepReadonly<Pod>, []) })
-  // Objects under admission may lack a name (generateName).
+  // An object may lack a name: the API server generates it from `generateName` only after mutating admission.
   defineWebhook(pod, { validate: ({ metadata: { name } }) => (name satisfies string | undefined, []) })
-  // @ts-expect-error -- it may be undefined
+  // @ts-expect-error -- the name may be undefined
   defineWebhook(widget, { default: (object) => (object.metadata.name satisfies string, object) })
   defineWebhook(widget, {
     validate: (object, old) => (old?.metadata.uid satisfies string | undefined, object.spec satisfies DeepReadonly<Widget['spec']>, []),
   })
   defineWebhook(pod, { subresource: 'exec', validateInCluster: (object) => (object satisfies DeepReadonly<PodExecOptions>, []) })
   defineWebhook(pod, { subresource: 'ephemeralcontainers', validateInCluster: (object) => (object satisfies DeepReadonly<Pod>, []) })
-  // @ts-expect-error -- a Pod has no size
+  // @ts-expect-error -- a Pod has no field size
   defineWebhook(pod, { validate: ({ size }) => size })
 }

@@ -53,7 +53,10 @@ t.test('a body of few distinct names and of long values looks ordinary', (t) => 
   t.end()
 })
 
-/** Returns the estimate for a body that is sampled only at these places, each with a field name or none, and with a number of values. */
+/**
+ * Returns the result of `looksOrdinary` for a body that is sampled only at these places. A place can contain a field name, and characters
+ * that begin values.
+ */
 function looksOrdinaryIn(places: readonly { readonly name?: string; readonly values?: number }[], length = 96 * 97): boolean {
   const bytes = Buffer.alloc(length, 'x')
   places.forEach(({ name, values = 0 }, place) =>
@@ -77,7 +80,7 @@ t.test('twelve of 96 places may lack a name, and twelve may have a unique one', 
 
 t.test('the number of values is extrapolated from the sampled places', (t) => {
   const name = 'name'
-  // 6 values in each of 96 places of 96 bytes are 60,000 in 960,000 bytes.
+  // Each of the 96 places has 96 bytes with 6 values. Extrapolated to 960,000 bytes, these are 60,000 values.
   t.equal(
     looksOrdinaryIn(
       places(96, () => ({ name, values: 6 })),

@@ -1,4 +1,4 @@
-/** The calls of an offloaded evaluation to its thread, with a thread that records them. */
+/** Tests of the calls by which an offloaded evaluation uses its worker thread. A fake thread records them. */
 import t from 'tap'
 import { noErrors } from '../../../src/api/error-list.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
@@ -17,7 +17,7 @@ interface Fixture {
   readonly evaluation: OffloadedEvaluation
   readonly controller: AbortController
   readonly calls: { readonly method: string; readonly argument: unknown; readonly moved: readonly ArrayBuffer[] }[]
-  /** The number of times the thread was released. */
+  /** Returns how often the worker thread was released. */
   readonly released: () => number
   begin(): Promise<unknown>
 }
@@ -154,7 +154,7 @@ t.test('large objects are parsed and written while the event loop stays free, un
   await begin()
   turns = 0
   const { object: read } = await evaluation.objects()
-  // 20,000 values, 5,000 a turn.
+  // The object has 20,000 values, and each iteration of the event loop reads 5,000 of them.
   t.ok(turns >= 3, `read in ${turns} turns`)
   turns = 0
   await evaluation.change(structuredClone(read!))

@@ -16,7 +16,7 @@ import { Turns } from '../../support/turns.ts'
 t.setTimeout(300_000)
 
 const [webhook] = combineWebhooks([defineWebhook(target)]) as [CombinedWebhook]
-// A worker thread does not keep the process running; a server does.
+// Worker threads do not keep the process alive; in production, the listening server does.
 const running = setInterval(() => undefined, 1000)
 t.teardown(() => clearInterval(running))
 
@@ -25,7 +25,10 @@ interface Target extends JsonObject {
   readonly spec: Record<'rules' | 'items' | 'labels' | 'open', never> & JsonObject
 }
 
-/** The processor time of the longest turn, in milliseconds, from the handler's return until the thread has the changed object. */
+/**
+ * Returns the processor time of the longest iteration of the event loop in milliseconds. The measurement begins when the handler has
+ * returned, and ends when the worker thread has the changed object.
+ */
 async function longestTurn(t: Test, text: string, handler: (object: Target) => JsonObject): Promise<number> {
   const threads = new ReviewThreads({ webhooks: [webhook], clock: new FakeClock(), threads: 1 })
   t.teardown(() => threads.stop())
@@ -37,7 +40,7 @@ async function longestTurn(t: Test, text: string, handler: (object: Target) => J
   const turns = new Turns()
   await turn()
   await evaluation.change(changed)
-  // The route freezes the object before it calls the next handler.
+  // The route freezes the object in this way before it calls the next handler.
   deepFreeze(changed)
   await turn()
   const longest = turns.stop()
@@ -52,7 +55,7 @@ const reviews: Readonly<Record<string, string>> = {
   '400,000 labels': hostileReviews.find(({ name }) => name === '400,000 keys')!.text(),
 }
 
-/** Changes each item of each list in the spec. */
+/** Changes every item of every list in the spec. */
 const spreadEach = (object: Target): JsonObject => ({
   ...object,
   spec: Object.fromEntries(
@@ -63,7 +66,7 @@ const spreadEach = (object: Target): JsonObject => ({
   ),
 })
 const spread = (object: Target): JsonObject => ({ ...object, metadata: { ...object.metadata, labels: { seen: 'yes' } } })
-/** Changes one item of each list in the spec. */
+/** Changes the first item and removes the second item of every list in the spec. */
 const spreadItems = (object: Target): JsonObject => ({
   ...object,
   spec: Object.fromEntries(
@@ -76,8 +79,8 @@ const spreadItems = (object: Target): JsonObject => ({
 
 for (const [name, text] of Object.entries(reviews)) {
   t.test(`changes of a handler to an object of ${name} reach the thread in short turns`, async (t) => {
-    // Limits in milliseconds of processor time: the goal is 50, and 100 for copies that share nothing with the object. A busy machine takes
-    // longer.
+    // The limits are in milliseconds of processor time. The goal is 50, or 100 for a copy that shares no part with the original object. The
+    // limits are higher, because a busy machine needs longer.
     const handlers = [
       ['one field', spread, 150],
       ['one item', spreadItems, 150],

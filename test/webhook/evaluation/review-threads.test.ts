@@ -79,7 +79,7 @@ t.test('the number of threads is limited, and a review waits for one', async (t)
 
 t.test('a review that exceeds the memory limit of its thread fails, and the next one gets another thread', async (t) => {
   const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 48 })
-  // A worker thread does not keep the process running; its server does.
+  // Worker threads do not keep the process alive; in production, the listening server does.
   const running = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(running))
   const fields = Array.from({ length: 480_000 }, (_, index) => `"key-${index}":"v"`).join()
@@ -246,7 +246,7 @@ t.test(
   async (t) => {
     const { threads } = threadsOf(t, { threads: 1 })
     await evaluate(threads, '{}')
-    // Field 19 of proc(5)'s stat is the nice value, the 17th after the name.
+    // The nice value is field 19 of the file `stat` (proc(5)). It is the 17th field after the process name.
     const nice = readdirSync('/proc/self/task').map((task) => {
       const fields = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
         .replace(/^.*\) /, '')

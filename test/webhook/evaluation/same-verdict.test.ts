@@ -1,4 +1,4 @@
-/** Reviews get the same response from the main thread and from a worker thread. `SEED=…` chooses another run. */
+/** Tests that the main thread and a worker thread respond equally to the same reviews. `SEED=…` selects other reviews. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { invalid } from '../../../src/api/field-error.ts'
@@ -21,7 +21,7 @@ import { reviewText } from '../../support/webhook/reviews.ts'
 
 t.setTimeout(600_000)
 
-/** Starts a server that evaluates all reviews on the main thread, and one that offloads all of them. */
+/** Starts two servers: one evaluates all reviews on the main thread, and the other one offloads all of them to a worker thread. */
 async function bothServers(t: Test, ...webhooks: readonly WebhookDefinition[]): Promise<WebhookServer[]> {
   const certificates = await changeableSource()
   return [true, false].map((inline) => {
@@ -38,7 +38,7 @@ async function bothServers(t: Test, ...webhooks: readonly WebhookDefinition[]): 
   })
 }
 
-/** Sends a review to both servers, and returns the response of the first. */
+/** Sends a review to both servers, and compares their responses. Returns the response of the first server. */
 async function same(t: Test, servers: readonly WebhookServer[], url: string, payload: string | Buffer, name: string): Promise<string> {
   const headers = { 'content-type': 'application/json' }
   const answers = await Promise.all(

@@ -6,7 +6,7 @@ import { fc } from '../../support/property.ts'
 
 const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue
 
-/** Returns the serialized delta, and the number of slices in which it was written. */
+/** Returns the serialized delta between `base` and `value`, and the number of slices in which it was written. */
 function written(value: JsonObject, base: JsonObject, count = 1000): { readonly text: string; readonly slices: number } {
   const delta = writeDelta(value, base, count)
   let slices = 1
@@ -30,7 +30,7 @@ const { object, value } = fc.letrec<{ value: JsonValue; object: JsonValue }>((ti
   object: fc.array(fc.tuple(key, tie('value')), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
 }))
 
-/** Returns a copy that shares parts with `value` and has `other` at some places, which `numbers` chooses. */
+/** Returns a copy of `value` that shares parts with it. Some of its values are replaced by `other`, and `numbers` determines which. */
 function changed(value: JsonValue, numbers: () => number, other: JsonValue): JsonValue {
   const choice = numbers()
   if (choice === 0) return value

@@ -1,4 +1,4 @@
-/** The order of the steps of the mutating and validating handlers, with an evaluation and a cache that record their calls. */
+/** Tests of the order of the steps in the mutating and the validating handler. A fake evaluation and a fake cache record the steps. */
 import t from 'tap'
 import type { ErrorList } from '../../../src/api/error-list.ts'
 import { addErrors, noErrors } from '../../../src/api/error-list.ts'
@@ -32,7 +32,7 @@ interface Input {
   readonly warnings?: readonly string[]
 }
 
-/** Returns the response of a handler, and the steps that led to it. */
+/** Returns the response of the created handler to a request, and the recorded steps. */
 function run(
   createHandler: typeof mutatingHandler,
   { definition = {}, request = { object }, errors = noErrors, warnings = [] }: Input,

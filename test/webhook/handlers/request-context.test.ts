@@ -1,4 +1,4 @@
-/** The context of handlers: request fields, client, cache, warnings, audit annotations. */
+/** Tests of the context that handlers receive: request fields, client, cache, warnings, audit annotations. */
 import t from 'tap'
 import { configMap, node, pod } from '../../../src/api/builtin.ts'
 import { Cache } from '../../../src/cache/cache.ts'
@@ -47,7 +47,7 @@ t.test('an audit annotation key that the API server would drop is an error of th
   }
 })
 
-/** A context without a server, and the entries of its logger. */
+/** Returns a context that needs no server, the call that it belongs to, and the entries of its logger. */
 function contextOf(request: Partial<AdmissionRequest> = {}): { context: RequestContext; entries: Record<string, unknown>[]; call: Call } {
   const { logger, entries } = recordingLogger('debug')
   const call: Call = {
@@ -148,7 +148,8 @@ t.test('an access review defaults to the namespace of the request', async (t) =>
     {
       async validateInCluster(_object, _old, { requesterCan }) {
         for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ verb: 'create', type: pod, ...more })
-        // Access in a namespace does not imply access to cluster-scoped resources.
+        // Requests with different namespaces must be checked separately. Access in a namespace does not imply access to cluster-scoped
+        // resources.
         for (const more of [{}, { namespace: 'other' }]) await requesterCan({ verb: 'get', type: node, ...more })
         return []
       },
@@ -208,7 +209,7 @@ t.test('each handler has the client of its operator, or of the server, and share
   t.match(await ask('validate', { operation: 'DELETE', object: null, oldObject: object }), expected)
 })
 
-/** A cache of ConfigMaps whose objects arrive when `fill` is called. */
+/** Returns a cache of ConfigMaps, which is synced when `fill` is called. */
 function fakeCache(): { cache: ProcessCache; fill: () => void } {
   const filled = Promise.withResolvers<void>()
   const informer = { synced: false, whenSynced: () => filled.promise }
@@ -304,7 +305,8 @@ t.test('a webhook can read only the types in its own `reads`', async (t) => {
   const running = cache.start(stop.signal)
   t.teardown(() => (stop.abort(), running))
   await cache.whenSynced()
-  // This cache has all three types. In another process, without the controller or webhook that needs them, it would have only those in this webhook's own `reads`.
+  // The cache of this process contains all three types. A webhook must nevertheless not read types that only other webhooks and controllers
+  // need, because in another process they would be missing.
   const webhooks = [
     defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
     defineWebhook(widget, {

@@ -13,7 +13,7 @@ import type { UserInfo } from '../../../src/webhook/definition/context.ts'
 const jane: UserInfo = { username: 'jane', uid: '7', groups: ['dev'], extra: { 'example.com/x': ['y'] } }
 const createPods = { verb: 'create', type: pod, namespace: 'ns' }
 
-/** A client that records SubjectAccessReviews and answers them with the result of `allows`. */
+/** Returns a client that records SubjectAccessReviews. `allows` determines their results. */
 function world(allows: (spec: SubjectAccessReview['spec']) => boolean = () => true) {
   const clock = new FakeClock()
   const specs: SubjectAccessReview['spec'][] = []

@@ -1,4 +1,4 @@
-/** The connection limits, on real sockets. */
+/** Tests of the connection limits with real sockets. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect as connectTcp } from 'node:net'
@@ -39,7 +39,7 @@ async function opened(t: Test, connections: number, handlers: Parameters<typeof 
       return socket
     },
     async tls() {
-      // The client finishes its handshake before the server does.
+      // The client completes the TLS handshake earlier than the server, so the test waits for both.
       const secured = once(server.app.server, 'secureConnection')
       const socket = known(connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca: source.current().caBundle }))
       await Promise.all([once(socket, 'secureConnect'), secured])
@@ -111,7 +111,7 @@ t.test('an answer that the client does not read closes its connection', async (t
   const { server, clock, tls } = await opened(t, 10)
   const socket = await tls()
   socket.pause()
-  // Each answer has a patch of more than 5 MB, more than the socket buffers hold.
+  // The patch in each response has more than 5 MB, more than the buffers of the socket can contain.
   const body = hostileReviews.find(({ name }) => name === 'a map of 90,000 items')!.text()
   for (let count = 0; count < 3; count += 1) socket.write(post(body, 'mutate'))
   await until('they are in flight', () => server.inFlight === 3)

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { Connections } from '../../../src/webhook/http/connections.ts'
 import { usualConnectionLimits } from '../../../src/webhook/http/limits.ts'
 
-/** A server whose connections are opened by the test. */
+/** A fake server, for which the test opens the connections. */
 class FakeServer extends EventEmitter {
   readonly clock = new FakeClock(0)
   readonly #connections: Connections
@@ -24,7 +24,10 @@ class FakeServer extends EventEmitter {
     return this.#connections.inFlight
   }
 
-  /** Stops the server; `closed` reports that the listening socket has closed. */
+  /**
+   * Stops the server. The test calls `closed` when the listening socket is closed. `allClosed` returns true when the server has closed all
+   * connections.
+   */
   stop(deadlineMs: number): { readonly stopped: Promise<void>; readonly closed: () => void; readonly allClosed: () => boolean } {
     let closed = (): void => undefined
     let allClosed = false
@@ -44,7 +47,7 @@ class FakeServer extends EventEmitter {
   }
 }
 
-/** One connection, with its TCP socket and its TLS socket. */
+/** A fake connection, which is both the TCP socket and the TLS socket. */
 class FakeConnection extends EventEmitter {
   readonly #server: FakeServer
   readonly remoteAddress: string
@@ -62,12 +65,12 @@ class FakeConnection extends EventEmitter {
     this.#server.emit('secureConnection', this)
   }
 
-  /** Sends a request and receives the answer. */
+  /** Sends a complete request and receives the response to it. */
   carry(): void {
     this.begin().emit('close')
   }
 
-  /** Sends a request, complete or not. */
+  /** Begins a request. Its body is still being received if `complete` is false. Returns the response. */
   begin(complete = true): EventEmitter {
     const response = Object.assign(new EventEmitter(), { req: { complete } })
     this.#server.emit('request', { socket: this }, response)

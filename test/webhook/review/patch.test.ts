@@ -209,7 +209,7 @@ t.test('list map keys are found in the schemas of fields, items and additionalPr
   const schema = {
     properties: {
       groups: { items: { additionalProperties: list } },
-      // A field with a schema of its own is not covered by additionalProperties.
+      // `additionalProperties` does not apply to the field `here`, because `properties` contains it.
       own: { properties: { here: {} }, additionalProperties: list },
       any: { additionalProperties: true },
     },
@@ -273,7 +273,7 @@ t.test('a patch applied to the raw value yields the target', (t) => {
   t.end()
 })
 
-/** The length of the longest common subsequence of two lists. */
+/** Returns the length of the longest common subsequence of two lists. */
 function inCommon(raw: readonly string[], target: readonly string[]): number {
   if (raw.length === 0 || target.length === 0) return 0
   const [first, ...rest] = raw
@@ -330,7 +330,10 @@ t.test('a string with commas, quotes and colons is never equal to several items 
   t.end()
 })
 
-/** Pairs of values of about 100 KB times `times`, whose comparison once took at least quadratic time. */
+/**
+ * Functions that return pairs of values, each with a size of about 100 KB multiplied by `times`. The comparison of such values once needed
+ * at least quadratic time.
+ */
 const hard: Readonly<Record<string, (times: number) => readonly [JsonValue, JsonValue]>> = {
   'items without keys that differ in their last fields alone': (times) => {
     const match = Object.fromEntries(Array.from({ length: 20 * times }, (_, index) => [`key-${index}`, 'value']))

@@ -1,4 +1,4 @@
-//! The kind App: serde applies the same defaults as the schema.
+//! The kind App. serde applies the same defaults as the schema of the kind in bench/app.ts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! One of the compared programs: PROGRAM PORT CERT KEY.
+//! The webhook server of the comparison that is written with kube-rs. Started as PROGRAM PORT CERT KEY.
 
 mod app;
 mod validate;
@@ -11,7 +11,8 @@ use kube::core::admission::{AdmissionResponse, AdmissionReview};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The fields of a review that are needed: the object stays raw JSON until it is deserialized as an App.
+/// The fields of an AdmissionReview that the handlers need. The object stays a `serde_json::Value`: the patch is the difference
+/// between it and the App with defaults.
 #[derive(Deserialize)]
 struct Review {
     request: Request,

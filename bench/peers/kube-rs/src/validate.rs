@@ -1,4 +1,4 @@
-//! Validates an App by handwritten code, with the same rules as its schema.
+//! Validates an App with handwritten code. The rules are those of the schema in bench/app.ts.
 
 use crate::app::{App, Container};
 use regex::Regex;
@@ -55,7 +55,7 @@ fn check(problems: &mut Vec<Problem>, container: &Container, index: usize) {
 }
 
 fn text(problems: &mut Vec<Problem>, value: &str, least: usize, most: usize, pattern: Option<&Regex>, field: impl Fn() -> String) {
-    // Characters are counted only when the number of bytes does not decide.
+    // For speed, characters are counted only when the number of bytes is outside of the limits.
     let length = if value.len() > most || value.len() < least { value.chars().count() } else { value.len() };
     if length < least {
         problems.push(Problem { field: field(), message: format!("should be at least {least} chars long") });

@@ -1,4 +1,4 @@
-/** The recorded parts of a response, which do not depend on the time of the request. */
+/** The recorded form of a response, which lacks everything that depends on the time of the request. */
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 import type { StatusCause } from '../../../../src/api/status.ts'
@@ -6,8 +6,8 @@ import type { RecordedType } from './group.ts'
 import type { Reply } from './play.ts'
 
 /**
- * The code, followed by the changed fields of an accepted object, the causes of an `Invalid` Status, or the reason, message and details of
- * another one; then the warnings, if any.
+ * The items of the list are the status code; then for an accepted object its changed fields, for the reason `Invalid` the causes, and for
+ * any other failure the reason, the message and the details; then the warnings, if there are any.
  */
 export type Answer = readonly JsonValue[]
 
@@ -22,19 +22,19 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
     const subject = type.group === undefined ? type.kind : `${type.kind}.${type.group}`
     const start = `${subject} ${JSON.stringify(name)} is invalid: `
     const areListed = causes.every(({ field, message: detail }) => String(message).includes(`${field}: ${detail}`))
-    // Lines after the first show Go values before and after the change.
+    // Only the first line of a message is compared: the others show the Go values before and after the change.
     const detailOf = ({ reason: why, field, message: detail = '' }: StatusCause): string =>
       steadyText(`${why} ${field}: ${detail.split('\n')[0]}`) as string
     const isUsual =
       areListed && String(message).startsWith(start) && details.kind === type.kind && (details.group ?? '') === (type.group ?? '')
-    // Clients must not depend on the order of causes, nor on repeated ones.
+    // The causes are sorted, and repeated ones are omitted, because clients must not depend on either.
     const texts = new Set(causes.map(detailOf))
     return [code, ...(isUsual ? [] : [message]), [...texts].sort(), ...warned]
   }
   return [code, reason, steadyText(message), steadyText(details), ...warned]
 }
 
-/** Replaces generated names, uids and the names of Go's string types. */
+/** Replaces values that differ between runs: generated names, uids, and the names of Go's string types. */
 function steadyText(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<uid>')
@@ -45,7 +45,8 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns a response without those fields of an accepted object that are the same in `usual`; `as sent` marks fields that only `usual` has.
+ * Returns the response without the fields of the accepted object that have the same values in `usual`. `as sent` replaces the values of
+ * fields that only `usual` has.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))
@@ -55,7 +56,7 @@ export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answe
   return [code, Object.fromEntries([...own, ...missing.map((path) => [path, 'as sent'] as const)]), ...rest]
 }
 
-/** Returns the columns and cells of a table with one row. */
+/** Returns the status code, and the cells of a table's only row keyed by column. */
 export function rowOf({ code, body }: Reply): Answer {
   const columns = (body.columnDefinitions ?? []) as readonly JsonObject[]
   const [row] = (body.rows ?? []) as readonly JsonObject[]
@@ -69,7 +70,7 @@ export function rowOf({ code, body }: Reply): Answer {
 
 const changing = ['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'deletionTimestamp']
 
-/** Returns the leaves that differ from `sent`, keyed by their paths; null marks removed ones. */
+/** Returns the leaf values of the stored object that differ from the sent object, keyed by their paths. Null stands for a removed value. */
 function difference(sent: JsonObject, stored: JsonObject): JsonObject {
   const uid = isObject(stored.metadata) ? stored.metadata.uid : undefined
   const [before, after] = [leavesOf(steady(sent)), leavesOf(steady(stored))]
@@ -99,7 +100,7 @@ function leavesOf(value: JsonValue, path = '', leaves = new Map<string, JsonValu
   return leaves
 }
 
-/** Replaces a random or time-dependent value by a placeholder. */
+/** Replaces a value that is random or depends on the time by a placeholder. */
 function known(path: string, value: JsonValue, before: ReadonlyMap<string, JsonValue>): JsonValue {
   if (path === 'metadata.name') return String(value).replace(/[a-z0-9]{5}$/, '<5>')
   if (/\.clusterIPs?(?:\[0\])?$/.test(path) && /^10\.96\./.test(String(value))) return '<address>'
@@ -107,7 +108,7 @@ function known(path: string, value: JsonValue, before: ReadonlyMap<string, JsonV
   return withoutMoment(value)
 }
 
-/** Replaces current times; those of test objects are before 2022. */
+/** Replaces times after 2021, uids, addresses and ports, which differ between runs. The times in test objects are before 2022. */
 function withoutMoment(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value
   if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value)) return Number(value.slice(0, 4)) > 2021 ? '<now>' : value

@@ -1,4 +1,4 @@
-/** The embedded API server without HTTP. */
+/** Sends recorded requests to the embedded API server without HTTP. */
 import type { JsonObject } from '../../../../src/api/json.ts'
 import { admitAll } from '../../../../src/devcluster/admission/admission.ts'
 import { withPodSecurity } from '../../../../src/devcluster/admission/pod-security.ts'
@@ -13,7 +13,7 @@ import { ObjectStore } from '../../../../src/devcluster/storage/object-store.ts'
 import { manualClock } from '../../../support/devcluster/registry.ts'
 import type { Reply, Request, Send } from './play.ts'
 
-/** Returns an empty server with a stopped clock. */
+/** Returns a function that sends requests to an empty API server, whose clock stands still at `now`. */
 export function embeddedServer(now: number): Send {
   const store = new ObjectStore()
   const catalog = new Catalog(builtinResources)
@@ -52,7 +52,7 @@ async function answer(
   if (info === undefined) throw new Error(`no type ${type.plural}`)
   const key = { ...(namespace === undefined ? {} : { namespace }), name }
   if (info.deprecationWarning !== undefined) context.warn(info.deprecationWarning)
-  // The copy has no undefined fields, like a body from the network.
+  // Like a body from the network, the copy has no fields with the value undefined.
   const object = JSON.parse(JSON.stringify(request.body ?? {})) as JsonObject
   const decoded = { object, duplicates: [] }
   if (method === 'POST') {

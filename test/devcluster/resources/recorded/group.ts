@@ -1,34 +1,37 @@
-/** Requests for one built-in type, most of them a valid object with one change, which are sent to the real and the embedded API server. */
+/**
+ * The definition of a group: requests for one built-in type, which are sent to the real and to the embedded API server. Most bodies are a
+ * valid object with one change.
+ */
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 
 export interface RecordedType {
-  /** Defaults to the core group. */
+  /** The API group; absent for the core group. */
   readonly group?: string
-  /** Defaults to `v1`. */
+  /** The version; `v1` if absent. */
   readonly version?: string
   readonly kind: string
   readonly plural: string
-  /** Defaults to true. */
+  /** True if absent. */
   readonly namespaced?: boolean
 }
 
-/** Values by their paths, such as `spec.ports[0].port`; undefined removes the field. */
+/** Values to set, keyed by their paths, such as `spec.ports[0].port`. The value undefined removes the field. */
 export type Change = Readonly<Record<string, JsonValue | undefined>>
 
-/** An existing object and the requests for it. The table row of every state is read as well. */
+/** An object that is created, and the requests for it. Its table row is also requested. */
 export interface State {
-  /** The change of the base before the create. */
+  /** The change that turns `base` into the object to create. */
   readonly from?: Change
-  /** The change of the created object that is first PUT to its status subresource. */
+  /** The change that is written to the status subresource before the other requests. */
   readonly status?: Change
-  /** Changes of the object, each sent as a PUT. */
+  /** Changes of the object, each of which is sent as a PUT. */
   readonly update?: readonly Change[]
-  /** Changes of the object, each sent as a PUT to its status subresource. */
+  /** Changes of the object, each of which is sent as a PUT to the status subresource. */
   readonly updateStatus?: readonly Change[]
-  /** DeleteOptions, each sent with a DELETE. */
+  /** DeleteOptions, each of which is sent with a DELETE. */
   readonly remove?: readonly JsonObject[]
-  /** Requests to other subresources. */
+  /** Requests to subresources other than status. */
   readonly subresources?: readonly SubresourceRequest[]
 }
 
@@ -41,25 +44,28 @@ export interface SubresourceRequest {
 export interface Group {
   readonly name: string
   readonly type: RecordedType
-  /** The labels of the group's namespace. */
+  /** The labels of the namespace in which the group's objects are created. */
   readonly namespaceLabels?: Readonly<Record<string, string>>
-  /** Objects that are created before the requests. */
+  /** Objects that are created before the requests of the group. */
   readonly given?: readonly (readonly [RecordedType, JsonObject])[]
-  /** A valid object without a name. */
+  /** A valid object without a name, which the requests change. */
   readonly base: JsonObject
-  /** Changes of the base, each sent as a create. */
+  /** Changes of `base`, each of which is sent as a create request. */
   readonly create?: readonly Change[]
-  /** A valid object with many fields, each of which is removed, and replaced by a value of another type. */
+  /** A valid object with many fields. For each field, one create request omits it and one has a value of another type in it. */
   readonly full?: JsonObject
   readonly states?: readonly State[]
 }
 
-/** Returns one change for each value at each path. */
+/** Returns one change for each path and each of its values. */
 export function each(table: Readonly<Record<string, readonly (JsonValue | undefined)[]>>): Change[] {
   return Object.entries(table).flatMap(([path, values]) => values.map((value) => ({ [path]: value })))
 }
 
-/** Returns changes with one mistake each: every field is removed or gets another type, in lists only in the first item. */
+/**
+ * Returns changes that each make one mistake: a field is removed, or gets a value of another type. In lists, only fields of the first item
+ * are changed.
+ */
 export function mistakesIn(value: JsonObject, path = ''): Change[] {
   return Object.entries(value).flatMap(([field, content]) => {
     if (content === undefined) return []
@@ -76,7 +82,7 @@ function ofAnotherType(value: JsonValue): JsonValue {
   return typeof value === 'string' ? 7 : 'text'
 }
 
-/** Returns the object with the change. */
+/** Returns a copy of the object to which the change is applied. */
 export function changed(object: JsonObject, change: Change): JsonObject {
   return Object.entries(change).reduce<JsonObject>((current, [path, value]) => set(current, stepsOf(path), value) as JsonObject, object)
 }
@@ -105,7 +111,7 @@ function set(
 
 const [shownStart, shownEnd] = [50, 10]
 
-/** Returns the name of a change. */
+/** Returns a description of a change, which names the request. */
 export function textOfChange(change: Change): string {
   const text = Object.entries(change).map(([path, value]) => {
     if (value === undefined) return `without ${path}`

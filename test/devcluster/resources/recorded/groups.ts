@@ -1,4 +1,4 @@
-/** All recorded groups. */
+/** All groups of recorded requests. */
 import { config } from './cases/config.ts'
 import { network } from './cases/network.ts'
 import { podSecurity } from './cases/pod-security.ts'

@@ -27,7 +27,7 @@ export type Send = (request: Request) => Promise<Reply>
 
 const namespaces: RecordedType = { kind: 'Namespace', plural: 'namespaces', namespaced: false }
 
-/** Returns the responses in order, keyed by the names of the requests. */
+/** Sends all requests of a group. Returns the recorded form of the responses in order, keyed by the names of the requests. */
 export async function play(group: Group, send: Send): Promise<ReadonlyMap<string, Answer>> {
   const { type, base, create = [], full, states = [] } = group
   const answers = new Map<string, Answer>()
@@ -96,7 +96,7 @@ function withType({ group = '', version = 'v1', kind }: RecordedType, object: Js
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object }
 }
 
-/** Sends a request that must succeed. */
+/** Sends a request; throws unless it succeeds. */
 async function must(send: Send, request: Request): Promise<JsonObject> {
   const { code, body } = await send(request)
   if (code >= 300)

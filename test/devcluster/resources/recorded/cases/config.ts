@@ -1,4 +1,4 @@
-/** ConfigMaps, Secrets, ServiceAccounts, Namespaces, Nodes, Leases, Events. */
+/** Requests for ConfigMaps, Secrets, ServiceAccounts, Namespaces, Nodes, Leases and Events. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import type { Group } from '../group.ts'
 import { each } from '../group.ts'

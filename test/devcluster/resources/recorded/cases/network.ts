@@ -1,4 +1,4 @@
-/** Services, Endpoints, EndpointSlices, Ingresses, NetworkPolicies. */
+/** Requests for Services, Endpoints, EndpointSlices, Ingresses and NetworkPolicies. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { fullSpecs } from '../../../../support/builtin-types/specs.ts'
 import type { Group } from '../group.ts'

@@ -1,4 +1,4 @@
-/** Table rows of Pods for different states. */
+/** Requests for the table rows of Pods in different states. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import type { Change, Group } from '../group.ts'
 

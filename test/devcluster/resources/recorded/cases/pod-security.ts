@@ -1,4 +1,7 @@
-/** Pods in namespaces with a Pod Security level: each control is violated separately, by the Pod and by its containers. */
+/**
+ * Requests that create Pods in namespaces with a Pod Security level. Each control of the level is violated in a request of its own, by the
+ * Pod and by its containers.
+ */
 import type { JsonObject, JsonValue } from '../../../../../src/api/json.ts'
 import type { Change, Group } from '../group.ts'
 import { changed, each } from '../group.ts'
@@ -208,7 +211,7 @@ const standards = (mode: string, level: string): Group => ({
   create: [...ofBaseline, ...(level === 'restricted' ? ofRestricted : [])],
 })
 
-/** The controls of the level `baseline` in its first version. */
+/** The controls that the level `baseline` had in its first version, v1.0. */
 const always: Group = {
   name: 'baseline-v1-0',
   type: pod,
@@ -217,7 +220,7 @@ const always: Group = {
   create: ofBaseline,
 }
 
-/** Namespace labels with modes and versions, and a privileged Pod in each namespace. */
+/** Groups that create a privileged Pod in a namespace with these labels for the modes and versions of Pod Security. */
 const labelled: readonly Group[] = (
   [
     { warn: 'restricted' },

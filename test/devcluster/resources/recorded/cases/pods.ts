@@ -1,4 +1,4 @@
-/** Pods, also with LimitRanges and PriorityClasses. */
+/** Requests for Pods, also with LimitRanges and PriorityClasses. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { fullPodSpecs } from '../../../../support/builtin-types/pods.ts'
 import type { Change, Group, RecordedType } from '../group.ts'
@@ -337,6 +337,6 @@ export const podGroups: readonly Group[] = [
   podRows,
   ...full,
   limited,
-  // This group comes last, because its cluster-scoped PriorityClasses affect the groups after it.
+  // This group is the last one, because its PriorityClasses are cluster-scoped and would change the Pods of later groups.
   ranked,
 ]

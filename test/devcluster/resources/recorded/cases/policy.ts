@@ -1,4 +1,7 @@
-/** LimitRanges, ResourceQuotas, disruption budgets, autoscalers, priority classes, roles and bindings, webhook configurations. */
+/**
+ * Requests for LimitRanges, ResourceQuotas, PodDisruptionBudgets, HorizontalPodAutoscalers, PriorityClasses, RBAC objects and webhook
+ * configurations.
+ */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { fullSpecs } from '../../../../support/builtin-types/specs.ts'
 import type { Change, Group } from '../group.ts'

@@ -1,4 +1,4 @@
-/** Persistent volumes, claims and classes. */
+/** Requests for PersistentVolumes, PersistentVolumeClaims and StorageClasses. */
 import type { Group } from '../group.ts'
 import { each } from '../group.ts'
 

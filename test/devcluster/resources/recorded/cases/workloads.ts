@@ -1,4 +1,4 @@
-/** Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs. */
+/** Requests for Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { fullSpecs } from '../../../../support/builtin-types/specs.ts'
 import type { Change, Group, State } from '../group.ts'
@@ -11,7 +11,7 @@ function fullOf(kind: string): JsonObject {
   return { metadata: { name: 'x' }, spec: fullSpecs.find((full) => full.kind === kind)!.spec }
 }
 
-/** Changes for all workloads with a selector. */
+/** Changes for every workload that has a selector. */
 const common: readonly Change[] = [
   ...each({
     'spec.selector': [undefined, {}, { matchLabels: {} }, { matchLabels: { app: 'b' } }, { matchLabels: { 'a b': 'c' } }],
