@@ -9,9 +9,10 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 
 /**
- * The stored fields of an object, as a tree with the structure of the object. A leaf contains `value`, the value to restore, and `shown`, a
- * digest of the value after the round trip. Each is absent when the field was absent. Unlike a list of paths, a tree is applied by visiting
- * each value of the object at most once.
+ * The fields that a conversion to another version and back would lose or change, as a tree with the structure of the object. A leaf is for
+ * one field. Its `value` is the field's original value, which is to be restored; it is absent when the original had no such field. Its
+ * `shown` is a digest of the field's value after the conversion there and back; it is absent when that result had no such field. Unlike a
+ * list of paths, a tree is applied by visiting each value of the object at most once.
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }
@@ -20,8 +21,8 @@ export type KeptFields =
   | { readonly value?: JsonValue; readonly shown?: string }
 
 /**
- * Returns the fields to store, with which `shown`, the result of the round trip, can be changed to `original`; undefined when the two are
- * equal.
+ * Compares `original` with `shown`, which is `original` after a conversion to another version and back. Returns the fields in which they
+ * differ, or undefined when they are equal.
  */
 export function findKeptFields(
   shown: JsonValue | undefined,

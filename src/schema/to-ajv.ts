@@ -85,7 +85,7 @@ function translateFully(node: SchemaNode): AnySchemaObject {
     ...junctorChecks(node),
     ...(node.builtin === undefined ? {} : { valueCheck: builtinCheck(node.builtin) }),
   }
-  // A format without a type implies the types that can have a format. As in kube-apiserver, a list is valid, too.
+  // A schema with a format but without a type accepts strings, lists and null, as in kube-apiserver.
   if (node.types.length === 0) return node.format === undefined ? untyped(checks) : { type: ['string', 'array', 'null'], ...checks }
   return { type: node.nullable ? [...node.types, 'null'] : [...node.types], ...checks }
 }

@@ -7,9 +7,10 @@ import type { Charge } from '../body/memory-budget.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 /**
- * Milliseconds without a completed TLS handshake after which a stopping server closes the connections that carry no request. An overloaded
- * server still completes handshakes, and then receives requests on these connections. When a server closes, Node.js closes idle connections
- * only if they have carried a request. Without this timer, it would wait for connections without any request and for unfinished handshakes.
+ * The quiet period of a stopping server, in milliseconds. When no TLS handshake has completed for this time, the server closes all
+ * connections that carry no request. It waits that long because an overloaded server is still completing handshakes, and the clients of
+ * these connections then send their requests. The server has to close them itself: `close` of Node.js waits for unfinished handshakes and
+ * for connections that never carried a request.
  */
 const quietMs = 1000
 

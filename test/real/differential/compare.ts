@@ -11,8 +11,8 @@ export interface Difference {
 }
 
 /**
- * Sets of fields that can identify the items of a list. For a list, the first set is used that every item has, with a different value in
- * each item.
+ * Sets of fields that can identify the items of a list. For each list, the first suitable set is used: every item has its fields, and no
+ * two items have the same values in them.
  */
 const identities: readonly (readonly string[])[] = [
   ['metadata.namespace', 'metadata.name'],
