@@ -20,7 +20,7 @@ const arrows = {
   certs: ['api', 'runtime', 'client', 'telemetry'],
   cache: ['api', 'runtime', 'client', 'telemetry'],
   conversion: ['api', 'runtime', 'schema', 'telemetry'],
-  webhook: ['api', 'runtime', 'cel', 'schema', 'conversion', 'client', 'cache', 'certs', 'telemetry'],
+  webhook: ['api', 'runtime', 'formats', 'cel', 'schema', 'conversion', 'client', 'cache', 'certs', 'telemetry'],
   controller: ['api', 'runtime', 'client', 'cache', 'telemetry'],
   manager: ['api', 'runtime', 'schema', 'conversion', 'client', 'cache', 'certs', 'webhook', 'controller', 'telemetry'],
   manifests: ['api', 'runtime', 'schema', 'conversion', 'client', 'webhook', 'manager'],

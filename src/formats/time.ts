@@ -1,4 +1,5 @@
 /** Checks of dates, times and durations, which accept the same strings as Go's `time` and kube-openapi's `strfmt`. */
+import { parseGoDuration } from './go-duration.ts'
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
 const timePattern = /^(\d{2}):(\d{2}):(\d{2})(?:[^\n]\d+)?(?:z|[+-]\d{2}:\d{2})$/
@@ -24,9 +25,6 @@ export function isDateTime(text: string): boolean {
   return match !== null && isDate(date) && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59'
 }
 
-const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
-const goPart = /(\d*)(?:\.\d*)?(ns|us|µs|μs|ms|s|m|h)/g
-const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 }
 const maxInt64 = 2n ** 63n - 1n
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
@@ -38,16 +36,9 @@ const scalaUnit = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|m
  * valid unit, and all of its numbers fit into an int64.
  */
 export function isDuration(text: string): boolean {
-  if (isGoDuration(text)) return true
+  if (parseGoDuration(text) !== undefined) return true
   const parts = [...text.matchAll(scalaPart)]
   return parts.every(([, count]) => toInteger(count!) <= maxInt64) && parts.some(([, , unit]) => scalaUnit.test(unit!))
-}
-
-function isGoDuration(text: string): boolean {
-  if (!goDuration.test(text)) return false
-  let sum = 0n
-  for (const [, count, unit] of text.matchAll(goPart)) sum += toInteger(count!) * BigInt(nanoseconds[unit!]!)
-  return sum <= maxInt64 || (sum === maxInt64 + 1n && text.startsWith('-'))
 }
 
 /** Parses an integer. For more than 19 digits it returns a constant that exceeds int64, because parsing very many digits takes long. */

@@ -9,7 +9,6 @@ import type { WebhookMetrics } from '../telemetry/metrics.ts'
 import { registeredTracer } from '../telemetry/tracing.ts'
 import type { AccessReviews } from './handlers/requester-access.ts'
 import type { AdmissionCache } from './handlers/admission-cache.ts'
-import { deadlineFrom } from './review/handler-deadline.ts'
 import type { Decision } from './decide-review.ts'
 import { decide } from './decide-review.ts'
 import type { Evaluation } from './evaluation/evaluation.ts'
@@ -38,11 +37,17 @@ interface RouteOptions extends Stages {
 type Answer = string | Buffer
 
 /**
- * Handles the body of a request and returns the response. `onClose` registers a listener for the client's disconnection.
+ * Handles the body of a request and returns the response. `deadlineMs` is the time limit of the handlers. `onClose` registers a listener
+ * for the client's disconnection.
  *
  * @throws {MalformedReview} when the body is not an AdmissionReview for the webhook at this path.
  */
-export type Route = (body: Buffer | undefined, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Answer | Promise<Answer>
+export type Route = (
+  body: Buffer | undefined,
+  deadlineMs: number,
+  onClose: OnClose,
+  headers: IncomingHttpHeaders,
+) => Answer | Promise<Answer>
 
 type OnClose = (listener: () => void) => void
 
@@ -54,7 +59,7 @@ export function admissionRoute(options: RouteOptions): Route {
 
   function review(
     body: Buffer | undefined,
-    timeout: unknown,
+    deadlineMs: number,
     onClose: OnClose,
     headers: IncomingHttpHeaders,
     span?: ReviewSpan,
@@ -71,7 +76,6 @@ export function admissionRoute(options: RouteOptions): Route {
     let waits = false
     try {
       const begun = (evaluation = evaluator(body))
-      const deadlineMs = deadlineFrom(timeout)
       const reply = (decision: Decision): Answer => {
         const { request } = begun
         if (request === undefined) throw decision.error instanceof Error ? decision.error : new Error(decision.response.status?.message)
@@ -104,9 +108,9 @@ export function admissionRoute(options: RouteOptions): Route {
 
   const tracer = registeredTracer()
   if (tracer === undefined) return review
-  return (body, timeout, onClose, headers) => {
+  return (body, deadlineMs, onClose, headers) => {
     const span = new ReviewSpan(tracer, path, headers)
-    return span.run(() => review(body, timeout, onClose, headers, span))
+    return span.run(() => review(body, deadlineMs, onClose, headers, span))
   }
 }
 

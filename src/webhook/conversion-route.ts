@@ -19,7 +19,7 @@ import type { Charge, MemoryBudget } from './body/memory-budget.ts'
 import { costOfMarks } from './body/memory-estimate.ts'
 import { limitAdvice, receiveBodies, receivedOf } from './body/receive.ts'
 import { timedOut } from '../runtime/waiting.ts'
-import { deadlineFrom, timeoutLeft, withDeadline } from './review/handler-deadline.ts'
+import { deadlineFrom, withDeadline } from './review/handler-deadline.ts'
 import type { HttpsApp } from './http/https-app.ts'
 import { batchCost, conversionCost, convertedCopies } from './http/memory-shares.ts'
 import { conversionPath } from './definition/paths.ts'
@@ -27,7 +27,7 @@ import { refuse } from './http/refusal-response.ts'
 import { awaitFetching, onDisconnect } from './http/connections.ts'
 
 /** The API server's timeout for conversion webhooks. The API server also sends it as `?timeout=`. */
-const defaultTimeout = '30s'
+const defaultTimeoutMs = 30_000
 
 interface ConversionRouteOptions {
   readonly conversions: readonly ConversionDefinition[]
@@ -82,8 +82,8 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const onClose = (listener: () => void): void => onDisconnect(reply.raw, listener)
         const review = await decodeConversionReview(request.body as Buffer | undefined, slices)
         const { charge, began: headersAt } = receivedOf(request)!
-        const timeout = timeoutLeft(request.query.timeout ?? defaultTimeout, clock.monotonicNow() - headersAt)
-        const { pieces } = await answer(entries, options, review, charge, deadlineFrom(timeout), slices, onClose)
+        const deadlineMs = deadlineFrom(request.query.timeout, clock.monotonicNow() - headersAt, defaultTimeoutMs)
+        const { pieces } = await answer(entries, options, review, charge, deadlineMs, slices, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
         // The body of the request already counts against the memory budget, so only the difference to the size of the response is added.

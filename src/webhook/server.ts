@@ -23,7 +23,7 @@ import { MemoryBudget } from './body/memory-budget.ts'
 import { receivedOf } from './body/receive.ts'
 import { sendAnswer } from './body/send.ts'
 import { serveConversions } from './conversion-route.ts'
-import { timeoutLeft } from './review/handler-deadline.ts'
+import { deadlineFrom } from './review/handler-deadline.ts'
 import type { EvaluatorOptions } from './evaluation/evaluators.ts'
 import { Evaluators } from './evaluation/evaluators.ts'
 import { createHttpApp } from './http/https-app.ts'
@@ -119,8 +119,9 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       const onClose = (listener: () => void): void => onDisconnect(reply.raw, listener)
       const received = receivedOf(request)
       // The time that the request took to arrive is subtracted from the deadline of the handlers.
-      const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.monotonicNow() - received.began)
-      const answer = route(request.body as Buffer | undefined, timeout, onClose, request.headers)
+      const passedMs = received === undefined ? 0 : clock.monotonicNow() - received.began
+      const deadlineMs = deadlineFrom(request.query.timeout, passedMs)
+      const answer = route(request.body as Buffer | undefined, deadlineMs, onClose, request.headers)
       const send = (ready: string | Buffer): unknown => {
         if (received !== undefined) awaitFetching(received.charge, ready.length, ready.length, reply.raw)
         return sendAnswer(reply, ready)

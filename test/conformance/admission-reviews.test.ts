@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
 import type { Call } from '../support/conformance/admission.ts'
-import { admissionWorld, configMaps, defineWidgets, webhookOf } from '../support/conformance/admission.ts'
+import { admissionWorld, configMaps, defineWidgets, patchResponse, webhookOf } from '../support/conformance/admission.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-admission-reviews'
@@ -276,5 +276,83 @@ t.test('reviews of writes of a built-in type', needsOwnControlPlane, async (t) =
   t.strictSame(reviewed(), {
     mutating: { ...created, object: configMap({}, { a: 'b' }) },
     validating: { ...created, object: configMap({ uid: 'uid', creationTimestamp: 'time' }, { a: 'b' }) },
+  })
+})
+
+t.test('reviews of a TokenRequest', needsOwnControlPlane, async (t) => {
+  const requests = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['serviceaccounts/token'] }]
+  await configure(t, 'mutating', 'requests', [webhookOf(server, 'mutating', requests)])
+  await configure(t, 'validating', 'requests', [webhookOf(server, 'validating', requests)])
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
+  t.equal((await api('POST', accounts, { body: { metadata: { name: 'robot' } } })).status, 201)
+  const token = `${accounts}/robot/token`
+
+  const request = (metadata: JsonObject, spec: JsonObject): JsonObject => ({
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata,
+    spec: { audiences: null, expirationSeconds: 3600, boundObjectRef: null, ...spec },
+    status: { token: '', expirationTimestamp: null },
+  })
+  const review = { operation: 'CREATE', name: 'robot', oldObject: null, options: options('CreateOptions') }
+  const known = { name: 'robot', namespace, uid: 'uid', creationTimestamp: 'time' }
+
+  await t.test('mutating webhooks receive the request with defaults, validating webhooks what will be issued', async (t) => {
+    const issued = await api('POST', token, { body: { metadata: { labels: { a: 'b' } } } })
+    t.equal(issued.status, 201)
+    const { managedFields, ...metadata } = issued.body.metadata as JsonObject
+    t.match(metadata, { name: 'robot', namespace, labels: { a: 'b' } })
+    t.match(managedFields, [
+      {
+        manager: 'conformance',
+        operation: 'Update',
+        apiVersion: 'authentication.k8s.io/v1',
+        subresource: 'token',
+        fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } }, 'f:spec': { 'f:expirationSeconds': {} } },
+      },
+    ])
+    t.match((issued.body.status as JsonObject).token, /^[^.]+\.[^.]+\.[^.]+$/)
+    const { audiences } = issued.body.spec as JsonObject
+    t.strictSame(reviewed(), {
+      mutating: { ...review, object: request({ namespace, labels: { a: 'b' } }, {}) },
+      validating: { ...review, object: request({ ...known, labels: { a: 'b' } }, { audiences: audiences! }) },
+    })
+  })
+
+  await t.test('the response is to the request that a mutating webhook has changed', async (t) => {
+    server.answer('mutating', patchResponse({ op: 'replace', path: '/spec/audiences', value: ['y'] }))
+    const { body } = await api('POST', token, { body: { spec: { audiences: ['x'] } } })
+    t.strictSame((body.spec as JsonObject).audiences, ['y'])
+    const { token: issued } = body.status as { token: string }
+    t.strictSame(JSON.parse(Buffer.from(issued.split('.')[1]!, 'base64url').toString()).aud, ['y'])
+    t.strictSame(reviewed().validating.object, request(known, { audiences: ['y'] }))
+    server.answer('mutating', { allowed: true })
+  })
+
+  await t.test('a request is validated between the webhooks, and what it is bound to after them', async (t) => {
+    server.answer('validating', { allowed: false, status: { message: 'not this one' } })
+    const denied = '400 admission webhook "validating.conformance.example.com" denied the request: not this one'
+    const cases: readonly (readonly [string, JsonObject, string, string])[] = [
+      ['robot', {}, denied, 'mutating,validating'],
+      [
+        'robot',
+        { spec: { expirationSeconds: 1 } },
+        '422 TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes',
+        'mutating',
+      ],
+      [
+        'robot',
+        { metadata: { name: 'other' } },
+        '422 TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: "other": must match the service account name if specified',
+        'mutating',
+      ],
+      ['missing', {}, '404 serviceaccounts "missing" not found', 'mutating'],
+      ['robot', { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'absent' } } }, denied, 'mutating,validating'],
+    ]
+    for (const [name, body, expected, called] of cases) {
+      const { status, body: refused } = await api('POST', `${accounts}/${name}/token`, { body })
+      const paths = server.take().map((call) => call.path)
+      t.strictSame([`${status} ${String(refused.message)}`, paths.join()], [expected, called], JSON.stringify(body))
+    }
   })
 })

@@ -167,7 +167,7 @@ t.test('a review that times out before its body is read is answered with 500', a
   const { statusCode, body } = await answer
   t.strictSame([statusCode, body], [500, 'Internal error.\n'])
   t.match(fix.entries, [
-    { level: 'error', path: url, err: { message: 'the webhook for Widget.apps.example.com did not decide within 10000 ms' } },
+    { level: 'error', path: url, err: { message: 'the webhook for Widget.apps.example.com did not decide within 9900 ms' } },
   ])
 })
 

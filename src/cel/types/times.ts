@@ -1,4 +1,5 @@
 /** Parses and formats timestamps and durations as Go's package `time` does. */
+import { parseGoDuration } from '../../formats/go-duration.ts'
 import { CelError } from './errors.ts'
 import { maxInt, minInt } from './integers.ts'
 import { Duration, Timestamp } from './values.ts'
@@ -44,36 +45,10 @@ export function formatTimestamp({ seconds, nanos, offsetMinutes }: Timestamp): s
   return `${local}${fraction}${zone}`
 }
 
-const unitNanos: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1000n,
-  µs: 1000n,
-  μs: 1000n,
-  ms: 1_000_000n,
-  s: nanosPerSecond,
-  m: 60n * nanosPerSecond,
-  h: 3600n * nanosPerSecond,
-}
-const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
-const goPart = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
-
-/**
- * Parses a duration in Go's notation, such as `1h30m` (`time.ParseDuration`); undefined when the notation is invalid or the duration does
- * not fit 64 bits of nanoseconds.
- */
+/** Parses a duration as Go's `time.ParseDuration` does. Returns undefined for an invalid one. */
 export function parseDuration(text: string): Duration | undefined {
-  if (!goDuration.test(text)) return undefined
-  let sum = 0n
-  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(goPart)) {
-    if (whole.length > 64) return undefined
-    const nanos = unitNanos[unit]!
-    const digits = fraction.slice(0, 18)
-    // Go multiplies the fraction as a float64.
-    const part = Math.trunc(Number(digits) * (Number(nanos) / 10 ** digits.length))
-    sum += BigInt(whole === '' ? '0' : whole) * nanos + BigInt(part)
-  }
-  const value = text.startsWith('-') ? -sum : sum
-  return value < minInt || value > maxInt ? undefined : new Duration(value)
+  const nanos = parseGoDuration(text)
+  return nanos === undefined ? undefined : new Duration(nanos)
 }
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g

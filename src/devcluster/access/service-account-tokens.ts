@@ -67,18 +67,29 @@ export interface ServiceAccountTokens {
 export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceAccountTokens {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-  const issue = (account: JsonObject, request: JsonObject): JsonObject => {
+  // As TokenREST.Create in k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage.
+  const prepare = (account: JsonObject, request: JsonObject): JsonObject => {
     const { name, namespace, uid } = account.metadata as { name: string; namespace: string; uid: string }
     checkName(request, name)
     const errors = requestErrors(request)
     if (errors.length > 0) throw invalidObject(tokenRequest, '', errors)
+    const { metadata, spec } = request as { metadata: JsonObject; spec: JsonObject }
+    const audiences = listAt(spec, 'audiences')
+    return {
+      ...request,
+      metadata: { ...metadata, name, namespace, uid, creationTimestamp: formatTime(clock.now()) },
+      spec: { ...spec, audiences: audiences.length === 0 ? [issuer] : [...audiences] },
+      status: noStatus,
+    }
+  }
+
+  const respond = (account: JsonObject, request: JsonObject): JsonObject => {
+    const { name, namespace, uid } = account.metadata as { name: string; namespace: string; uid: string }
     const boundTo = bindingOf(store, request, namespace, name)
-    const seconds = numberAt(request, 'spec', 'expirationSeconds') || defaultSeconds
-    const given = listAt(request, 'spec', 'audiences') as readonly string[]
-    const audiences = given.length === 0 ? [issuer] : [...given]
+    const seconds = numberAt(request, 'spec', 'expirationSeconds')
     const now = Math.floor(clock.now() / 1000)
     const claims = {
-      aud: audiences,
+      aud: listAt(request, 'spec', 'audiences') as readonly string[],
       exp: now + seconds,
       iat: now,
       iss: issuer,
@@ -87,15 +98,9 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
       nbf: now,
       sub: serviceAccountName(namespace, name),
     }
-    return {
-      kind: tokenRequest.kind,
-      apiVersion: `${tokenRequest.group}/${tokenRequest.version}`,
-      metadata: { name, namespace, uid, creationTimestamp: formatTime(clock.now()) },
-      spec: { audiences, expirationSeconds: seconds, boundObjectRef: at(request, 'spec', 'boundObjectRef') ?? null },
-      status: { token: signed(claims, privateKey), expirationTimestamp: formatTime((now + seconds) * 1000) },
-    }
+    return { ...request, status: { token: signed(claims, privateKey), expirationTimestamp: formatTime((now + seconds) * 1000) } }
   }
-  const subresource: SubresourceInfo = { ...tokenRequest, verbs: ['create'], answer: issue }
+  const subresource: SubresourceInfo = { ...tokenRequest, verbs: ['create'], unstored: { applyDefaults, prepare, respond } }
 
   return {
     withTokens: (row) => ({ ...row, subresources: { ...row.subresources, token: subresource } }),
@@ -136,6 +141,21 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
 /** Formats a slice of strings as Go's `%q` does. */
 function listOf(texts: readonly string[]): string {
   return `[${texts.map(quote).join(' ')}]`
+}
+
+/** The status of a TokenRequest that is not carried out yet. */
+const noStatus: JsonObject = { token: '', expirationTimestamp: null }
+
+/** Applies defaults, and writes the absent optional fields as Go writes them (k8s.io/api/authentication/v1: TokenRequest). */
+function applyDefaults({ kind, apiVersion, metadata, spec }: JsonObject): JsonObject {
+  const { audiences = null, expirationSeconds, boundObjectRef = null } = isObject(spec) ? spec : {}
+  return {
+    kind,
+    apiVersion,
+    metadata: isObject(metadata) ? metadata : {},
+    spec: { audiences, expirationSeconds: expirationSeconds ?? defaultSeconds, boundObjectRef },
+    status: noStatus,
+  } as JsonObject
 }
 
 function checkName(request: JsonObject, account: string): void {

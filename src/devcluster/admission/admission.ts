@@ -18,12 +18,7 @@ export interface AdmissionAttributes {
   readonly object?: JsonObject
   /** The stored object; undefined on CREATE. */
   readonly oldObject?: JsonObject
-  readonly context: RequestContext & RequestTime
-}
-
-export interface RequestTime {
-  /** Time in milliseconds since 1970 at which the request times out. Webhook calls end at this time at the latest. */
-  readonly deadline?: number
+  readonly context: RequestContext
 }
 
 export interface Admission {

@@ -17,7 +17,7 @@ export interface RequestContext {
   /** The treatment of unknown and duplicate fields, as in the query parameter `fieldValidation`. */
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
   readonly userAgent: string
-  /** Adds a `Warning` header to the response. */
+  /** Adds a `Warning` header to the response, unless the response already has one with this text. */
   warn(text: string): void
   readonly signal: AbortSignal
   /** Time in milliseconds since 1970 at which the request times out. */

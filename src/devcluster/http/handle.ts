@@ -53,7 +53,6 @@ const handlers: Readonly<Record<Verb, Handler>> = {
 
 /** Handles a request, and returns its record. Never rejects, because it responds to an error with a `Status`. */
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
-  const at = Date.now()
   let verb = exchange.method.toLowerCase()
   let user = ''
   try {
@@ -72,7 +71,7 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     await respondError(exchange, error, services)
   }
   const query = (exchange.request.url ?? '').split('?').slice(1).join('?')
-  return { at, verb, user, path: exchange.path, query, code: exchange.response.statusCode }
+  return { at: exchange.since, verb, user, path: exchange.path, query, code: exchange.response.statusCode }
 }
 
 function requestInfoOf({ method, path, query }: Exchange): RequestInfo {

@@ -1,4 +1,5 @@
 /** The query parameters of writes: dryRun, fieldManager, fieldValidation, force; and DeleteOptions. */
+import { parseGoDuration } from '../../formats/go-duration.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required, tooLong } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -72,17 +73,9 @@ function printableErrors(fieldManager: string): FieldError[] {
  * request a shorter duration with the parameter `timeout`.
  */
 const maxWriteMs = 34_000
-const unitMs: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
-
 function timeoutOf(query: URLSearchParams): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(query.get('timeout') ?? '')
-  const ms = match === null ? 0 : Number(match[1]) * unitMs[match[2]!]!
-  return ms === 0 ? maxWriteMs : Math.min(ms, maxWriteMs)
+  const ms = Number(parseGoDuration(query.get('timeout') ?? '') ?? 0n) / 1e6
+  return ms > 0 ? Math.min(ms, maxWriteMs) : maxWriteMs
 }
 
 /** Returns DeleteOptions from the body, or from the query when the body is empty, and the context of the request. */

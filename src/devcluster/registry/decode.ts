@@ -102,7 +102,8 @@ export function decodePatchedSubresource(info: ResourceInfo, subresource: string
   return object
 }
 
-function typeOfSubresource(info: ResourceInfo, subresource: string): GroupVersionKind {
+/** Returns the type of the bodies of requests to the subresource. */
+export function typeOfSubresource(info: ResourceInfo, subresource: string): GroupVersionKind {
   const { kind, group = info.group, version = info.version } = info.subresources[subresource]!
   return { group, version, kind }
 }

@@ -144,3 +144,14 @@ export function countGeneration(info: ResourceInfo, object: JsonObject, old: Jso
   const before = typeof generation === 'number' ? generation : 0
   return withMetadata(object, { generation: jsonEqual(desired(object), desired(old)) ? generation : before + 1 })
 }
+
+/**
+ * True when the object is marked for deletion, and neither a grace period nor a finalizer in `metadata` or `spec` delays its removal
+ * (k8s.io/apiserver/pkg/registry/generic/registry: ShouldDeleteDuringUpdate).
+ */
+export function mayBeRemoved(info: ResourceInfo, object: JsonObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object)
+  if (typeof deletionTimestamp !== 'string') return false
+  if (typeof deletionGracePeriodSeconds === 'number' && deletionGracePeriodSeconds > 0) return false
+  return finalizersOf(object).length === 0 && (info.strategy.heldBy?.(object) ?? []).length === 0
+}

@@ -39,6 +39,22 @@ export interface SubresourceInfo {
   readonly deletes?: (name: string, body: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
   /** True when writes do not change `metadata.generation`. */
   readonly keepsGeneration?: boolean
-  /** For a POST that writes nothing, such as a TokenRequest: makes the response from the stored object and the request body. */
-  readonly answer?: (object: JsonObject, body: JsonObject) => JsonObject
+  /** For a POST that stores nothing, such as a TokenRequest. */
+  readonly unstored?: UnstoredRequest
+}
+
+/**
+ * The steps of a POST to a subresource that stores nothing. Mutating admission runs after `applyDefaults`, validating admission after
+ * `prepare`.
+ */
+export interface UnstoredRequest {
+  /** Applies the defaults of the type to a request body. */
+  readonly applyDefaults: (body: JsonObject) => JsonObject
+  /**
+   * Validates the body, and sets the fields that only the server sets. `object` is the stored object of the subresource. Throws a
+   * `StatusError` to reject the request.
+   */
+  readonly prepare: (object: JsonObject, body: JsonObject) => JsonObject
+  /** Carries out the prepared request and returns the response. Throws a `StatusError` to reject the request. */
+  readonly respond: (object: JsonObject, prepared: JsonObject) => JsonObject
 }

@@ -188,7 +188,7 @@ class Receiver implements Received {
     this.charge.peerDone()
     // A request that waits for memory is rejected only at its deadline: the API server does not retry a rejected call, so the request of
     // the user would fail.
-    this.#patience ??= clock.after(deadlineFrom(this.#timeout) - (clock.monotonicNow() - this.began), () => {
+    this.#patience ??= clock.after(deadlineFrom(this.#timeout, clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))
       this.#request.resume()

@@ -15,13 +15,17 @@ async function tokens() {
   const account = await f.create('serviceaccounts', { metadata: { name: 'it' } })
   const made = await f.create('pods', pod('it', { serviceAccountName: 'it' }))
   const { withTokens, authenticator } = serviceAccountTokens(f.store, clock)
-  const { answer } = withTokens(f.info('serviceaccounts')).subresources.token!
+  const { applyDefaults, prepare, respond } = withTokens(f.info('serviceaccounts')).subresources.token!.unstored!
+  const answer = (account: JsonObject, body: JsonObject): JsonObject => {
+    const type = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' }
+    return respond(account, prepare(account, applyDefaults({ ...type, ...body })))
+  }
   const issue = (spec: JsonObject = {}): string => {
-    const { status } = answer!(account, { metadata: {}, spec }) as { status: { token: string } }
+    const { status } = answer(account, { metadata: {}, spec }) as { status: { token: string } }
     return status.token
   }
   const bound = (uid: string): string => issue({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'it', uid } })
-  return { f, clock, account, made, answer: answer!, authenticator, issue, bound: () => bound((made.metadata as { uid: string }).uid) }
+  return { f, clock, account, made, answer, authenticator, issue, bound: () => bound((made.metadata as { uid: string }).uid) }
 }
 
 const server = 'https://kubernetes.default.svc'

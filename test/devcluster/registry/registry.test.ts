@@ -102,7 +102,11 @@ t.test('a subresource that computes its response receives the stored object', as
   const token = {
     kind: 'Foo',
     verbs: ['create'] as const,
-    answer: (stored: JsonObject, asked: JsonObject) => ({ stored: stored.spec, asked: asked.spec }),
+    unstored: {
+      applyDefaults: (body: JsonObject) => ({ ...body, defaulted: true }),
+      prepare: (stored: JsonObject, asked: JsonObject) => ({ ...asked, prepared: stored.spec }),
+      respond: (stored: JsonObject, { spec, defaulted, prepared }: JsonObject) => ({ stored: stored.spec, asked: spec, defaulted, prepared }),
+    },
   }
   const info = { ...foos, subresources: { token } as unknown as ResourceInfo['subresources'] }
   const post = (name: string) =>
@@ -114,7 +118,12 @@ t.test('a subresource that computes its response receives the stored object', as
       name,
       'token',
     )
-  t.strictSame(await post('a'), { stored: { size: 1, color: 'red' }, asked: { size: 2 } })
+  t.strictSame(await post('a'), {
+    stored: { size: 1, color: 'red' },
+    asked: { size: 2 },
+    defaulted: true,
+    prepared: { size: 1, color: 'red' },
+  })
   t.match(await refusal(() => post('b')), { code: 404, message: 'foos.ex.com "b" not found' })
 })
 

@@ -109,7 +109,9 @@ export async function fixture(
     fieldManager: '',
     fieldValidation: 'Warn',
     userAgent: 'curl/8.0',
-    warn: (text) => warnings.push(text),
+    warn: (text) => {
+      if (!warnings.includes(text)) warnings.push(text)
+    },
     signal: new AbortController().signal,
   }
   const info = (plural: string): ResourceInfo => {

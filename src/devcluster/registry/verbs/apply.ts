@@ -18,7 +18,7 @@ import type { Environment } from '../environment.ts'
 import { writerOf } from '../field-managers.ts'
 import { metadataOf, metadataText, withMetadata } from '../metadata.ts'
 import type { Patch } from './patch.ts'
-import { patchOptions, warningOnce } from './patch.ts'
+import { patchOptions } from './patch.ts'
 import type { Write } from '../write/description.ts'
 
 /** Returns the `Write` of a server-side apply request. Throws a `StatusError` for a configuration that does not match the URL. */
@@ -27,10 +27,9 @@ export function applyOf(
   info: ResourceInfo,
   key: ObjectKey,
   patch: Patch,
-  requestContext: RequestContext,
+  context: RequestContext,
   subresource: string,
 ): Write {
-  const context = warningOnce(requestContext)
   const scales = info.subresources[subresource]?.replicasPath !== undefined
   const type = scales ? { ...info, ...scaleType, custom: false } : info
   if (context.fieldManager === '') throw invalidObject(patchOptions, '', [required('fieldManager', 'is required for apply patch')])

@@ -4,8 +4,10 @@ import type { ObjectKey } from '../../../api/object.ts'
 import type { DecodedObject, RequestContext } from '../../apimachinery/request-context.ts'
 import { notFound } from '../../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { UnstoredRequest } from '../../rest/subresource.ts'
 import { inGoOrder } from '../../types/go-order.ts'
-import { checkNamespace, decodeBody, decodeSubresource } from '../decode.ts'
+import { kindType } from '../../types/go-types.ts'
+import { checkNamespace, decodeBody, decodeSubresource, typeOfSubresource } from '../decode.ts'
 import { deleteBySubresource } from './delete.ts'
 import type { Environment } from '../environment.ts'
 import { managedFieldsAfter, writerOf } from '../field-managers.ts'
@@ -34,21 +36,43 @@ export async function createSubresource(
   decoded: DecodedObject,
   context: RequestContext,
 ): Promise<JsonObject> {
-  const { answer, deletes, created } = info.subresources[subresource]!
+  const { unstored, deletes, created } = info.subresources[subresource]!
   const body = decodeSubresource(info, subresource, decoded, context)
   checkNamespace(info, body, key.namespace)
   if (deletes !== undefined) {
     const object = await deleteBySubresource(environment, info, key, subresource, body, context, deletes)
     return created?.(object) ?? object
   }
-  if (answer !== undefined) {
-    const stored = environment.store.get(info.storageKey, key)
-    if (stored === undefined) throw notFound(info, key.name)
-    return answer(stored, body)
-  }
+  if (unstored !== undefined) return carryOut(environment, info, key, subresource, body, context, unstored)
   const write = { key, subresource, context, creates: false, operation: 'CREATE', requested: () => body } as const
   const { object } = await writeObject(environment, info, write)
   return created?.(object) ?? object
+}
+
+/** Carries out a request to a subresource that stores nothing, such as a TokenRequest. Webhooks are called as for any other subresource. */
+async function carryOut(
+  { store, admission, clock }: Environment,
+  info: ResourceInfo,
+  key: ObjectKey,
+  subresource: string,
+  body: JsonObject,
+  context: RequestContext,
+  { applyDefaults, prepare, respond }: UnstoredRequest,
+): Promise<JsonObject> {
+  const type = typeOfSubresource(info, subresource)
+  const goType = kindType(type)
+  const applied = { ...type, custom: false, subresources: {}, ...(goType && { goType }) }
+  const writer = writerOf(type, context, 'Update', subresource, clock.now())
+  const place = key.namespace === undefined ? {} : { namespace: key.namespace }
+  const attributes = { info, subresource, operation: 'CREATE' as const, ...place, name: key.name, context }
+  const defaulted = withMetadata(applyDefaults(body), place)
+  const tracked = withMetadata(defaulted, { managedFields: managedFieldsAfter(applied, undefined, defaulted, writer) })
+  const mutated = (await admission.mutate({ ...attributes, object: tracked }, applyDefaults)) ?? tracked
+  const stored = store.get(info.storageKey, key)
+  if (stored === undefined) throw notFound(info, key.name)
+  const prepared = inGoOrder(prepare(stored, mutated), goType)
+  await admission.validate({ ...attributes, object: prepared })
+  return inGoOrder(respond(stored, prepared), goType)
 }
 
 /** Responds to a review, such as a SubjectAccessReview, without storing it. Webhooks are called as for any other object. */

@@ -9,7 +9,7 @@ import type { SubresourceInfo } from '../../rest/subresource.ts'
 import { validateDeleteOptions } from './delete-options.ts'
 import { inGoOrder } from '../../types/go-order.ts'
 import type { Environment } from '../environment.ts'
-import { finalizersOf, metadataOf, metadataText, withMetadata } from '../metadata.ts'
+import { finalizersOf, mayBeRemoved, metadataOf, metadataText, withMetadata } from '../metadata.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
 import { StatusError, conflict, notFound } from '../../apimachinery/status-error.ts'
 
@@ -96,17 +96,6 @@ export async function deleteBySubresource(
   await environment.admission.validate({ ...attributes, object: admitted })
   const dryRun = context.dryRun || (Array.isArray(options.dryRun) && options.dryRun.length > 0)
   return (await deleteObject({ ...environment, admission: admitAll }, info, key, options, { ...context, dryRun })).object
-}
-
-/**
- * True when the object is marked for deletion, and neither a grace period nor a finalizer in `metadata` or `spec` delays its removal
- * (k8s.io/apiserver/pkg/registry/generic/registry: ShouldDeleteDuringUpdate).
- */
-export function mayBeRemoved(info: ResourceInfo, object: JsonObject): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object)
-  if (typeof deletionTimestamp !== 'string') return false
-  if (typeof deletionGracePeriodSeconds === 'number' && deletionGracePeriodSeconds > 0) return false
-  return finalizersOf(object).length === 0 && (info.strategy.heldBy?.(object) ?? []).length === 0
 }
 
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {

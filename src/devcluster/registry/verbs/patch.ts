@@ -28,7 +28,6 @@ export const patchOptions = { group: 'meta.k8s.io', kind: 'PatchOptions' }
 
 /** Returns the `Write` of a PATCH. Throws a `StatusError` for a patch that the type does not support. */
 export function patchOf(info: ResourceInfo, key: ObjectKey, patch: Patch, context: RequestContext, subresource: string): Write {
-  const decoding = warningOnce(context)
   if (patch.force !== undefined)
     throw invalidObject(patchOptions, '', [forbiddenField('force', 'may not be specified for non-apply patch')])
   if (patch.type === 'strategic' && info.custom) {
@@ -42,7 +41,7 @@ export function patchOf(info: ResourceInfo, key: ObjectKey, patch: Patch, contex
     context,
     creates: false,
     // These patches never create an object, so `old` is defined.
-    requested: (old) => patched(info, key, subresource, old!, patch, decoding),
+    requested: (old) => patched(info, key, subresource, old!, patch, context),
   }
 }
 
@@ -78,19 +77,6 @@ function named(info: ResourceInfo, object: JsonObject, key: ObjectKey): JsonObje
 function typeOf(info: ResourceInfo, subresource: string): StructType | undefined {
   const { kind, group = info.group, version = info.version } = info.subresources[subresource] ?? info
   return kindType({ group, version, kind })
-}
-
-/** Wraps the context to send each warning only once, even if the patch is retried. */
-export function warningOnce(context: RequestContext): RequestContext {
-  const sent = new Set<string>()
-  return {
-    ...context,
-    warn: (text) => {
-      if (sent.has(text)) return
-      sent.add(text)
-      context.warn(text)
-    },
-  }
 }
 
 function applyPatch(old: JsonObject, patch: Patch): JsonObject {

@@ -9,11 +9,19 @@ import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { inGoOrder } from '../../types/go-order.ts'
 import { admitWrite } from './admit.ts'
 import { pruned, redefault } from '../decode.ts'
-import { mayBeRemoved } from '../verbs/delete.ts'
 import type { Environment } from '../environment.ts'
 import { managedFieldsAfter, writerOf } from '../field-managers.ts'
 import { finalizerWarnings } from '../finalizer-warnings.ts'
-import { carryMetadata, countGeneration, givenRevision, metadataOf, metadataText, withFields, withMetadata } from '../metadata.ts'
+import {
+  carryMetadata,
+  countGeneration,
+  givenRevision,
+  mayBeRemoved,
+  metadataOf,
+  metadataText,
+  withFields,
+  withMetadata,
+} from '../metadata.ts'
 import type { Write } from './description.ts'
 
 /** Maximum number of attempts to write an object that other requests change at the same time. */
