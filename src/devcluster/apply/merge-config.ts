@@ -50,7 +50,7 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
       l += 1
       r += 1
     } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // Both lists contain this live item, but in the configuration, another item that both lists contain comes first.
+      // Both lists contain this live item. It is skipped here, because the configuration has another common item before it.
       l += 1
     } else if (mine !== undefined && !inApplied.has(mine)) {
       order.push(mine)

@@ -7,8 +7,9 @@ import { metaPrefix } from './openapi-meta.ts'
 import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 
 /**
- * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed, because a client would then compute
- * them with the merge keys in the document, which has none. kubectl uses its compiled-in types instead.
+ * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed: the document contains no merge keys, so
+ * a client could not compute such a patch from it. kubectl does not need the document, because it computes these patches from its
+ * compiled-in types.
  */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 const bodyTypes = ['application/json', 'application/yaml']

@@ -259,8 +259,8 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 
 /**
  * Throws unless an object of a built-in type has the apiVersion and kind of the URL. As in kube-apiserver, there are different errors for a
- * type that is not registered, for another version of the kind, and for another kind. For another kind, this is the first decoding error,
- * or else the error that the kind cannot be converted.
+ * type that is not registered, for another version of the kind, and for another kind. An object of another kind is first decoded as that
+ * kind. The error is the first error in decoding it; if there is none, the error says that the kind cannot be converted.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

@@ -41,8 +41,8 @@ interface Shelf {
 }
 
 /**
- * Number of latest changes that the log keeps, for all types together; it can contain a tenth more. kube-apiserver's watch caches keep up
- * to 102,400 per type (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
+ * Number of latest changes that the log keeps, for all types together. The log can grow to a tenth more. kube-apiserver's watch caches keep
+ * up to 102,400 changes per type (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
  */
 const defaultHistoryLimit = 10_000
 
@@ -176,8 +176,8 @@ export class ObjectStore {
     this.#revision += 1
     const change: Change = { ...write, revision: this.#revision }
     this.#log.push(change)
-    // Compaction drops a tenth of the log at a time, because it moves all remaining entries. To do so for each write would cost more than
-    // the write itself.
+    // Compaction moves all remaining entries of the log. To do so for each write would cost more than the write itself, so a compaction
+    // drops a tenth of the log.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)

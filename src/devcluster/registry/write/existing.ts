@@ -1,4 +1,4 @@
-/** Writes an object that exists, which is the last step of PUT, PATCH, server-side apply, and writes to subresources. */
+/** Writes an object that exists: the last step of PUT, PATCH, server-side apply, and writes to subresources. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { jsonEqual } from '../../../api/json.ts'

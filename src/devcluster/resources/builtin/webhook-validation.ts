@@ -185,7 +185,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // kube-apiserver checks only the last pattern without a subresource, so each one overwrites the result of the previous one.
+    // kube-apiserver checks only the last pattern without a subresource, so each such pattern overwrites the result of the previous one.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]
