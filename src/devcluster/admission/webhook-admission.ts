@@ -30,7 +30,7 @@ import { fromVersion, versionsOf } from './versioned-write.ts'
 
 /** The state that webhook admission needs. */
 export interface WebhookState extends MatchState {
-  /** Returns the stored webhook configurations. The array is the same one until a configuration changes. */
+  /** Returns the stored webhook configurations. Returns the same array until a configuration changes. */
   configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
 }
 

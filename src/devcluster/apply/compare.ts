@@ -6,7 +6,7 @@ import { emptySet, fieldSet, leafSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** The value of a field, a map entry or a list item, with the typing of the value. */
+/** The value of a field, a map entry or a list item, with the `Typing` of the value. */
 interface Part {
   readonly value: JsonValue
   readonly typing: Typing

@@ -88,7 +88,7 @@ function attributesOf({ verb, group, version, resource, subresource, namespace, 
   return { verb, group, version, resource, subresource, namespace, name, ...(isResource ? {} : { path }) }
 }
 
-/** Throws 403 unless the user is allowed to make the request. */
+/** Throws 403 if the user is not allowed to make the request. */
 function authorize(attributes: AuthorizationAttributes, { authorizer }: Services): void {
   const { allowed, reason } = authorizer.authorize(attributes)
   if (!allowed) throw forbiddenError(attributes, reason)

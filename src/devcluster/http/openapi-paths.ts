@@ -1,4 +1,4 @@
-/** The operations in the OpenAPI v3 documents, from which kubectl reads the supported parameters. */
+/** The operations in the OpenAPI v3 documents. kubectl reads the supported parameters from them. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
@@ -53,7 +53,8 @@ export function pathsOf(info: ResourceInfo): JsonObject {
   for (const [name, sub] of Object.entries(info.subresources)) {
     const isScale = sub.kind === scaleType.kind
     const component = isScale ? componentName(scaleType, scaleType.kind) : sub.kind === info.kind ? object.component : undefined
-    // The scale of a custom resource has the kind of the custom resource, as in kube-apiserver's document.
+    // In kube-apiserver's document, the operations of a custom resource's scale subresource have the group, version and kind of the custom
+    // resource.
     const target =
       isScale && info.custom
         ? { ...object, component }

@@ -39,7 +39,10 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
 
-/** Decodes the result of a patch like `decodeBody` decodes a body. `strictErrors` are reported before duplicate and unknown fields. */
+/**
+ * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` are reported before duplicate and
+ * unknown fields.
+ */
 export function decodePatched(
   info: ResourceInfo,
   object: JsonObject,

@@ -16,7 +16,7 @@ export interface Change {
   readonly storageKey: string
   /** `namespace/name`, or the name of a cluster-scoped object. */
   readonly key: string
-  /** The object after the write. For a deletion, this is the last state of the object with the deletion's resourceVersion. */
+  /** The object after the write. For a deletion, this is the last state of the object, with the resourceVersion of the deletion. */
   readonly object: JsonObject
   readonly previous: JsonObject | undefined
 }
@@ -71,7 +71,7 @@ export class ObjectStore {
     return this.#revision
   }
 
-  /** The oldest revision at which objects can be listed, and after which a watch can start. */
+  /** The oldest revision at which objects can be listed. A watch can also start after this revision, but not after an older one. */
   get compactedRevision(): number {
     return this.#compacted
   }
@@ -96,8 +96,8 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object unless another write has changed it since the caller read it as `expected`. Returns the last state of the object with
-   * the deletion's resourceVersion; undefined after a concurrent write.
+   * Deletes an object unless another write has changed it since the caller read it as `expected`. Returns the last state of the object,
+   * with the resourceVersion of the deletion; undefined after a concurrent write.
    */
   delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
