@@ -19,7 +19,7 @@ export interface MatchState {
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]
 }
 
-/** Returns the type in the version of the objects that the webhook receives; undefined when the webhook does not match the request. */
+/** Returns the type in the version in which the webhook receives the objects; undefined when the webhook does not match the request. */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
   // Webhooks are never called for webhook configurations, because a broken webhook could otherwise prevent its own repair.
   if (attributes.info.group === 'admissionregistration.k8s.io') return undefined

@@ -28,8 +28,8 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 }
 
 /**
- * Returns the fields of an applied configuration: leaves, entries of maps and items of lists. A struct or a list is not itself in the set;
- * its fields or items are.
+ * Returns the fields of an applied configuration: leaves, entries of maps and items of lists. A struct with fields, or a list, is not
+ * itself in the set; its fields or items are.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)

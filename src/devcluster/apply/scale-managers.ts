@@ -56,7 +56,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
     // Entries of the Scale have the apiVersion `autoscaling/v1`. For the operation Update, the apiVersion is part of the identity, so no
-    // entry of the Scale equals `entry`. Such an entry of the Scale is added below, with only the replicas field.
+    // entry of the Scale matches an Update entry of the object. The Scale's Update entries are added below, with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)

@@ -18,8 +18,8 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   const addresses = new PodAddresses()
   const hostIPs = new Map(nodes.map(({ name }, index) => [name, nodeAddress(index)]))
   /**
-   * The Pods on all nodes, keyed by namespace and name. `uid` is the UID of the Pod that last had this name; its IP address is allocated to
-   * this UID. `stoppedAt` is the time at which its containers stop.
+   * The Pods on all nodes, keyed by namespace and name. `uid` is the UID of the latest Pod with this name. The Pod's IP address is
+   * allocated for this UID. `stoppedAt` is the time at which the Pod's containers stop.
    */
   const running = new Map<string, { readonly uid: string; stoppedAt?: number }>()
 

@@ -107,8 +107,8 @@ function labelled(path: string, name: string, mixedCase?: string): FieldError[] 
 }
 
 /**
- * Fields that a version has in the API. If such a field is equal in all versions, kube-apiserver's internal type has it at the top level of
- * `spec` instead. Errors then contain the path of the internal field.
+ * Fields of each version in `spec.versions`. If such a field is equal in all versions, kube-apiserver's internal type has it only at the
+ * top level of `spec`. Errors then contain the path of the internal field.
  */
 const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
 
