@@ -26,8 +26,8 @@ export interface TokenRefusal {
 }
 
 /**
- * Authenticates a token for one of the audiences, by default that of the embedded API server. Returns undefined for a token that is unknown
- * or no longer valid.
+ * Authenticates a token. The token must be valid for one of `audiences`; by default, this is the audience of the embedded API server.
+ * Returns undefined for a token that is unknown or no longer valid.
  */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
@@ -38,8 +38,8 @@ export function commonAudiences(requested: readonly string[], accepted: readonly
 }
 
 /**
- * Returns an authenticator for fixed tokens. It compares the digest of the given token with the digests of all tokens, so its duration
- * reveals nothing about the tokens.
+ * Returns an authenticator for fixed tokens. It compares the digest of the given token with the digests of all known tokens, so the time
+ * that the comparison takes reveals nothing about the known tokens.
  */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
@@ -68,7 +68,9 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
   return authentication.user
 }
 
-/** The attributes of the impersonated request, for the error that reports a forbidden impersonation. */
+/**
+ * The attributes of the request that the requester sends as the impersonated user. The error for a forbidden impersonation contains them.
+ */
 type Target = Omit<AuthorizationAttributes, 'user'>
 
 /**
@@ -114,7 +116,7 @@ function serviceAccountIn(username: string): { namespace: string; name: string }
   return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }
 
-/** Formats the impersonated user, whose name is missing, as Go prints it in the error message. */
+/** Formats an impersonated user without a name, as Go prints the user in the error message. */
 function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
   const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
   const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)
@@ -158,7 +160,7 @@ function single(header: string | string[] | undefined): string {
   return (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
 }
 
-/** Returns the values of a repeated header. Node joins them with commas. */
+/** Returns the values of a header that can occur several times. Node joins the values of all occurrences with commas. */
 function list(header: string | string[] | undefined): string[] {
   const values = Array.isArray(header) ? header : (header?.split(',') ?? [])
   return values.map((value) => value.trim()).filter((value) => value !== '')

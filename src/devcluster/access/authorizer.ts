@@ -40,7 +40,7 @@ export interface Grant {
   readonly rules: readonly PolicyRule[]
   /** Description of the binding that grants the rules. It becomes the `reason` of an allowed request. */
   readonly source?: string
-  /** The error of a binding whose role does not exist. Its `rules` are empty. */
+  /** The error about the binding's role if this role does not exist. `rules` is then empty. */
   readonly problem?: string
 }
 

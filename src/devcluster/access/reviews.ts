@@ -142,7 +142,7 @@ function requestedAttributes(spec: JsonObject): { resource: JsonObject | undefin
   return { resource: objectAt('resourceAttributes'), path: objectAt('nonResourceAttributes') }
 }
 
-/** Returns non-resource attributes under the names of Go's struct fields, which the error message contains. */
+/** Returns non-resource attributes, keyed by the names of Go's struct fields. The error message contains these names. */
 function pathAttributes(path: JsonObject): JsonObject {
   return { Path: text(path, 'path'), Verb: text(path, 'verb') }
 }

@@ -58,8 +58,8 @@ export interface ServiceAccountTokens {
   /** Adds the subresource `token` to the row of ServiceAccounts in the resource catalog. */
   withTokens(row: ResourceInfo): ResourceInfo
   /**
-   * Authenticates tokens that this API server issued. When its ServiceAccount or the object to which it is bound is deleted, a token
-   * becomes invalid.
+   * Authenticates tokens that this API server issued. A token becomes invalid when its ServiceAccount, or the object to which the token is
+   * bound, is deleted.
    */
   readonly authenticator: TokenAuthenticator
 }
@@ -165,8 +165,8 @@ function checkName(request: JsonObject, account: string): void {
 }
 
 /**
- * Returns the claim for the object to which the token is bound (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage:
- * TokenREST.Create).
+ * Returns the JWT claim that names the object to which the token is bound; an empty object for a token that is not bound
+ * (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage: TokenREST.Create).
  *
  * @throws {StatusError} 400 for a kind to which tokens cannot be bound, 404 for a missing object, 409 for an object with another UID.
  */

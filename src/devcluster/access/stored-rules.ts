@@ -15,7 +15,9 @@ const group = 'rbac.authorization.k8s.io'
 const bindings = ['clusterrolebindings', 'rolebindings']
 const types = [...bindings, 'clusterroles', 'roles']
 
-/** Returns a function that returns the grants of all stored bindings. They are cached until a Role, ClusterRole or binding changes. */
+/**
+ * Returns a function that returns the grants of all stored bindings. The grants are cached until a Role, ClusterRole or binding changes.
+ */
 export function storedRules(store: ObjectStore): () => readonly Grant[] {
   let known: readonly Grant[] | undefined
   for (const type of types) watchType(store, `${group}/${type}`, () => (known = undefined))
@@ -73,8 +75,8 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
 }
 
 /**
- * Returns the rules of a ClusterRole. An aggregated ClusterRole has the rules of all ClusterRoles that it selects, which can be aggregated,
- * too. `seen` contains the ClusterRoles that have been visited, because none must be visited twice.
+ * Returns the rules of a ClusterRole. An aggregated ClusterRole has the rules of all ClusterRoles that it selects, and these can themselves
+ * be aggregated. `seen` contains the ClusterRoles that have been visited, so each is visited only once.
  */
 function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))

@@ -1,5 +1,5 @@
 /**
- * Calls webhooks over HTTPS. Each combination of address and caBundle has its own agent, which keeps connections open. As in
+ * Calls webhooks over HTTPS. Each combination of address and caBundle has its own HTTP agent, which keeps connections open. As in
  * kube-apiserver, only HTTP/1.1 is used.
  */
 import { isIP } from 'node:net'
@@ -69,7 +69,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // The agent closes after its running calls have ended. Nothing depends on this, so it is not awaited.
+      // The agent closes after its running calls have ended. Nothing depends on the close, so it is not awaited.
       void dropped.close()
     }
     return agent
@@ -102,7 +102,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
   }
 }
 
-/** Returns the 504 error for a request whose deadline has passed. It is returned even if `failurePolicy` is `Ignore`. */
+/** Returns the 504 error for a request whose deadline has passed. The request fails with this error even if `failurePolicy` is `Ignore`. */
 function requestTimedOut(): StatusError {
   return new StatusError(failure(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {}))
 }

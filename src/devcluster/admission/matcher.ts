@@ -15,11 +15,11 @@ import type { Hook, HookRule } from './hook.ts'
 export interface MatchState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
-  /** Returns the rows of the other served versions of a type. */
+  /** Returns the rows of the resource catalog for the other served versions of a type. */
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]
 }
 
-/** Returns the type in the version with which the webhook is called; undefined when the webhook does not match. */
+/** Returns the type in the version in which the webhook receives the objects; undefined when the webhook does not match the request. */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
   // Webhooks are never called for webhook configurations, because a broken webhook could otherwise prevent its own repair.
   if (attributes.info.group === 'admissionregistration.k8s.io') return undefined

@@ -1,6 +1,6 @@
 /**
- * The admission plugin PodSecurity. It rejects Pods that violate the policy of their namespace, and warns about Pod templates that do
- * (k8s.io/pod-security-admission/admission).
+ * The admission plugin PodSecurity. It rejects Pods that violate the policy of their namespace, and warns about Pod templates that violate
+ * it (k8s.io/pod-security-admission/admission).
  */
 import { invalidStatus } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -143,8 +143,8 @@ function namespaceWarnings(namespace: string, enforce: LevelVersion, pods: reado
 }
 
 /**
- * Moves each Pod whose controller already has a Pod in the list to the end. Pods of one controller are similar, so the limited number of
- * checks must cover as many controllers as possible.
+ * Returns the Pods in another order: Pods without a controller and the first Pod of each controller, then all other Pods. Only a limited
+ * number of Pods is checked. Pods of one controller are similar, so the checks should cover as many controllers as possible.
  */
 function onePerController(pods: readonly JsonObject[]): readonly JsonObject[] {
   const controllers = new Set<string>()

@@ -11,7 +11,10 @@ import { base64Problem, knownStatus, reviewProblem } from './response-shape.ts'
 import { describeKind, reviewTypeProblem } from './check-response-type.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 
-/** The error of a failed call. `failurePolicy` decides whether it fails the request. A denial by the webhook is a `StatusError` instead. */
+/**
+ * The error of a failed call to a webhook. `failurePolicy` decides whether the API request then fails, too. A denial by the webhook is a
+ * `StatusError` instead.
+ */
 export class CallError extends Error {
   override readonly name = 'CallError'
 
@@ -130,7 +133,7 @@ export function readResponse(answer: JsonValue, request: ReviewRequest, mutating
   const notBase64 = typeof response.patch === 'string' ? base64Problem(response.patch) : undefined
   if (notBase64 !== undefined) throw failed(notBase64)
   const isBeta = request.apiVersion.endsWith('/v1beta1')
-  // In v1beta1, webhooks may omit these fields.
+  // In v1, the response must have the `uid` of the request, and the apiVersion and kind of the review. v1beta1 does not require this.
   if (!isBeta) {
     if (response.uid !== request.uid) {
       throw invalid(`expected response.uid=${quote(request.uid)}, got ${quote(typeof response.uid === 'string' ? response.uid : '')}`)

@@ -30,7 +30,7 @@ import { fromVersion, versionsOf } from './versioned-write.ts'
 
 /** The state that webhook admission needs. */
 export interface WebhookState extends MatchState {
-  /** Returns the stored webhook configurations. The array is the same one until a configuration changes. */
+  /** Returns the stored webhook configurations. Returns the same array until a configuration changes. */
   configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
 }
 
@@ -165,7 +165,8 @@ function memoized<Input extends object, Output>(compute: (input: Input) => Outpu
 /**
  * Applies the patch in a webhook's response. Returns undefined when the response changes nothing.
  *
- * @param info type as which the patched object is decoded; undefined for the object of a subresource, which is not decoded.
+ * @param info the type of the patched object, with which the object is decoded; undefined for the object of a subresource, which is not
+ * decoded.
  */
 function applyPatch(
   hook: Hook,
@@ -208,8 +209,8 @@ function operationsOf(patch: string): readonly JsonValue[] {
 }
 
 /**
- * Returns the error for a denied request: the status in the webhook's response, whose message begins with the name of the webhook
- * (k8s.io/apiserver/pkg/admission/plugin/webhook/errors).
+ * Returns the error for a denied request: the status in the webhook's response, with the name of the webhook at the beginning of the
+ * message (k8s.io/apiserver/pkg/admission/plugin/webhook/errors).
  */
 function denial(hook: Hook, status: JsonObject = {}): Status {
   const denied = `admission webhook ${quote(hook.name)} denied the request`

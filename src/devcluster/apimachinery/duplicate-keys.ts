@@ -1,6 +1,6 @@
 /**
- * Scans JSON for errors that `JSON.parse` does not report as Go's decoder does: duplicate keys, too deep nesting, and syntax errors with
- * Go's messages.
+ * Scans JSON for duplicate keys, too deep nesting and syntax errors. `JSON.parse` accepts the first two, and its messages about syntax
+ * errors are not those of Go's decoder.
  */
 
 import { JsonCursor, JsonSyntaxError } from '../../api/json-cursor.ts'

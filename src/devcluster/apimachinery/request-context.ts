@@ -1,4 +1,4 @@
-/** The user and the options of a request, which the layers below HTTP need. */
+/** The user and the options of a request, for the layers below HTTP. */
 import type { JsonObject } from '../../api/json.ts'
 
 export interface UserInfo {
@@ -22,7 +22,7 @@ export interface RequestContext {
   readonly signal: AbortSignal
   /** Time in milliseconds since 1970 at which the request times out. */
   readonly deadline?: number
-  /** The `CreateOptions`, `UpdateOptions` or other options of the request, which become `AdmissionRequest.options`. */
+  /** The `CreateOptions`, `UpdateOptions` or other options of the request. They become `AdmissionRequest.options`. */
   readonly options?: JsonObject
 }
 

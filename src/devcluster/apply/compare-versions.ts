@@ -19,7 +19,7 @@ export class Comparisons {
   readonly #view: VersionView | undefined
   readonly #known = new Map<string, Comparison>()
 
-  /** @param view converts objects to other versions; undefined if a field has the same path in all versions. */
+  /** @param view converts objects to other versions; undefined if every field has the same path in all versions. */
   constructor(info: AppliedType, live: JsonObject | undefined, object: JsonObject, writer: Writer, view: VersionView | undefined) {
     this.#info = info
     this.#live = live
@@ -45,7 +45,7 @@ export class Comparisons {
   }
 }
 
-/** Returns the typing of a type in a version; undefined when this version does not exist. */
+/** Returns the `Typing` of a resource type in a version; undefined when this version does not exist. */
 export function versionTyping(info: AppliedType, apiVersion: string, writer: Pick<Writer, 'apiVersion'>): Typing | undefined {
   if (apiVersion === writer.apiVersion || info.schemaOf === undefined) return typingOf(info)
   const schema = info.schemaOf(parseApiVersion(apiVersion).version)

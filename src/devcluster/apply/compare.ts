@@ -6,7 +6,7 @@ import { emptySet, fieldSet, leafSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** The value of a field, a map entry or a list item, with the typing of the value. */
+/** The value of a field, a map entry or a list item, with the `Typing` of the value. */
 interface Part {
   readonly value: JsonValue
   readonly typing: Typing
@@ -28,13 +28,13 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 }
 
 /**
- * Returns the fields of an applied configuration: leaves, entries of maps and items of lists. Structs and lists are not included; their
- * fields and items are.
+ * Returns the fields of an applied configuration: leaves, entries of maps and items of lists. A struct with fields, or a list, is not
+ * itself in the set; its fields or items are.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)
   if (parts === undefined) return leafSet
-  // An empty list adds no field to the set. An empty map is itself a field of the set.
+  // An empty list adds no field to the set. An empty map or struct is itself in the set.
   if (parts.size === 0) return Array.isArray(value) ? emptySet : leafSet
   return fieldSet(
     false,
@@ -71,12 +71,14 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
     changed.push([element, below.changed])
     removed.push([element, below.removed])
   }
-  // A null value counts as present. A change from null to a map or list therefore adds only the fields below it.
+  // A null value counts as present. A change from null to a map or list therefore adds the fields in the map or list, but not the map or
+  // list itself.
   return { changed: fieldSet(before === undefined, changed), removed: fieldSet(after === undefined, removed) }
 }
 
 /**
- * True for a value that is compared as a whole. A missing or null value is not a leaf; it is compared like the value of the other state.
+ * True for a value that is compared as a whole. A missing or null value is not a leaf, because it counts as an empty map or list if the
+ * other state has a map or list.
  */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined

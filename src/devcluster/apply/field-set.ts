@@ -4,11 +4,11 @@ import { canonicalJson, isObject, setOwn } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 
 /**
- * A node of a set of field paths. Children are keyed by path elements in the notation of FieldsV1: `f:name` is a field, `k:{"name":"a"}` an
- * item of a list of type map, `v:"a"` an item of a set.
+ * A set of field paths, represented as a tree. The children are keyed by path elements in the notation of FieldsV1: `f:name` is a field,
+ * `k:{"name":"a"}` an item of a list of type map, `v:"a"` an item of a set.
  */
 export interface FieldSet {
-  /** True when the path that ends at this node is in the set. */
+  /** True when the path from the root of the tree to here is in the set. */
   readonly member: boolean
   readonly children: ReadonlyMap<string, FieldSet>
 }
@@ -20,7 +20,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
 
-/** Returns a node with those children that are not empty. */
+/** Returns a set without its empty children. */
 export function fieldSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   return { member, children: new Map([...children].filter(([, child]) => !isEmptySet(child))) }
 }

@@ -53,8 +53,8 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
  * Returns the entries of managedFields after an update: the writer owns the changed fields, and no manager owns the removed ones.
  *
  * @param live the object before the update; undefined for a create request.
- * @param view converts objects to other versions, so the fields of each manager are compared in its version; undefined if a field has the
- * same path in all versions.
+ * @param view converts objects to other versions, so the fields of each manager are compared in its version; undefined if every field has
+ * the same path in all versions.
  */
 export function managersAfterUpdate(
   info: AppliedType,
@@ -64,8 +64,8 @@ export function managersAfterUpdate(
   view?: VersionView,
 ): ManagerEntry[] {
   const managers = managersOf(live, object, writer.subresource !== '')
-  // Only a server-side apply request starts to track the fields of a stored object without managedFields
-  // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
+  // An update of a stored object without managedFields adds none. Only a server-side apply request starts to track the fields of such an
+  // object (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   if (live !== undefined && managers.length === 0) return []
   const comparisons = new Comparisons(info, live, object, writer, view)
   const { changed } = comparisons.of(writer)!
@@ -83,7 +83,7 @@ export function managersAfterUpdate(
 /** Maximum number of entries with the operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
 const maxUpdateManagers = 10
 
-/** Merges the two oldest entries with the operation Update and the same apiVersion if there are too many entries. */
+/** If there are too many entries with the operation Update, merges the oldest of them with the next oldest that has the same apiVersion. */
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= maxUpdateManagers) return [...managers]
@@ -102,8 +102,8 @@ function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
 }
 
 /**
- * Returns the entries in managedFields of the written object. If it has none, or the write is to a subresource, returns those of the live
- * object.
+ * Returns the managedFields of the written object; an empty list if the client resets them. If the written object has no managedFields, or
+ * the write is to a subresource, returns those of the live object.
  */
 function managersOf(live: JsonObject | undefined, object: JsonObject, subresource: boolean): ManagerEntry[] {
   const written = isObject(object.metadata) ? object.metadata.managedFields : undefined

@@ -31,8 +31,8 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Returns the same fields of a whole object. For a missing object, these are the fields that Go writes even if they are empty, so a create
- * request does not own them.
+ * Returns the fields of a whole object that a write request to the subresource can own. For a missing object, these are the fields that Go
+ * writes even if they are empty. A create request does not change these fields, and therefore does not own them.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

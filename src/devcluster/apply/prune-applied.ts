@@ -25,18 +25,19 @@ export interface Pruning {
   readonly last: Owned
   readonly next: Owned
   readonly others: readonly Owned[]
-  /** Converts objects to other versions; undefined if a field has the same path in all versions. */
+  /** Converts objects to other versions; undefined if every field has the same path in all versions. */
   readonly view: VersionView | undefined
 }
 
 /**
- * Every configuration contains `metadata.name`, although no manager owns the name. The applier therefore counts as an owner of `metadata`.
+ * The field `metadata.name`. Every configuration contains it, although no manager owns it. `pruneApplied` counts it as a field of the
+ * applier, so that the applier also owns `metadata`.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
 /**
- * Returns the object without the fields that the applier no longer applies and no other manager owns, in the version of `next`
- * (structured-merge-diff/merge: update.go, prune).
+ * Removes the fields that the applier no longer applies and that no other manager owns. Returns the resulting object in the version of
+ * `next` (structured-merge-diff/merge: update.go, prune).
  */
 export function pruneApplied({ info, merged, last, next, others, view }: Pruning): JsonObject {
   const isSameVersion = view === undefined || last.apiVersion === next.apiVersion
@@ -59,8 +60,8 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
 }
 
 /**
- * Returns the fields of all managers, keyed by version. The version of `last` comes first, because the conversion to other versions may
- * need its fields.
+ * Returns the fields of all managers, keyed by version. `pruneApplied` adds them back version by version. The version of `last` comes
+ * first, because the conversion to another version may need fields that are added back in the version of `last`.
  */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()

@@ -29,8 +29,9 @@ export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing)
 }
 
 /**
- * Adds each struct field that contains a member to the set: the owner of a field in a struct also owns the struct. This does not apply to
- * map entries and list items that contain a member (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
+ * Adds to the set each struct field that contains a field of the set, because the owner of a field in a struct also owns the struct. Map
+ * entries and list items that contain a field of the set are not added (structured-merge-diff/fieldpath: set.go,
+ * EnsureNamedFieldsAreMembers).
  */
 export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
   const named = [...children].map(([element, child]) => {

@@ -14,8 +14,8 @@ const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
 /**
- * Makes `spec.replicas` present even when it is 0, which Go omits. Otherwise, a request that scales to 0 would remove the field instead of
- * changing it.
+ * Returns the type with a `spec.replicas` that is present even when it is 0. Go omits the field when it is 0, so a request that scales to 0
+ * would otherwise remove the field instead of changing it.
  */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
@@ -28,8 +28,8 @@ function withZero(type: StructType): StructType {
 const goType = kindType(gvk)
 
 /**
- * The type Scale for the tracking of field managers. `custom` is true because an empty `spec` of a Scale can be owned, as that of a custom
- * resource.
+ * The type Scale for the tracking of field managers. `custom` is true because a manager can own an empty `spec` of a Scale, as it can own
+ * that of a custom resource.
  */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
@@ -55,8 +55,8 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // For the operation Update, an entry in another version has another identity. Such an entry of the Scale is added below, with only the
-    // replicas field.
+    // Entries of the Scale have the apiVersion `autoscaling/v1`. For the operation Update, the apiVersion is part of the identity, so no
+    // entry of the Scale matches an Update entry of the object. The Scale's Update entries are added below, with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)

@@ -29,12 +29,12 @@ export interface ApplyRequest {
   readonly named: JsonObject
   readonly force: boolean
   readonly writer: Writer
-  /** Converts objects to the other versions in which managers own fields; undefined if a field has the same path in all versions. */
+  /** Converts objects to the other versions in which managers own fields; undefined if every field has the same path in all versions. */
   readonly view?: VersionView | undefined
 }
 
 /**
- * Returns the live object, merged with the configuration and with updated managedFields.
+ * Merges the configuration into the live object. Returns the result with updated managedFields.
  *
  * @throws {StatusError} 409 when another manager owns a field that would change, unless `force` is true. 500 for lists with missing or
  * duplicate keys.
@@ -94,7 +94,7 @@ function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): F
 function managersBefore(info: AppliedType, live: JsonObject, typing: Typing, { subresource }: Writer): ManagerEntry[] {
   const managers = readManagers(isObject(live.metadata) ? live.metadata.managedFields : undefined)
   if (managers.length > 0) return managers
-  // The managers that wrote the object before it was first applied are unknown. Their fields get one common manager
+  // The managers that wrote the object before it was first applied are unknown. Their fields get one common manager, `before-first-apply`
   // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   const apiVersion = typeof live.apiVersion === 'string' ? live.apiVersion : ''
   const { changed } = compare(trackedPart(info, undefined, subresource), trackedPart(info, live, subresource), typing)

@@ -20,7 +20,7 @@ export interface Typing {
   item(): Typing
 }
 
-/** Returns the typing of an object, from the schema of its CRD or from its Go type. */
+/** Returns the `Typing` of an object, from the schema of its CRD or from its Go type. */
 export function typingOf({ goType, schema }: Pick<ResourceInfo, 'goType' | 'schema'>): Typing {
   return goType === undefined ? rootTyping(schema?.schema) : goTyping(goType)
 }
@@ -84,7 +84,7 @@ function rootTyping(schema: StructuralSchema | undefined): Typing {
   return withMeta(schemaTyping(schema), ['apiVersion', 'kind', 'metadata'])
 }
 
-/** Adds apiVersion, kind and metadata to the typing of an object or of an embedded resource. */
+/** Adds apiVersion, kind and metadata to the `Typing` of an object or of an embedded resource. */
 function withMeta(typing: Typing, fields: readonly string[]): Typing {
   const text: Typing = { ...anything, type: 'string' }
   return {

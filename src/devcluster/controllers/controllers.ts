@@ -1,4 +1,4 @@
-/** Runs the controllers of the embedded cluster, which replace kube-controller-manager, kube-scheduler and the kubelets. */
+/** Runs the controllers of the embedded cluster. Together, they replace kube-controller-manager, kube-scheduler and the kubelets. */
 import type { Clock } from '../../runtime/clock.ts'
 import { Cache } from '../../cache/cache.ts'
 import type { Client } from '../../client/client.ts'

@@ -143,7 +143,7 @@ export class DependencyGraph {
       added: ({ metadata }) => changed(type, metadata),
       updated: ({ metadata }, { metadata: before }) => {
         changed(type, metadata)
-        // A former owner that is being deleted may have waited for this object, so it is processed again.
+        // A former owner that is being deleted may have waited for this object, so the owner is processed again.
         if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
       },
       deleted: ({ metadata }) => {

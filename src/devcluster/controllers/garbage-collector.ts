@@ -27,7 +27,7 @@ export interface GarbageCollectorOptions {
 }
 
 const workers = 4
-/** Maximum number of remembered owner references for which an event has been recorded. */
+/** Maximum number of entries in `#reported`, the set of owner references for which an event has been recorded. */
 const maxReported = 500
 
 /** Runs the garbage collector until the signal is aborted. Resolves when the last worker has ended. */
@@ -120,7 +120,7 @@ class Collector {
     if (current !== undefined) await this.#delete(type, current, 'Foreground')
   }
 
-  /** Records an event about an owner reference to an object in another namespace, which is not allowed. */
+  /** Records an event about an owner reference to an object in another namespace. Such references are not allowed. */
   #reportForeign(object: ReadonlyObject, { apiVersion, kind, name, uid }: Reference): void {
     const type = this.#source.byKind(parseApiVersion(apiVersion).group, kind)
     const owner = type === undefined ? undefined : this.#graph.find(type, uid)

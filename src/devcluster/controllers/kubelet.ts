@@ -11,15 +11,15 @@ import { PodAddresses } from './pod-addresses.ts'
 import { runningStatus } from './pod-status.ts'
 import type { ReadonlyPod } from './place-pod.ts'
 
-/** Time in milliseconds until simulated containers have stopped. It is at most the grace period of the Pod. */
+/** Time in milliseconds that simulated containers take to stop. A Pod with a shorter grace period stops after its grace period. */
 const stopMs = 100
 
 export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   const addresses = new PodAddresses()
   const hostIPs = new Map(nodes.map(({ name }, index) => [name, nodeAddress(index)]))
   /**
-   * The Pods on all nodes, keyed by namespace and name. `uid` is that of the Pod that has the IP address, and `stoppedAt` is the time at
-   * which its containers stop.
+   * The Pods on all nodes, keyed by namespace and name. `uid` is the UID of the latest Pod with this name. The Pod's IP address is
+   * allocated for this UID. `stoppedAt` is the time at which the Pod's containers stop.
    */
   const running = new Map<string, { readonly uid: string; stoppedAt?: number }>()
 

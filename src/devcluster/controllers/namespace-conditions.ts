@@ -6,7 +6,7 @@ import type { ResourceType } from '../../api/group-version-kind.ts'
 /** The objects of one type that still exist in the namespace. */
 export interface Remainder {
   readonly type: ResourceType
-  /** The finalizers of each of these objects. */
+  /** The finalizers of the objects: one list for each object. */
   readonly finalizers: readonly (readonly string[])[]
 }
 

@@ -62,7 +62,8 @@ async function deleteContent(type: ResourceType, namespace: string, { client, si
     const { items } = await client.list(type, { namespace, signal })
     return items.length === 0 ? undefined : { type, finalizers: items.map(({ metadata }) => metadata.finalizers ?? []) }
   } catch (error) {
-    // A type that is no longer served (404) has no objects. A type without the verb (405) cannot be deleted.
+    // A type that is no longer served (404) has no objects. The objects of a type without the verb `deletecollection` (405) cannot be
+    // deleted.
     if (isNotFound(error) || (isApiError(error) && error.statusCode === 405)) return undefined
     throw error
   }

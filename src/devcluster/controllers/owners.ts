@@ -19,7 +19,7 @@ export interface Owners {
   readonly waiting: readonly Reference[]
   /** Owners that do not exist: they were deleted, or never existed in the namespace of the object. */
   readonly absent: readonly Reference[]
-  /** Owners that cannot be looked up: their type is not served, or it is namespaced and the object is cluster-scoped. */
+  /** Owners that cannot be looked up: their type is not served, or their type is namespaced although the object is cluster-scoped. */
   readonly unknown: readonly Reference[]
 }
 

@@ -9,7 +9,9 @@ export type ReadonlyNode = DeepReadonly<Node>
 
 export type Placement = { readonly node: string } | { readonly problem: string }
 
-/** Returns the node with the fewest Pods on which the Pod fits, or the reason why it fits on no node. */
+/**
+ * Of the nodes on which the Pod fits, returns the one with the fewest Pods. If the Pod fits on no node, returns the reason in `problem`.
+ */
 export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsOn: (node: string) => number): Placement {
   if (nodes.length === 0) return { problem: 'no nodes available to schedule pods' }
   const reasons = new Map<string, number>()
@@ -29,7 +31,7 @@ export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsO
   }
 }
 
-/** Returns the scheduler's message why a Pod does not fit on a node; undefined if it fits. */
+/** Returns the scheduler's message for a node on which the Pod does not fit; undefined if the Pod fits. */
 function misfit(pod: ReadonlyPod, node: ReadonlyNode): string | undefined {
   const { spec } = pod
   if (node.spec?.unschedulable === true) return 'node(s) were unschedulable'

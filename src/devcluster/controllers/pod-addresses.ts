@@ -12,7 +12,7 @@ export class PodAddresses {
   /**
    * Returns the address of a Pod. All calls with the same UID return the same address.
    *
-   * @param known the address in the Pod's status, which the Pod keeps.
+   * @param known the address in the Pod's status. The Pod keeps this address.
    */
   addressOf(uid: string, known?: string): string {
     const before = this.#byOwner.get(uid)

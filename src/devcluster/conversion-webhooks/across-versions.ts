@@ -1,4 +1,7 @@
-/** Runs synchronous computations that need an object in several versions, although a webhook converts it asynchronously. */
+/**
+ * Runs synchronous computations that need an object in several versions. The conversion by a webhook is asynchronous, so a computation is
+ * repeated after each conversion.
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson } from '../../api/json.ts'
 import type { Converter } from '../rest/converter.ts'

@@ -13,7 +13,10 @@ export interface NameConflict {
 }
 
 export interface AcceptedNames {
-  /** The names under which the CRD is served: the requested names. A name that another CRD uses is replaced by the previous name. */
+  /**
+   * The names under which the CRD is served. Each requested name is accepted unless another CRD uses it. Where a requested name is not
+   * accepted, the previously accepted name remains.
+   */
   readonly names: DefinitionNames
   /** The conflict that the condition NamesAccepted reports. If there are several, it is the last one. */
   readonly conflict: NameConflict | undefined

@@ -75,7 +75,10 @@ function replicasErrors(path: string, replicas: JsonValue): FieldError[] {
   return replicas > maxReplicas ? [invalid(path, replicas, `should be less than or equal to ${maxReplicas}`)] : []
 }
 
-/** Returns the value at a path in `value`. If it has the wrong type, returns Go's message in `problem`. */
+/**
+ * Looks up a path in an object. `value` is the value at the path; undefined when it is missing. If the value has the wrong type, `problem`
+ * is Go's message instead.
+ */
 function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { value?: JsonValue; problem?: string } {
   let value: JsonValue | undefined = object
   for (const field of plainFields(path) ?? []) {
@@ -109,7 +112,7 @@ function valueAt(object: JsonObject, fields: readonly string[]): JsonValue | und
 }
 
 /**
- * Sets the value at a path. Throws when a field on the path exists and is not an object; null is not an object, either
+ * Sets the value at a path. Throws when a field on the path exists and its value is null or anything else but an object
  * (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured: SetNestedField).
  */
 function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue, at = ''): JsonObject {

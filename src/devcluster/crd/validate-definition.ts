@@ -107,8 +107,8 @@ function labelled(path: string, name: string, mixedCase?: string): FieldError[] 
 }
 
 /**
- * Fields of a version that kube-apiserver moves to the top level of `spec`, in its internal type, when they are equal in all versions.
- * Errors then contain the path of the internal field.
+ * Fields of each version in `spec.versions`. If such a field is equal in all versions, kube-apiserver's internal type has it only at the
+ * top level of `spec`. Errors then contain the path of the internal field.
  */
 const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
 
@@ -136,7 +136,7 @@ function validateVersions(given: readonly DefinitionVersion[] | null | undefined
   return errors
 }
 
-/** Returns a version in the form of kube-apiserver's internal type, which error messages quote. */
+/** Returns a version in the form of kube-apiserver's internal type. Error messages quote this form. */
 function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject {
   const own = (part: (typeof shareable)[number]): JsonValue => (shared.has(part) ? null : ((version[part] ?? null) as JsonValue))
   return {
@@ -155,8 +155,8 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
   /**
-   * Returns the path for errors of a field. If the field is equal in all versions, only the first version reports its errors; the path is
-   * undefined for the others.
+   * Returns the path for errors of a field. If the field is equal in all versions, only the first version reports its errors, and the path
+   * is undefined for the other versions.
    */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`
@@ -187,8 +187,8 @@ function validateSchema({ schema }: DefinitionVersion, path: string, shared: boo
 }
 
 /**
- * Keywords that are allowed at the root of the schema if the version has a status subresource. The values are their names in Go
- * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation).
+ * Keywords that are allowed at the root of the schema if the version has a status subresource, each with its name in Go. The error message
+ * lists the Go names (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation).
  */
 const atRoot = {
   ...{ description: 'Description', type: 'Type', format: 'Format', title: 'Title' },

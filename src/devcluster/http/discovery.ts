@@ -176,7 +176,7 @@ function subresourcesOf({ custom, subresources }: ResourceInfo): [string, Subres
 }
 
 /**
- * Returns a `responseKind` of aggregated discovery. For built-in types, group and version are empty when they equal those of the document.
+ * Returns a `responseKind` of aggregated discovery. For a built-in type, group and version are empty if they are those of the type itself.
  */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }

@@ -87,7 +87,7 @@ function attributesOf({ verb, group, version, resource, subresource, namespace, 
   return { verb, group, version, resource, subresource, namespace, name, ...(isResource ? {} : { path }) }
 }
 
-/** Throws 403 unless the user is allowed to make the request. */
+/** Throws 403 if the user is not allowed to make the request. */
 function authorize(attributes: AuthorizationAttributes, { authorizer }: Services): void {
   const { allowed, reason } = authorizer.authorize(attributes)
   if (!allowed) throw forbiddenError(attributes, reason)
@@ -108,7 +108,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 
-/** Returns the verb if the type supports it on a path of this form. Otherwise, throws 404 or 405. */
+/** Returns the verb of the request if the type supports this verb on the requested path. Otherwise, throws 404 or 405. */
 function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }: RequestInfo): Verb {
   const onCollection = verb === 'list' || verb === 'watch' || verb === 'deletecollection' || (verb === 'create' && name === '')
   const isNamespaces = info.group === '' && info.plural === 'namespaces'

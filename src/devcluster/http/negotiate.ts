@@ -41,8 +41,9 @@ export interface Offers {
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * The kind of response; undefined for custom resources, for which kube-apiserver does not support protobuf. For `object` and
-   * `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does.
+   * How kube-apiserver serves the response; undefined for custom resources, for which it does not support protobuf. For `object` and
+   * `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does. For `document`, only the handler
+   * checks it.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
@@ -74,8 +75,8 @@ export function negotiate(header: string | undefined, { transformations = false,
 }
 
 /**
- * Returns the encoding for a media type; undefined for an unsupported media type. With `hasProtobuf`, the encoding for protobuf is JSON,
- * because clients decode a response according to its Content-Type.
+ * Returns the encoding for a media type; undefined for an unsupported media type. With `hasProtobuf`, a client that accepts protobuf gets
+ * JSON. This works because clients decode a response according to its Content-Type.
  */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
   if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'

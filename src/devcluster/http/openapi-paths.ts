@@ -1,4 +1,4 @@
-/** The operations in the OpenAPI v3 documents, from which kubectl reads the supported parameters. */
+/** The operations in the OpenAPI v3 documents. kubectl reads the supported parameters from them. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
@@ -7,8 +7,9 @@ import { metaPrefix } from './openapi-meta.ts'
 import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 
 /**
- * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed, because a client would then compute
- * them with the merge keys in the document, which has none. kubectl uses its compiled-in types instead.
+ * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed: the document contains no merge keys, so
+ * a client could not compute such a patch from it. kubectl does not need the document, because it computes these patches from its
+ * compiled-in types.
  */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 const bodyTypes = ['application/json', 'application/yaml']
@@ -52,7 +53,8 @@ export function pathsOf(info: ResourceInfo): JsonObject {
   for (const [name, sub] of Object.entries(info.subresources)) {
     const isScale = sub.kind === scaleType.kind
     const component = isScale ? componentName(scaleType, scaleType.kind) : sub.kind === info.kind ? object.component : undefined
-    // The scale of a custom resource has the kind of the custom resource, as in kube-apiserver's document.
+    // In kube-apiserver's document, the operations of a custom resource's scale subresource have the group, version and kind of the custom
+    // resource.
     const target =
       isScale && info.custom
         ? { ...object, component }

@@ -13,7 +13,7 @@ import { listMetadataOf, parseIncludeObject, partialListOf, partialOf, tableOf }
 export interface Presentation {
   readonly info: ResourceInfo
   readonly form: Form
-  /** The query parameter `includeObject`: the part of each object in a table; null when missing. */
+  /** The query parameter `includeObject`, which tells how much of its object each table row contains; null when missing. */
   readonly includeObject: string | null
   readonly jsonText: JsonText
   /** The current time, for ages in tables. */

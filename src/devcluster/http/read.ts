@@ -18,7 +18,7 @@ export function keyOf({ info, target }: ResourceRequest): ObjectKey {
   return info.namespaced ? { namespace: target.namespace, name: target.name } : { name: target.name }
 }
 
-/** Returns the negotiated form of the response, and what the conversion of objects to this form needs. */
+/** Returns the negotiated form of the response, and the data that is needed to convert objects to this form. */
 export function presentationOf(exchange: Exchange, { info, target }: ResourceRequest, services: Services, stream = false): Presentation {
   const subresource = target.subresource === '' ? undefined : info.subresources[target.subresource]
   const transformations =

@@ -50,8 +50,8 @@ export interface ApiServer {
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 60_000
 /**
- * Time in milliseconds after which the server closes an idle connection. It is longer than the 90 s of Go clients, because the client
- * should close first: a client may send a request while the server closes the connection.
+ * Time in milliseconds after which the server closes an idle connection. Go clients close an idle connection after 90 s. The server waits
+ * longer, because a client could otherwise send a request on a connection that the server is closing.
  */
 const keepAliveTimeoutMs = 120_000
 const maxHeaderBytes = 64 * 1024

@@ -8,7 +8,7 @@ import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'
 
-/** The part of its object that a row of the table contains. */
+/** How much of its object each table row contains. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 export function parseIncludeObject(value: string | null): IncludeObject {
@@ -76,7 +76,7 @@ export function partialListOf(objects: readonly JsonObject[], metadata: JsonObje
   }
 }
 
-/** Returns the metadata of a table with one object, which is list metadata with the object's resourceVersion. */
+/** Returns the metadata of a table with one object: list metadata with the object's resourceVersion. */
 export function listMetadataOf(object: JsonObject): JsonObject {
   const resourceVersion = getOwn(metadataOf(object), 'resourceVersion')
   return resourceVersion === undefined ? {} : { resourceVersion }

@@ -78,7 +78,10 @@ function timeoutOf(query: URLSearchParams): number {
   return ms > 0 ? Math.min(ms, maxWriteMs) : maxWriteMs
 }
 
-/** Returns DeleteOptions from the body, or from the query when the body is empty, and the context of the request. */
+/**
+ * Returns the DeleteOptions and the context of the request. The DeleteOptions are read from the body, or from the query when the body is
+ * empty.
+ */
 export function deleteOptions(exchange: Exchange, user: UserInfo, body: Buffer): { options: JsonObject; context: RequestContext } {
   const options = body.length > 0 ? optionsIn(body, exchange) : optionsOf(exchange.query)
   const dryRun = options.dryRun ?? []

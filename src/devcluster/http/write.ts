@@ -110,7 +110,10 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
   return { object, duplicates }
 }
 
-/** True for types whose integers keep all digits: custom resources, and CRDs, which contain such integers in defaults and enums. */
+/**
+ * True for types in which integers beyond 2^53 keep all digits: custom resources, and CRDs, which can have such integers in defaults and
+ * enums.
+ */
 function isExact({ custom, group }: ResourceInfo): boolean {
   return custom || group === 'apiextensions.k8s.io'
 }

@@ -20,8 +20,8 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The decoded values of a field. For a single message, `pieces` has the encoded bytes of each occurrence, because decoding the concatenated
- * bytes merges the occurrences.
+ * The decoded values of a field. For a field that is a single message, `pieces` has the encoded bytes of each occurrence of the field.
+ * Protobuf merges the occurrences, and decoding the concatenated bytes has this effect.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 

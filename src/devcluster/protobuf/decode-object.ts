@@ -29,7 +29,7 @@ export class UnreadableObject extends ProtobufError {
  * Decodes a request body to JSON.
  *
  * @param expected apiVersion and kind of an object that has neither
- * @throws {ProtobufError} for invalid protobuf; {@link UnreadableObject} when apiVersion and kind can be decoded.
+ * @throws {ProtobufError} for invalid protobuf; an {@link UnreadableObject} if only apiVersion and kind can be decoded.
  */
 export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObject {
   if (body.length === 0) throw new ProtobufError('empty data')

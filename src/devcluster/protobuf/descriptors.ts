@@ -43,8 +43,8 @@ export function messageDescriptor(name: string): MessageDescriptor {
 }
 
 /**
- * Parses the description of a field, e.g. `3 []*Foo foos? Goo`: its number, its type, its name in JSON, and its name in Go unless that is
- * the capitalized JSON name. The JSON name is `-` for an inlined message; a `?` after the name means `omitempty`.
+ * Parses the description of a field, e.g. `3 []*Foo foos? Goo`: its number, its type, its name in JSON, and its name in Go. The Go name is
+ * left out if it is the capitalized JSON name. The JSON name is `-` for an inlined message; a `?` after the name means `omitempty`.
  */
 function fieldOf(text: string, holder: string): FieldDescriptor {
   const [number = '', typeText = '', nameText = '', goName] = text.split(' ')

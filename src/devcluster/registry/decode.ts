@@ -39,7 +39,10 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
 
-/** Decodes the result of a patch like `decodeBody` decodes a body. `strictErrors` are reported before duplicate and unknown fields. */
+/**
+ * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` are reported before duplicate and
+ * unknown fields.
+ */
 export function decodePatched(
   info: ResourceInfo,
   object: JsonObject,
@@ -260,8 +263,8 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 
 /**
  * Throws unless an object of a built-in type has the apiVersion and kind of the URL. As in kube-apiserver, there are different errors for a
- * type that is not registered, for another version of the kind, and for another kind. For another kind, this is the first decoding error,
- * or else the error that the kind cannot be converted.
+ * type that is not registered, for another version of the kind, and for another kind. An object of another kind is first decoded as that
+ * kind. The error is the first error in decoding it; if there is none, the error says that the kind cannot be converted.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

@@ -159,8 +159,8 @@ export class Registry {
   }
 
   /**
-   * Deletes an object; `options` is a DeleteOptions. If the object still exists, `accepted` is true, and `object` in the result is the
-   * object itself. Otherwise, `object` is a Status or, for some types, the deleted object.
+   * Deletes an object; `options` is a DeleteOptions. In the result, `accepted` is true if the object still exists, and `object` is then the
+   * object itself. If the object no longer exists, `object` is a Status or, for some types, the deleted object.
    */
   delete(
     info: ResourceInfo,

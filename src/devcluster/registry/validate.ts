@@ -24,7 +24,7 @@ export function validateForWrite(
     ...validateObjectMeta(object.metadata, {
       namespaced: info.namespaced,
       qualifiedFinalizers: !info.custom && info.group !== 'apiextensions.k8s.io',
-      // Names are immutable, so an update does not validate them against the type's rules again.
+      // Names are immutable, so an update does not validate them against the type's rules again. They only need to be valid path segments.
       ...(old !== undefined ? { name: pathSegmentName } : name === undefined ? {} : { name }),
     }),
     ...(old === undefined ? [] : validateMetadataUpdate(object, old)),

@@ -56,7 +56,7 @@ export function integerColumn(name: string, cell: (object: JsonObject) => number
 }
 
 /**
- * Changes the type of a column of numbers to `string`, which kube-apiserver declares for some of these columns. kubectl prints both types
+ * Changes the type of a column of numbers to `string`. kube-apiserver declares some of these columns as strings. kubectl prints both types
  * in the same way.
  */
 export function numberAsText(column: Column): Column {

@@ -1,4 +1,4 @@
-/** The description of one served version of a type, which is one row of the `Catalog`. */
+/** The description of one served version of a type: one row of the `Catalog`. */
 import type { JsonObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'

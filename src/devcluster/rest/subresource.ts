@@ -18,12 +18,15 @@ export interface SubresourceInfo {
   /** Group and version of `kind`. Default: the group and the version of the type. */
   readonly group?: string
   readonly version?: string
-  /** Another apiVersion that a request body may have, e.g. `policy/v1beta1` for an Eviction. Its fields are the same. */
+  /**
+   * Another apiVersion that a request body may have, e.g. `policy/v1beta1` for an Eviction. The body has the same fields with either
+   * apiVersion.
+   */
   readonly otherApiVersion?: string
   readonly verbs: readonly Verb[]
   /**
    * Converts an object of the type to the object of the subresource, e.g. a Deployment to its Scale. Default: returns the object unchanged.
-   * `writing` is true when the result is read for a write.
+   * `writing` is true when the call is part of a write request.
    */
   readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject
   /** Returns the stored object with the body of a PUT, PATCH or POST merged in. Default: `prepareForUpdate` of the type's strategy. */

@@ -16,7 +16,7 @@ export interface Change {
   readonly storageKey: string
   /** `namespace/name`, or the name of a cluster-scoped object. */
   readonly key: string
-  /** The object after the write. For a deletion, this is the last state of the object with the deletion's resourceVersion. */
+  /** The object after the write. For a deletion, this is the last state of the object, with the resourceVersion of the deletion. */
   readonly object: JsonObject
   readonly previous: JsonObject | undefined
 }
@@ -41,8 +41,8 @@ interface Shelf {
 }
 
 /**
- * Number of latest changes that the log keeps, for all types together; it can contain a tenth more. kube-apiserver's watch caches keep up
- * to 102,400 per type (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
+ * Number of latest changes that the log keeps, for all types together. The log can grow to a tenth more. kube-apiserver's watch caches keep
+ * up to 102,400 changes per type (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
  */
 const defaultHistoryLimit = 10_000
 
@@ -71,7 +71,7 @@ export class ObjectStore {
     return this.#revision
   }
 
-  /** The oldest revision at which objects can be listed, and after which a watch can start. */
+  /** The oldest revision at which objects can be listed. A watch can also start after this revision, but not after an older one. */
   get compactedRevision(): number {
     return this.#compacted
   }
@@ -96,8 +96,8 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object unless another write has changed it since the caller read it as `expected`. Returns the last state of the object with
-   * the deletion's resourceVersion; undefined after a concurrent write.
+   * Deletes an object unless another write has changed it since the caller read it as `expected`. Returns the last state of the object,
+   * with the resourceVersion of the deletion; undefined after a concurrent write.
    */
   delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
@@ -176,8 +176,8 @@ export class ObjectStore {
     this.#revision += 1
     const change: Change = { ...write, revision: this.#revision }
     this.#log.push(change)
-    // Compaction drops a tenth of the log at a time, because it moves all remaining entries. To do so for each write would cost more than
-    // the write itself.
+    // Compaction moves all remaining entries of the log. To do so for each write would cost more than the write itself, so a compaction
+    // drops a tenth of the log.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)

@@ -30,8 +30,8 @@ export interface WatcherOptions {
    */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**
-   * Returns the object of a BOOKMARK event; when undefined, no bookmarks are sent. `initialEventsEnd` is true for the bookmark that follows
-   * the existing objects, which are sent only when `since` is undefined.
+   * Returns the object of a BOOKMARK event; when undefined, no bookmarks are sent. If `since` is undefined, the watch first sends the
+   * existing objects and then a bookmark; `initialEventsEnd` is true for this bookmark.
    */
   readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
   /** Time in milliseconds after which the watch ends. Default: no limit. */
@@ -58,7 +58,10 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   #queue: WatchEvent[] = []
   #head = 0
   #ended = false
-  /** Resolves when all steps so far have run. Each step waits for the previous steps and for `prepare`. */
+  /**
+   * Resolves when all steps so far have run. A step is a function that queues events or ends the watch. It waits for the previous steps and
+   * for `prepare`.
+   */
   #steps: Promise<void> = Promise.resolve()
   #waiting = 0
   #wake: ((result: IteratorResult<WatchEvent>) => void) | undefined
@@ -114,7 +117,8 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   /**
-   * Ends the watch after all previous changes have been read. When a type is no longer served, these include the deletions of its objects.
+   * Ends the watch after the client has read all previous changes. When a type is no longer served, these changes include the deletions of
+   * its objects.
    */
   end(): void {
     this.#inOrder([], () => this.#end('when read'))
@@ -221,7 +225,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #bookmarkLater(): void {
-    // Each timer replaces its predecessor in `#timers`, which has fired and need not be cancelled.
+    // Each timer takes the place of the previous one in `#timers`. The previous timer has fired, so it need not be cancelled.
     const index = this.#timers.length
     const arm = (): void => {
       this.#timers[index] = this.#options.clock.after(bookmarkIntervalMs, () => {

@@ -1,4 +1,4 @@
-/** Makes the `Shape` of a built-in type, by which its objects are checked, from the Go type. */
+/** Makes the `Shape` of a built-in type from its Go type. Objects of the type are checked against this shape. */
 import type { ObjectShape, Shape } from './check-json-types.ts'
 import type { GoType, StructType } from './go-types.ts'
 

@@ -42,7 +42,7 @@ export interface GoField {
   readonly keys: readonly string[] | undefined
   /** True when server-side apply treats the map or struct as atomic: a manager owns it as a whole, and not its single fields. */
   readonly atomic: boolean
-  /** Default value of this field if it is a key of list items and missing in an item. */
+  /** If this field is a key of list items: its default value, for items that omit the field. */
   readonly keyDefault: JsonValue | undefined
 }
 
@@ -52,7 +52,7 @@ const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
 
-/** Messages whose JSON differs from their protobuf fields. */
+/** Go types of the protobuf messages whose JSON differs from their fields, keyed by message name. */
 const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
   'apiextensions.v1.JSON': anything,
   'apiextensions.v1.JSONSchemaPropsOrArray': schemaOr,

@@ -14,7 +14,7 @@ export function asGo(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'drops')
 }
 
-/** Returns the object as Go decodes it, which keeps empty lists and maps; the same object when nothing changes. */
+/** Returns the object as Go decodes it, with empty lists and maps; the same object when nothing changes. */
 export function asDecoded(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'keeps')
 }

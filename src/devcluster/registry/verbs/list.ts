@@ -48,8 +48,8 @@ function beginList({ store }: Environment, info: ResourceInfo, options: ListOpti
 }
 
 /**
- * Lists a type that may have a conversion webhook. The webhook converts all objects, and not only those of the page, because it does so for
- * kube-apiserver's watch cache.
+ * Lists a type that may have a conversion webhook. The webhook converts all objects, and not only those of the page, because
+ * kube-apiserver's watch cache contains all objects in converted form.
  */
 export async function listConverted(environment: Environment, info: ResourceInfo, options: ListOptions): Promise<ListResult> {
   // An invalid selector is reported before any other error.

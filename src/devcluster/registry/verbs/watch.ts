@@ -50,8 +50,8 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
     },
     until,
   )
-  // A watch ends when its type is no longer served. It is aborted when the conversion of the type changes, and the client then watches
-  // again.
+  // When the type is no longer served, the watch ends after its remaining events. When the conversion of the type changes, the watch is
+  // aborted immediately, and the client watches again.
   const unlisten = catalog.onChange(() => {
     const now = catalog.find(info.group, info.version, info.plural)
     if (now === undefined) watcher.end()

@@ -17,8 +17,8 @@ export interface Write {
   readonly hasManagers?: boolean
   /**
    * Returns the requested object, decoded and with defaults. `old` is the existing object; undefined when it does not exist. For a
-   * subresource with its own type, both are objects of that type. The function is called again when another request has changed the object
-   * in the meantime.
+   * subresource with its own type, `old` and the requested object have that type. The function is called again when another request has
+   * changed the object in the meantime.
    */
   readonly requested: (old: JsonObject | undefined) => JsonObject | Promise<JsonObject>
 }

@@ -1,4 +1,4 @@
-/** Writes an object that exists, which is the last step of PUT, PATCH, server-side apply, and writes to subresources. */
+/** Writes an object that exists: the last step of PUT, PATCH, server-side apply, and writes to subresources. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { jsonEqual } from '../../../api/json.ts'
@@ -140,7 +140,10 @@ function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: Jso
   return withMetadata(scale, { managedFields: managedFieldsAfter(scaleType, old, scale, writer) })
 }
 
-/** Keeps the old status in a write to the object itself, and all fields except the status in a write to /status. */
+/**
+ * Keeps the old status in a write to the object itself. In a write to /status, keeps all other fields, and the metadata as far as the write
+ * must not change it.
+ */
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object

@@ -1,7 +1,4 @@
-/**
- * Writes an object that does not exist, which is the last step of a POST, and of a PUT or server-side apply request that creates the
- * object.
- */
+/** Writes an object that does not exist: the last step of a POST, and of a PUT or server-side apply request that creates the object. */
 import type { JsonObject } from '../../../api/json.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
 import { alreadyExists, badRequest, bareError } from '../../apimachinery/status-error.ts'

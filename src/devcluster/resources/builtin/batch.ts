@@ -111,7 +111,7 @@ function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[]
   const before = isObject(old.spec) ? old.spec : {}
   const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
   if (spec.completionMode !== 'Indexed') fixed.push('completions')
-  // The template of a suspended Job is mutable, because controllers set scheduling directives in it.
+  // The Pod template of a suspended Job is mutable, because controllers set scheduling directives in it.
   if (before.suspend !== true) fixed.push('template')
   return [...errors, ...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`))]
 }

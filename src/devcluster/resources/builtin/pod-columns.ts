@@ -92,8 +92,8 @@ function conditions(pod: JsonObject): readonly JsonValue[] {
 }
 
 /**
- * Returns the number of restarts and the age of the last one. While init containers run, only their restarts count; later, those of the
- * regular containers and sidecars.
+ * Returns the number of restarts and the age of the last one. While init containers run, only the restarts of init containers count; later,
+ * only those of the regular containers and sidecars.
  */
 function restarts(pod: JsonObject, now: number): string {
   const sidecars = sidecarsOf(pod)

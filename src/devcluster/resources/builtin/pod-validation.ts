@@ -59,9 +59,7 @@ export function validatePodTemplateSpec(spec: JsonValue | undefined, path: strin
     : errors
 }
 
-/**
- * Validates the projected token volumes of a Pod, which require a ServiceAccount. In Pod templates, kube-apiserver does not validate this.
- */
+/** Validates that a Pod with projected token volumes has a ServiceAccount. For Pod templates, kube-apiserver does not validate this. */
 export function validateTokenVolumes(spec: JsonObject, path: string): FieldError[] {
   if (textAt(spec, 'serviceAccountName') !== '') return []
   return objects(listAt(spec, 'volumes')).flatMap(([volume, index]) =>

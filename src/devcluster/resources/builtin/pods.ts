@@ -80,7 +80,10 @@ export const pods: ResourceInfo = builtinResource({
   },
 })
 
-/** Returns the status of a new Pod with scheduling gates, which schedulers ignore: the condition PodScheduled is False. */
+/**
+ * Returns the part of a new Pod's status that depends on scheduling gates. Schedulers ignore a Pod with scheduling gates, so its condition
+ * PodScheduled is False.
+ */
 function gated(pod: JsonObject): JsonObject {
   if (listAt(specOf(pod), 'schedulingGates').length === 0) return {}
   const message = 'Scheduling is blocked due to non-empty scheduling gates'

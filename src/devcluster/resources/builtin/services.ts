@@ -98,7 +98,7 @@ function hasHealthCheck(spec: JsonObject): boolean {
 const firstNodePort = 30_000
 const nodePorts = 2_768
 
-/** Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, which are derived from the uid. Nothing listens on them. */
+/** Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767. Both are derived from the uid, and nothing listens on them. */
 function withAddress(spec: JsonObject, uid: string): JsonObject {
   if (spec.type === 'ExternalName') return spec
   const digest = createHash('sha256').update(uid).digest()
@@ -255,7 +255,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
   return errors
 }
 
-/** Returns the error about a duplicate port, which contains the port as kube-apiserver prints its internal type. */
+/** Returns the error about a duplicate port. The error contains the port in kube-apiserver's internal type, as Go prints it. */
 function samePort(path: string, port: JsonObject): FieldError {
   const printed = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(printed)}` }

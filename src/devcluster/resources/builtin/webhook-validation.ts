@@ -139,7 +139,7 @@ function validateServicePath(value: string, path: string): FieldError[] {
   if (value === '' || value === '/') return []
   if (value === '//') return [invalid(path, value, 'segment[0] may not be empty')]
   const errors = value.startsWith('/') ? [] : [invalid(path, value, "must start with a '/'")]
-  // Like kube-apiserver, this drops the first character even if it is not a slash.
+  // Like kube-apiserver, this function drops the first character even if it is not a slash.
   const segments = value.slice(1).replace(/\/$/, '').split('/')
   for (const [index, segment] of segments.entries()) {
     if (segment === '') errors.push(invalid(path, value, `segment[${index}] may not be empty`))
@@ -185,7 +185,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // kube-apiserver checks only the last pattern without a subresource, so each one overwrites the result of the previous one.
+    // kube-apiserver checks only the last pattern without a subresource, so each such pattern overwrites the result of the previous one.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]

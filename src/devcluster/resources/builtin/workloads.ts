@@ -52,7 +52,7 @@ const scale: SubresourceInfo = {
   },
 }
 
-/** Returns a strategy for types with a selector and a Pod template. */
+/** Returns the `Strategy` of a type with a selector and a Pod template. */
 function workload(options: {
   /** The name of the type in kube-apiserver's messages. */
   readonly name: string
@@ -72,7 +72,7 @@ function workload(options: {
   }
 }
 
-/** Validates the selector of a workload, which must match the labels of its Pod template. */
+/** Validates the selector of a workload. The selector must match the labels of the workload's Pod template. */
 function validateOwnSelector({ selector, template }: JsonObject, name: string): FieldError[] {
   const isDaemonSet = name === 'daemonset'
   const labels = at(template, 'metadata', 'labels')
@@ -125,8 +125,8 @@ function count(name: string, ...path: readonly string[]): Column {
 }
 
 /**
- * Returns the columns for `-o wide`: the containers and images of the Pod template, and the selector. `path` leads to the parent of both
- * fields.
+ * Returns the columns for `-o wide`: the containers and images of the Pod template, and the selector. `path` is the path of the object that
+ * contains `template` and `selector`.
  */
 export function templateColumns(...path: readonly string[]): readonly [Column, Column, Column] {
   const each = (field: string) => (object: JsonObject) =>
@@ -242,7 +242,7 @@ const statefulSets = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      // The partition gets a default only when the strategy has no type, or when it has a `rollingUpdate`.
+      // `rollingUpdate.partition` gets a default only when the update strategy has no `type`, or when it has a `rollingUpdate`.
       const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
         textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
       )
@@ -308,8 +308,8 @@ const daemonSets = builtinResource({
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
- * Returns the strategy of DaemonSets. It counts changes of the Pod template in an annotation, which replaces the former field
- * `templateGeneration`.
+ * Returns the `Strategy` of DaemonSets. On an update, it counts changes of the Pod template in an annotation. The annotation replaces the
+ * former field `templateGeneration`.
  */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({
