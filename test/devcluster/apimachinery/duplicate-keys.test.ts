@@ -59,6 +59,8 @@ t.test('nesting beyond 500 levels is refused', (t) => {
   t.strictSame(scanJson(objects(501)), { duplicates: [], error: 'exceeded max depth' })
   const wide = `[${Array.from({ length: 600 }, () => '[{}]').join()}]`
   t.strictSame(scanJson(wide), { duplicates: [] }, 'a closed array or object does not count')
+  t.strictSame(scanJson(`[[],{},${nested(499)}]`), { duplicates: [] })
+  t.strictSame(scanJson(`[[],{},${nested(500)}]`), { duplicates: [], error: 'exceeded max depth' })
   t.strictSame(scanJson(nested(1_000_000)), { duplicates: [], error: 'exceeded max depth' })
   t.end()
 })

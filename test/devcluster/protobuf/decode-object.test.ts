@@ -213,3 +213,20 @@ t.test('malformed protobuf is refused with the message of Go', (t) => {
   for (const [body, expected] of table) t.equal(problem(body), expected)
   t.end()
 })
+
+t.test('messages may be nested to a depth of 500, where an item of a list or map counts twice', (t) => {
+  const problemOf = (levels: number, wrap: (inner: Buffer) => Buffer): string | undefined => {
+    const schema = Array.from({ length: levels }).reduce<Buffer>(wrap, Buffer.alloc(0))
+    const text = problem(object('apiextensions.k8s.io/v1', 'CustomResourceDefinition', bytes(2, bytes(7, bytes(4, bytes(1, schema))))))
+    return text.startsWith('{') ? undefined : text
+  }
+  for (const [name, most, wrap] of [
+    ['not', 495, (inner: Buffer) => bytes(28, inner)],
+    ['allOf', 247, (inner: Buffer) => bytes(25, inner)],
+    ['properties', 247, (inner: Buffer) => bytes(29, bytes(1, 'a'), bytes(2, inner))],
+  ] as const) {
+    t.equal(problemOf(most, wrap), undefined, name)
+    t.equal(problemOf(most + 1, wrap), 'exceeded max depth', name)
+  }
+  t.end()
+})
