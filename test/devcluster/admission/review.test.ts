@@ -79,10 +79,18 @@ t.test('a review uses the first supported version of admissionReviewVersions', (
   t.equal(apiVersion, 'admission.k8s.io/v1')
   t.match(body.request, { uid, object: { kind: 'Pod' } })
   t.equal((body.request as JsonObject).oldObject, null)
-  t.throws(() => review('v9'), {
-    name: 'CallError',
-    message: 'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
-  })
+  for (const versions of [['v9'], ['v2', 'v1alpha1'], []]) {
+    try {
+      review(...versions)
+      t.fail(versions.join())
+    } catch (error) {
+      t.ok(error instanceof CallError)
+      t.equal(
+        (error as CallError).message,
+        'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+      )
+    }
+  }
   t.end()
 })
 

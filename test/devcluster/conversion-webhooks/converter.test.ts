@@ -122,6 +122,10 @@ t.test('a failed conversion is reported with the type of the object', async (t) 
     `${of} returned invalid object at index 0: invalid kind (expected Widget, received Other)`,
   )
   await expectRefusal(
+    (review) => converted(review, { convertedObjects: [{ kind: 'Widget', metadata: {} }] }),
+    `${of} returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received )`,
+  )
+  await expectRefusal(
     returning({ kind: '' }),
     'Object \'Kind\' is missing in \'{"apiVersion":"example.com/v2","kind":"","metadata":{"name":"a","uid":"u"},"spec":{"size":1}}\'',
   )
@@ -162,6 +166,14 @@ t.test('a conversion without versions is refused, and each conversion has a uid 
   await convert()
   const [first, second] = calls.map(([, review]) => (review as Review).request.uid)
   t.not(first, second)
+})
+
+t.test('a converted object keeps its metadata, apart from labels and annotations', async (t) => {
+  const metadata = { name: 'a', uid: 'u', labels: { c: 'd' }, resourceVersion: '7', finalizers: ['x'] }
+  const { convert } = converter((review) =>
+    converted(review, { convertedObjects: [{ ...object, apiVersion: 'example.com/v2', metadata }] }),
+  )
+  t.strictSame((await convert()).metadata, { name: 'a', uid: 'u', labels: { c: 'd' } })
 })
 
 t.test('the metadata of the original object is neither changed nor taken from the webhook', async (t) => {

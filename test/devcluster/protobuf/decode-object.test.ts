@@ -56,6 +56,7 @@ t.test('a map keeps every key as data, and the last value of a repeated key', (t
   const value = fieldsOf('v1', 'ConfigMap', data('__proto__', bytes(2, 'x')), data('a', bytes(2, '1')), data('a', bytes(2, '2')), data('b'))
   t.equal(JSON.stringify(value), '{"metadata":{},"data":{"__proto__":"x","a":"2","b":""}}')
   t.equal(({} as { x?: unknown }).x, undefined)
+  t.strictSame(fieldsOf('v1', 'Secret', bytes(2, bytes(1, 'k'))), { metadata: {}, data: { k: '' } })
   t.strictSame(fieldsOf('v1', 'LimitRange', bytes(2, bytes(1, bytes(2, bytes(1, 'cpu'))))), {
     metadata: {},
     spec: { limits: [{ type: '', max: { cpu: '0' } }] },
