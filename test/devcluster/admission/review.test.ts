@@ -1,10 +1,11 @@
 /** AdmissionReviews: creating requests and reading responses. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import { isObject } from '../../../src/api/json.ts'
 import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
 import { hooksOf } from '../../../src/devcluster/admission/hook.ts'
 import { inNamespace, readPatched } from '../../../src/devcluster/admission/patched-object.ts'
-import { base64Problem, knownStatus } from '../../../src/devcluster/admission/response-shape.ts'
+import { base64Problem, knownStatus, reviewProblem } from '../../../src/devcluster/admission/response-shape.ts'
 import { describeKind, reviewTypeProblem } from '../../../src/devcluster/admission/check-response-type.ts'
 import { CallError, readResponse, requestOf, reviewRequest } from '../../../src/devcluster/admission/review.ts'
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
@@ -229,6 +230,65 @@ t.test('an invalid response is refused with the message of kube-apiserver', (t) 
   t.equal(of({ patch, patchType: 'JSONPatch' }), 'fine')
   t.equal(of({ patchType: 'JSONPatch' }, false), `${invalid} validating webhook may not return response.patchType`)
   t.equal(of({ patch }, false), `${invalid} validating webhook may not return response.patch`)
+  t.end()
+})
+
+t.test('every known field of a review is decoded with its Go type, and other fields are ignored', (t) => {
+  const fields: readonly (readonly [path: string, holder: string, goTypes: Readonly<Record<string, string>>])[] = [
+    ['', 'AdmissionReview', { kind: 'string', apiVersion: 'string', response: 'v1.AdmissionResponse' }],
+    [
+      'response',
+      'AdmissionResponse',
+      {
+        uid: 'string',
+        allowed: 'bool',
+        status: 'v1.Status',
+        patchType: 'string',
+        auditAnnotations: 'map[string]string',
+        warnings: '[]string',
+      },
+    ],
+    [
+      'response.status',
+      'Status',
+      {
+        kind: 'string',
+        apiVersion: 'string',
+        metadata: 'v1.ListMeta',
+        status: 'string',
+        message: 'string',
+        reason: 'string',
+        details: 'v1.StatusDetails',
+        code: 'int32',
+      },
+    ],
+    [
+      'response.status.metadata',
+      'ListMeta',
+      { selfLink: 'string', resourceVersion: 'string', continue: 'string', remainingItemCount: 'int64' },
+    ],
+    [
+      'response.status.details',
+      'StatusDetails',
+      { name: 'string', group: 'string', kind: 'string', uid: 'string', causes: '[]v1.StatusCause', retryAfterSeconds: 'int32' },
+    ],
+    ['response.status.details.causes', 'StatusCause', { reason: 'string', message: 'string', field: 'string' }],
+  ]
+  const within = (path: readonly string[], value: JsonValue): JsonValue =>
+    path.reduceRight<JsonValue>((inner, name) => ({ [name]: name === 'causes' && isObject(inner) ? [inner] : inner }), value)
+  for (const [path, holder, goTypes] of fields) {
+    const names = path === '' ? [] : path.split('.')
+    for (const [field, goType] of Object.entries(goTypes)) {
+      const [value, what] = /^(?:string|bool|int)/.test(goType) ? [[], 'array'] : ['x', 'string']
+      t.equal(
+        reviewProblem(within([...names, field], value as JsonValue) as JsonObject),
+        `json: cannot unmarshal ${what} into Go struct field ${[holder, ...names, field].join('.')} of type ${goType}`,
+      )
+      t.equal(reviewProblem(within([...names, field], null) as JsonObject), undefined)
+    }
+    t.equal(reviewProblem(within([...names, 'other'], []) as JsonObject), undefined, `another field in ${holder}`)
+  }
+  t.equal(reviewProblem({ request: 5, response: { patch: 5, auditAnnotations: { a: 'b' }, warnings: ['x'] } }), undefined)
   t.end()
 })
 
