@@ -452,7 +452,7 @@ t.test('an invalid patch is an internal error, and the result of a valid one get
   const wrong: [text: string, message: string][] = [
     ['{', `${undecodable} unexpected end of JSON input`],
     ['{}', `${undecodable} json: cannot unmarshal object into Go value of type jsonpatch.Patch`],
-    ['[{"op":"replace","path":"","value":5}]', 'Internal error occurred: the patched object is not a JSON object'],
+    ['[{"op":"replace","path":"","value":[]}]', 'Internal error occurred: the patched object is not a JSON object'],
     ['["x"]', `${undecodable} json: cannot unmarshal string into Go value of type jsonpatch.Operation`],
   ]
   for (const [text, message] of wrong) {
