@@ -138,6 +138,7 @@ t.test('the caller trusts the caBundle only', async (t) => {
   const other = Buffer.from((await issueAuthority(now)).cert).toString('base64')
   await t.rejects(caller.call({ url: `${server.url}/x`, caBundle: other }, {}, options), unknown)
   await t.rejects(caller.call({ url: `${server.url}/x` }, {}, options), unknown)
+  await t.rejects(caller.call({ url: `${server.url}/x`, caBundle: '' }, {}, options), unknown)
   await caller.call({ url: `${server.url}/x`, caBundle }, {}, options)
 })
 
