@@ -404,6 +404,11 @@ t.test('a patched object is decoded into its type again', async (t) => {
     await problem(custom.v1, { ...thing, kind: 'Other' }),
     '422 Other.example.com "a" is invalid: kind: Invalid value: "Other": must be Thing',
   )
+  for (const metadata of [undefined, 5, {}, { name: 5 }])
+    t.equal(
+      await problem(custom.v1, { kind: 'Other', ...(metadata !== undefined && { metadata }) }),
+      '422 Other.example.com "" is invalid: kind: Invalid value: "Other": must be Thing',
+    )
 })
 
 t.test('an object gets the namespace of the request, and another one is refused', async (t) => {
@@ -455,6 +460,15 @@ t.test('a write is converted once into each version that rules match', async (t)
   await t.rejects(versionsOf(attributesOf(failing))(custom.v2), { message: 'Internal error occurred: no', status: { code: 500 } } as never)
   const broken = { ...custom.v1, converter: { convert: () => Promise.reject(new TypeError('boom')) } } as unknown as ResourceInfo
   await t.rejects(versionsOf(attributesOf(broken))(custom.v2), new TypeError('boom'))
+})
+
+t.test('a webhook receives a built-in object without empty lists, and no object where there is none', async (t) => {
+  const info = { ...builtinPods, strategy: { distinguishesEmptyLists: true } }
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [], volumes: [] }, status: {} }
+  const sent = await versionsOf(attributesOf(info, { object }))(info)
+  t.strictSame(sent.object, { ...object, spec: { containers: [] } })
+  t.equal(sent.oldObject, undefined)
+  t.equal((await versionsOf(attributesOf(builtinPods, { object }))(builtinPods)).object, object, 'other types have no empty lists')
 })
 
 t.test('a mapped Service resolves to its address, and another one is a failed call', (t) => {
