@@ -47,6 +47,8 @@ const cases: [request: string, verb: string, expected: typeof nothing][] = [
   ['GET /api/v1/pods?fieldSelector=a%3Db,metadata.name%3Dx,c%3Dd', 'list', { ...nothing, name: 'x' }],
   ['GET /api/v1/pods?fieldSelector=metadata.name%21%3Dx', 'list', nothing],
   ['GET /api/v1/pods?fieldSelector=spec.metadata.name%3Dx', 'list', nothing],
+  ['GET /api/v1/nodes/x', 'get', { ...nothing, resource: 'nodes', name: 'x' }],
+  ['PUT /api/v1/nodes/x/status', 'update', { ...nothing, resource: 'nodes', name: 'x', subresource: 'status' }],
   ['POST /api/v1/watch/pods', 'create', nothing],
   ['PUT /api/v1/watch/namespaces/a/pods/x', 'update', x],
   ['GET /api/v1/watch', 'list', { ...nothing, resource: 'watch' }],
