@@ -3,11 +3,13 @@ import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject } from '../../../src/api/json.ts'
 import { metaSchemas } from '../../../src/devcluster/http/openapi-meta.ts'
+import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-resource-definitions.ts'
 import { pathsOf } from '../../../src/devcluster/http/openapi-paths.ts'
 import { componentsOf } from '../../../src/devcluster/http/openapi-schemas.ts'
 import { OpenApi } from '../../../src/devcluster/http/openapi.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { rowOf } from '../../support/devcluster/http-server.ts'
 
@@ -475,6 +477,26 @@ t.test('the metadata of templates is ObjectMeta, and a quantity a string or a nu
     additionalProperties: { oneOf: [{ type: 'string' }, { type: 'number' }], description: 'A quantity such as 100m, 1.5 or 2Gi.' },
   })
   t.notOk('io.k8s.api.apps.v1.ObjectMeta' in components)
+  t.end()
+})
+
+t.test('the schemas in a CustomResourceDefinition are described by a type that contains itself', (t) => {
+  const components = componentsOf([customResourceDefinitions(systemClock)]) as Record<string, JsonObject>
+  const name = 'io.k8s.api.apiextensions.v1.JSONSchemaProps'
+  const { $ref: _ref, ...fields } = components[name]!.properties as Record<string, JsonObject>
+  const itself = { $ref: `#/components/schemas/${name}` }
+  const anything = { 'x-kubernetes-preserve-unknown-fields': true }
+  const number = { type: 'number', format: 'double' }
+  for (const field of ['default', 'example', 'items', 'additionalItems', 'additionalProperties'])
+    t.strictSame(fields[field], anything, field)
+  t.strictSame(fields.enum, { type: 'array', items: anything })
+  for (const field of ['maximum', 'minimum', 'multipleOf']) t.strictSame(fields[field], number, field)
+  for (const field of ['allOf', 'anyOf', 'oneOf']) t.strictSame(fields[field], { type: 'array', items: itself }, field)
+  for (const field of ['properties', 'patternProperties', 'definitions'])
+    t.strictSame(fields[field], { type: 'object', additionalProperties: itself }, field)
+  t.strictSame(fields.dependencies, { type: 'object', additionalProperties: anything })
+  t.strictSame(fields.not, itself)
+  t.strictSame(fields.maxLength, { type: 'integer', format: 'int64' })
   t.end()
 })
 
