@@ -296,7 +296,7 @@ t.test('malformed or oversized HTTP closes its own connection only', async (t) =
     return answer
   }
   t.match(await answerTo('NONSENSE\r\n\r\n'), /^HTTP\/1.1 400 /)
-  t.match(await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(70_000)}\r\n\r\n`), /^HTTP\/1.1 431 /)
+  t.match(await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(65_600)}\r\n\r\n`), /^HTTP\/1.1 431 /)
   t.match(await answerTo(`GET //..%2f..;/?%zz=% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 403 /)
   t.match(await answerTo(`GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 40/)
   t.equal((await send('/readyz')).code, 200)
@@ -410,22 +410,24 @@ t.test('close waits half a second for running requests, and answers those that e
   const { send, server } = await startTestServer(t, {
     clock,
     registry: {
-      async create(_info, _namespace, { object }) {
+      async create(_info, _namespace, { object }, { signal }) {
         const { name } = object.metadata as { name: string }
         asked.push(name)
+        if (name === 'failing') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))))
         await (name === 'quick' ? first.promise : last.promise)
         return object
       },
     },
   })
   const create = (name: string) => send(foos, { method: 'POST', body: JSON.stringify(foo(name)) })
-  const [quick, slow] = [create('quick'), t.rejects(create('slow'))]
-  await until('both are running', () => asked.length === 2)
+  const [quick, failing, slow] = [create('quick'), create('failing'), t.rejects(create('slow'))]
+  await until('all are running', () => asked.length === 3)
   let closed = false
   const closing = server.close().then(() => (closed = true))
   t.equal(clock.nextDue! - clock.now(), 500)
   first.resolve()
   t.equal((await quick).code, 201)
+  t.match(await failing, { code: 500, json: { message: 'Internal error occurred: ended' } })
   await clock.advance(499)
   t.equal(closed, false)
   await clock.advance(1)
@@ -433,6 +435,27 @@ t.test('close waits half a second for running requests, and answers those that e
   await slow
   t.equal(clock.pending, 0)
   last.resolve()
+})
+
+t.test('close ends the stream of a watch whose next event does not come', async (t) => {
+  const clock = new FakeClock()
+  const last = Promise.withResolvers<void>()
+  const { server, agent } = await startTestServer(t, {
+    clock,
+    registry: {
+      async *watch() {
+        yield { type: 'ADDED', object: foo('a') }
+        await last.promise
+      },
+    },
+  })
+  const headers = { authorization: `Bearer ${admin}` }
+  const { body } = await request(`${server.url}${foos}?watch=true`, { dispatcher: agent, headers })
+  const closing = server.close()
+  t.equal((await body.text()).split('\n').length, 2)
+  last.resolve()
+  await clock.advance(500)
+  await closing
 })
 
 t.test('the server limits the time for a request and for an idle connection', async (t) => {
