@@ -90,6 +90,32 @@ t.test('the caller trusts every certificate in a caBundle, as Go does', async (t
   for (const [name, bundle] of untrusted) await t.rejects(call(bundle), /x509: certificate signed by unknown authority/, name)
 })
 
+t.test('the connections of the 200 last used addresses and caBundles are kept', async (t) => {
+  const server = await serve(t, echo)
+  const services: Record<string, string> = { 'system/hooks': server.url }
+  const caller = callerFor(t, services)
+  const call = async (): Promise<number> => {
+    await caller.call({ service: { namespace: 'system', name: 'hooks' }, caBundle }, {}, options)
+    await setImmediate()
+    return server.connections()
+  }
+  let others = 0
+  const callOthers = async (count: number): Promise<void> => {
+    for (let call = 0; call < count; call += 1) {
+      const name = `other-${(others += 1)}`
+      services[`system/${name}`] = 'https://127.0.0.1:1'
+      await caller.call({ service: { namespace: 'system', name }, caBundle }, {}, options).catch(() => undefined)
+    }
+  }
+  t.equal(await call(), 1)
+  await callOthers(199)
+  t.equal(await call(), 1)
+  await callOthers(199)
+  t.equal(await call(), 1, 'a call renews its place')
+  await callOthers(200)
+  t.equal(await call(), 2)
+})
+
 t.test('a service reference is called and its certificate verified by the name of the Service', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t, { 'system/hooks': server.url, 'system/other': server.url })
@@ -113,6 +139,7 @@ t.test('the caller trusts the caBundle only', async (t) => {
   const other = Buffer.from((await issueAuthority(now)).cert).toString('base64')
   await t.rejects(caller.call({ url: `${server.url}/x`, caBundle: other }, {}, options), unknown)
   await t.rejects(caller.call({ url: `${server.url}/x` }, {}, options), unknown)
+  await t.rejects(caller.call({ url: `${server.url}/x`, caBundle: '' }, {}, options), unknown)
   await caller.call({ url: `${server.url}/x`, caBundle }, {}, options)
 })
 

@@ -137,6 +137,13 @@ t.test('a request in a missing namespace is refused with 404', async (t) => {
   })
 })
 
+t.test('the namespace is looked up only for webhooks whose rules match', async (t) => {
+  const attributes = attributesOf(pods, { namespace: 'gone' })
+  const namespaceSelector = { matchLabels: { env: 'dev' } }
+  t.equal(matches({ ...rule(['services']), namespaceSelector }, attributes), undefined)
+  t.equal(matches(rule(['pods']), attributes), 'pods.v1', 'an empty selector needs no namespace')
+})
+
 t.test('webhook configurations are never sent to webhooks', async (t) => {
   const info = { ...nodes, group: 'admissionregistration.k8s.io', plural: 'validatingwebhookconfigurations' }
   t.equal(matches(rule(['*/*']), attributesOf(info)), undefined)

@@ -1,10 +1,11 @@
 /** Tests of AdmissionReviews: the creation of requests, and the decoding of responses. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import { isObject } from '../../../src/api/json.ts'
 import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
 import { hooksOf } from '../../../src/devcluster/admission/hook.ts'
 import { inNamespace, readPatched } from '../../../src/devcluster/admission/patched-object.ts'
-import { base64Problem, knownStatus } from '../../../src/devcluster/admission/response-shape.ts'
+import { base64Problem, knownStatus, reviewProblem } from '../../../src/devcluster/admission/response-shape.ts'
 import { describeKind, reviewTypeProblem } from '../../../src/devcluster/admission/check-response-type.ts'
 import { CallError, readResponse, requestOf, reviewRequest } from '../../../src/devcluster/admission/review.ts'
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
@@ -79,10 +80,18 @@ t.test('a review uses the first supported version of admissionReviewVersions', (
   t.equal(apiVersion, 'admission.k8s.io/v1')
   t.match(body.request, { uid, object: { kind: 'Pod' } })
   t.equal((body.request as JsonObject).oldObject, null)
-  t.throws(() => review('v9'), {
-    name: 'CallError',
-    message: 'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
-  })
+  for (const versions of [['v9'], ['v2', 'v1alpha1'], []]) {
+    try {
+      review(...versions)
+      t.fail(versions.join())
+    } catch (error) {
+      t.ok(error instanceof CallError)
+      t.equal(
+        (error as CallError).message,
+        'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+      )
+    }
+  }
   t.end()
 })
 
@@ -224,6 +233,65 @@ t.test('an invalid response is refused with the message of kube-apiserver', (t) 
   t.end()
 })
 
+t.test('every known field of a review is decoded with its Go type, and other fields are ignored', (t) => {
+  const fields: readonly (readonly [path: string, holder: string, goTypes: Readonly<Record<string, string>>])[] = [
+    ['', 'AdmissionReview', { kind: 'string', apiVersion: 'string', response: 'v1.AdmissionResponse' }],
+    [
+      'response',
+      'AdmissionResponse',
+      {
+        uid: 'string',
+        allowed: 'bool',
+        status: 'v1.Status',
+        patchType: 'string',
+        auditAnnotations: 'map[string]string',
+        warnings: '[]string',
+      },
+    ],
+    [
+      'response.status',
+      'Status',
+      {
+        kind: 'string',
+        apiVersion: 'string',
+        metadata: 'v1.ListMeta',
+        status: 'string',
+        message: 'string',
+        reason: 'string',
+        details: 'v1.StatusDetails',
+        code: 'int32',
+      },
+    ],
+    [
+      'response.status.metadata',
+      'ListMeta',
+      { selfLink: 'string', resourceVersion: 'string', continue: 'string', remainingItemCount: 'int64' },
+    ],
+    [
+      'response.status.details',
+      'StatusDetails',
+      { name: 'string', group: 'string', kind: 'string', uid: 'string', causes: '[]v1.StatusCause', retryAfterSeconds: 'int32' },
+    ],
+    ['response.status.details.causes', 'StatusCause', { reason: 'string', message: 'string', field: 'string' }],
+  ]
+  const within = (path: readonly string[], value: JsonValue): JsonValue =>
+    path.reduceRight<JsonValue>((inner, name) => ({ [name]: name === 'causes' && isObject(inner) ? [inner] : inner }), value)
+  for (const [path, holder, goTypes] of fields) {
+    const names = path === '' ? [] : path.split('.')
+    for (const [field, goType] of Object.entries(goTypes)) {
+      const [value, what] = /^(?:string|bool|int)/.test(goType) ? [[], 'array'] : ['x', 'string']
+      t.equal(
+        reviewProblem(within([...names, field], value as JsonValue) as JsonObject),
+        `json: cannot unmarshal ${what} into Go struct field ${[holder, ...names, field].join('.')} of type ${goType}`,
+      )
+      t.equal(reviewProblem(within([...names, field], null) as JsonObject), undefined)
+    }
+    t.equal(reviewProblem(within([...names, 'other'], []) as JsonObject), undefined, `another field in ${holder}`)
+  }
+  t.equal(reviewProblem({ request: 5, response: { patch: 5, auditAnnotations: { a: 'b' }, warnings: ['x'] } }), undefined)
+  t.end()
+})
+
 t.test('a Status is reduced to known fields that are not empty', (t) => {
   const causes = [{ reason: 'R', message: 'm', field: 'f', bogus: 1 }, null]
   t.strictSame(
@@ -336,6 +404,11 @@ t.test('a patched object is decoded into its type again', async (t) => {
     await problem(custom.v1, { ...thing, kind: 'Other' }),
     '422 Other.example.com "a" is invalid: kind: Invalid value: "Other": must be Thing',
   )
+  for (const metadata of [undefined, 5, {}, { name: 5 }])
+    t.equal(
+      await problem(custom.v1, { kind: 'Other', ...(metadata !== undefined && { metadata }) }),
+      '422 Other.example.com "" is invalid: kind: Invalid value: "Other": must be Thing',
+    )
 })
 
 t.test('an object gets the namespace of the request, and another one is refused', async (t) => {
@@ -387,6 +460,15 @@ t.test('a write is converted once into each version that rules match', async (t)
   await t.rejects(versionsOf(attributesOf(failing))(custom.v2), { message: 'Internal error occurred: no', status: { code: 500 } } as never)
   const broken = { ...custom.v1, converter: { convert: () => Promise.reject(new TypeError('boom')) } } as unknown as ResourceInfo
   await t.rejects(versionsOf(attributesOf(broken))(custom.v2), new TypeError('boom'))
+})
+
+t.test('a webhook receives a built-in object without empty lists, and no object where there is none', async (t) => {
+  const info = { ...builtinPods, strategy: { distinguishesEmptyLists: true } }
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [], volumes: [] }, status: {} }
+  const sent = await versionsOf(attributesOf(info, { object }))(info)
+  t.strictSame(sent.object, { ...object, spec: { containers: [] } })
+  t.equal(sent.oldObject, undefined)
+  t.equal((await versionsOf(attributesOf(builtinPods, { object }))(builtinPods)).object, object, 'other types have no empty lists')
 })
 
 t.test('a mapped Service resolves to its address, and another one is a failed call', (t) => {

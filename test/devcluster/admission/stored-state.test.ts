@@ -61,6 +61,17 @@ t.test('a Service resolves to the first ready address of its EndpointSlices', (t
   t.end()
 })
 
+t.test('a Service with one port without a name resolves to the port without a name', (t) => {
+  const store = new ObjectStore()
+  put(store, '/services', { namespace: 'ns', name: 'hooks' }, { spec: { ports: [{ port: 443 }] } })
+  put(store, slices, { namespace: 'ns', name: 'a', labels: ofHooks }, { endpoints: [{ addresses: ['10.0.0.1'] }], ports: [{ port: 9443 }] })
+  t.equal(endpointOf(store, service), 'https://10.0.0.1:9443')
+  t.equal(endpointOf(store, { ...service, port: 9443 }), undefined, 'the port is that of the Service')
+  t.equal(endpointOf(store, { ...service, name: 'other' }), undefined)
+  t.equal(endpointOf(store, { ...service, namespace: 'other' }), undefined)
+  t.end()
+})
+
 t.test('webhook configurations are cached until one of them changes', (t) => {
   const store = new ObjectStore()
   const state = storedWebhooks(store, new Catalog([]))

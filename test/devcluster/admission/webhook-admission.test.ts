@@ -455,9 +455,13 @@ t.test('an invalid patch is an internal error, and the result of a valid one get
   const wrong: [text: string, message: string][] = [
     ['{', `${undecodable} unexpected end of JSON input`],
     ['{}', `${undecodable} json: cannot unmarshal object into Go value of type jsonpatch.Patch`],
+    ['[{"op":"replace","path":"","value":[]}]', 'Internal error occurred: the patched object is not a JSON object'],
     ['["x"]', `${undecodable} json: cannot unmarshal string into Go value of type jsonpatch.Operation`],
   ]
-  for (const [text, message] of wrong) t.match(await refusal(mutate(text)), { code: 500, message }, text)
+  for (const [text, message] of wrong) {
+    const status = await refusal(mutate(text))
+    t.strictSame([status.code, status.message], [500, message], text)
+  }
   for (const text of ['null', '[]']) t.equal(await mutate(text), labelled.object, text)
   const placed = { ...labelled, object: { ...labelled.object!, metadata: { name: 'a', namespace: 'default', labels: {} } } }
   const remove = '[{"op":"remove","path":"/metadata/namespace"}]'

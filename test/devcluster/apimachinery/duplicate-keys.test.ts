@@ -13,6 +13,8 @@ const duplicates: [text: string, paths: string[]][] = [
   ['{"__proto__":1,"__proto__":2}', ['__proto__']],
   ['{"\\u0061":1,"a":2}', ['a']],
   ['[[{"x":0,"x":0}]]', ['[0][0].x']],
+  ['{"b":{"y":1,"y":1},"a":[0,{"x":1,"x":1}],"b":1}', ['b.y', 'a[1].x', 'b']],
+  ['{"":1,"":2}', ['']],
   ['"a\\"b"', []],
 ]
 
@@ -31,6 +33,9 @@ const errors: [text: string, error: string][] = [
   ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
   ['{"a" 1}', "invalid character '1' after object key"],
   ['{"a":1 "b":2}', `invalid character '"' after object key:value pair`],
+  ['[1,]', "invalid character ']' looking for beginning of value"],
+  ['[', 'unexpected end of JSON input'],
+  ['{"a":1,"a":2', 'unexpected end of JSON input'],
   ['[1 2]', "invalid character '2' after array element"],
   ['{} x', "invalid character 'x' after top-level value"],
   ['"a\nb"', "invalid character '\\n' in string literal"],
@@ -44,10 +49,18 @@ t.test("invalid JSON is reported with the message of Go's decoder", (t) => {
   t.end()
 })
 
-t.test('nesting beyond the limit of Go is refused', (t) => {
+t.test('nesting beyond 500 levels is refused', (t) => {
+  t.equal(maxDepth, 500)
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   t.strictSame(scanJson(nested(maxDepth)), { duplicates: [] })
   t.strictSame(scanJson(nested(maxDepth + 1)), { duplicates: [], error: 'exceeded max depth' })
+  const objects = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)
+  t.strictSame(scanJson(objects(500)), { duplicates: [] })
+  t.strictSame(scanJson(objects(501)), { duplicates: [], error: 'exceeded max depth' })
+  const wide = `[${Array.from({ length: 600 }, () => '[{}]').join()}]`
+  t.strictSame(scanJson(wide), { duplicates: [] }, 'a closed array or object does not count')
+  t.strictSame(scanJson(`[[],{},${nested(499)}]`), { duplicates: [] })
+  t.strictSame(scanJson(`[[],{},${nested(500)}]`), { duplicates: [], error: 'exceeded max depth' })
   t.strictSame(scanJson(nested(1_000_000)), { duplicates: [], error: 'exceeded max depth' })
   t.end()
 })

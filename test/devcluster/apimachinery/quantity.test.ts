@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseQuantity } from '../../../src/devcluster/apimachinery/quantity.ts'
+import { invalidQuantity, parseQuantity } from '../../../src/devcluster/apimachinery/quantity.ts'
 
 const quantities: readonly (readonly [text: string, amount: number])[] = [
   ['1', 1],
@@ -36,4 +36,8 @@ t.test('a number is a quantity without a suffix', async (t) => {
 t.test('an invalid quantity has no value', async (t) => {
   for (const value of ['', '.', 'k', '1K', '1ki', '1mi', '1 k', '1e', '1e3k', '0x1', 'Infinity', null, true, {}, undefined])
     t.equal(parseQuantity(value), undefined, JSON.stringify(value))
+})
+
+t.test('the message for an invalid quantity is that of kube-apiserver', async (t) => {
+  t.equal(invalidQuantity, "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 })

@@ -89,6 +89,7 @@ t.test('every error contains a complete Status', (t) => {
     t.equal(error.name, 'StatusError')
   }
   t.strictSame(errors.expired('old', 'token').status.metadata, { continue: 'token' })
+  t.equal(errors.notANumber('ParseInt', '1"'), 'strconv.ParseInt: parsing "1\\"": invalid syntax')
   t.equal(new errors.StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'R' }).message, 'R')
   t.equal(new errors.StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' }).message, 'unknown error')
   t.end()

@@ -42,3 +42,13 @@ t.test('more than 256 addresses can be assigned', async (t) => {
   t.equal(all.size, 600)
   t.ok(all.has('10.244.2.1'))
 })
+
+t.test('the last address is 10.244.255.254', async (t) => {
+  const addresses = new PodAddresses()
+  const all = Array.from({ length: 0xfffe - 1 }, (_, index) => addresses.addressOf(String(index)))
+  t.equal(new Set(all).size, all.length)
+  t.strictSame([all[0], all[253], all[254], all.at(-1)], ['10.244.0.2', '10.244.0.255', '10.244.1.0', '10.244.255.254'])
+  t.equal(addresses.addressOf('one more'), '10.244.255.254')
+  addresses.release('77')
+  t.equal(addresses.addressOf('another'), '10.244.0.79')
+})

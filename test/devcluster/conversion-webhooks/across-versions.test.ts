@@ -18,6 +18,24 @@ t.test('a computation receives each conversion that it requires, and each runs o
   t.strictSame(asked, ['ex.com/v2', 'ex.com/v3'])
 })
 
+t.test('equal objects are converted once, different ones each, and an object in its version not at all', async (t) => {
+  const asked: unknown[] = []
+  const converter: Converter = {
+    convert: (given, apiVersion) => {
+      asked.push(given.spec)
+      return Promise.resolve({ ...given, apiVersion })
+    },
+  }
+  const found = await acrossVersions(converter, (view) => [
+    view(object, 'ex.com/v1') === object,
+    view({ spec: { size: 1 }, kind: 'Foo', apiVersion: 'ex.com/v1' }, 'ex.com/v2').spec,
+    view(object, 'ex.com/v2').spec,
+    view({ ...object, spec: { size: 2 } }, 'ex.com/v2').spec,
+  ])
+  t.strictSame(found, [true, { size: 1 }, { size: 1 }, { size: 2 }])
+  t.strictSame(asked, [{ size: 1 }, { size: 2 }])
+})
+
 t.test('errors of the computation and of the webhook are thrown', async (t) => {
   const failing: Converter = { convert: () => Promise.reject(new Error('not converted')) }
   await t.rejects(

@@ -70,7 +70,14 @@ t.test('the first supported version of conversionReviewVersions is used, and v1b
 
 t.test('a failed conversion is reported with the type of the object', async (t) => {
   const expectRefusal = async (answer: (review: Review) => JsonValue, message: string): Promise<void> =>
-    void t.match(await refusal(() => converter(answer).convert()), { code: 500, message })
+    void t.strictSame(await refusal(() => converter(answer).convert()), {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      code: 500,
+    })
   const of = 'conversion webhook for example.com/v1, Kind=Widget'
   await expectRefusal(() => {
     throw new CallError('failed to call webhook: nobody is there')
@@ -82,7 +89,28 @@ t.test('a failed conversion is reported with the type of the object', async (t) 
     `${of} failed: response.result.status was 'Failure', not 'Success'`,
   )
   await expectRefusal((review) => converted(review, { convertedObjects: [] }), `${of} returned 0 objects, expected 1`)
+  await expectRefusal((review) => converted(review, { convertedObjects: null }), `${of} returned 0 objects, expected 1`)
+  await expectRefusal((review) => converted(review, { convertedObjects: [object, object] }), `${of} returned 2 objects, expected 1`)
   await expectRefusal((review) => converted(review, { convertedObjects: [null] }), 'unexpected end of JSON input')
+  await expectRefusal((review) => converted(review, { result: {} }), `${of} failed: response.result.status was '', not 'Success'`)
+  await expectRefusal((review) => converted(review, { result: null }), `${of} failed: response.result.status was '', not 'Success'`)
+  await expectRefusal(() => null, `${of} failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind=`)
+  await expectRefusal(
+    (review) => ({ ...converted(review), apiVersion: 'apiextensions.k8s.io/v1beta1' }),
+    `${of} failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion`,
+  )
+  await expectRefusal(
+    (review) => ({ ...converted(review), kind: 'Other' }),
+    `${of} failed: no kind "Other" is registered for version "apiextensions.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`,
+  )
+  await expectRefusal(
+    (review) => converted(review, { convertedObjects: 'x' }),
+    `${of} failed: json: cannot unmarshal string into Go struct field ConversionResponse.response.convertedObjects of type []runtime.RawExtension`,
+  )
+  await expectRefusal(
+    (review) => converted(review, { convertedObjects: ['x'] }),
+    'json: cannot unmarshal string into Go value of type map[string]interface {}',
+  )
   await expectRefusal(
     (review) => converted(review, { convertedObjects: [object] }),
     `${of} returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)`,
@@ -92,6 +120,10 @@ t.test('a failed conversion is reported with the type of the object', async (t) 
   await expectRefusal(
     returning({ kind: 'Other' }),
     `${of} returned invalid object at index 0: invalid kind (expected Widget, received Other)`,
+  )
+  await expectRefusal(
+    (review) => converted(review, { convertedObjects: [{ kind: 'Widget', metadata: {} }] }),
+    `${of} returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received )`,
   )
   await expectRefusal(
     returning({ kind: '' }),
@@ -113,6 +145,46 @@ t.test('a failed conversion is reported with the type of the object', async (t) 
   await t.rejects(crash.convert(), { name: 'TypeError', message: 'a defect' })
 })
 
+t.test('a v1beta1 response needs neither uid nor kind, but Success and a valid object', async (t) => {
+  const answering = (change: JsonObject) => converter((review) => ({ response: converted(review, change).response! }), ['v1beta1'])
+  t.strictSame(await answering({ uid: '' }).convert(), { ...object, apiVersion: 'example.com/v2', spec: { width: 1 } })
+  const of = 'conversion webhook for example.com/v1, Kind=Widget'
+  t.equal(
+    (await refusal(() => answering({ result: { status: 'Failure' } }).convert())).message,
+    `${of} failed: response.result.status was 'Failure', not 'Success'`,
+  )
+  t.equal((await refusal(() => answering({ convertedObjects: [] }).convert())).message, `${of} returned 0 objects, expected 1`)
+})
+
+t.test('a conversion without versions is refused, and each conversion has a uid of its own', async (t) => {
+  const definition = asDefinition(widgetDefinition({ conversion: { strategy: 'Webhook' } as never }))
+  const caller = { call: () => Promise.reject(new Error('called')) } as unknown as WebhookCaller
+  const none = webhookConverter(definition, caller, signal)!
+  t.equal((await refusal(() => none.convert(object, 'example.com/v2'))).message, 'no supported conversion review versions')
+  const { convert, calls } = converter((review) => converted(review))
+  await convert()
+  await convert()
+  const [first, second] = calls.map(([, review]) => (review as Review).request.uid)
+  t.not(first, second)
+})
+
+t.test('a converted object keeps its metadata, apart from labels and annotations', async (t) => {
+  const metadata = { name: 'a', uid: 'u', labels: { c: 'd' }, resourceVersion: '7', finalizers: ['x'] }
+  const { convert } = converter((review) =>
+    converted(review, { convertedObjects: [{ ...object, apiVersion: 'example.com/v2', metadata }] }),
+  )
+  t.strictSame((await convert()).metadata, { name: 'a', uid: 'u', labels: { c: 'd' } })
+})
+
+t.test('the metadata of the original object is neither changed nor taken from the webhook', async (t) => {
+  const original = { metadata: { name: 'a', resourceVersion: '5', labels: { a: 'b' }, annotations: { c: 'd' } } }
+  const before = structuredClone(original)
+  t.strictSame(convertedMetadata(original, { metadata: { resourceVersion: '6', finalizers: ['x'], annotations: { e: 'f' } } }), {
+    metadata: { name: 'a', resourceVersion: '5', annotations: { e: 'f' } },
+  })
+  t.strictSame(original, before)
+})
+
 t.test('a definition without a conversion webhook has no converter', async (t) => {
   for (const conversion of [undefined, { strategy: 'None' }])
     t.equal(webhookConverter(asDefinition(widgetDefinition(conversion && { conversion })), undefined as never, signal), undefined)
@@ -129,6 +201,12 @@ t.test('only labels and annotations of converted metadata are used', async (t) =
   const note = (length: number): unknown => Object.keys(made({ annotations: { a: 'x'.repeat(length) } }) as object)
   t.strictSame(note(256 * 1024 - 1), ['metadata'])
   t.strictSame(note(256 * 1024), ['problem'])
+  const large = (text: string) => made({ annotations: { ab: text, cd: '' } })
+  t.strictSame(Object.keys(large('ä'.repeat(128 * 1024 - 2)) as object), ['metadata'], 'keys and values count in bytes')
+  t.strictSame(Object.keys(large(`${'ä'.repeat(128 * 1024 - 2)}x`) as object), ['problem'])
+  t.strictSame(made({ labels: { a: null } }), { problem: 'metadata.labels[a] must be a string, but is <nil> in converted object' })
+  t.strictSame(made({ annotations: 'x' }), { problem: 'invalid metadata.annotations of type string in converted object' })
+  t.strictSame(made(null), { problem: 'invalid metadata of type <nil> in converted object' })
   t.strictSame(made({ annotations: { a: 'x'.repeat(256 * 1024) } }), {
     problem: 'metadata.annotation: Too long: may not be more than 262144 bytes',
   })

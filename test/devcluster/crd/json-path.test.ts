@@ -92,3 +92,15 @@ t.test('a path of plain fields is split, and other paths are not', async (t) => 
   t.equal(plainFields('.spec.list[0]'), undefined)
   t.equal(plainFields('spec'), undefined)
 })
+
+t.test('a filter compares with true and false', async (t) => {
+  const flags = {
+    items: [
+      { ok: true, n: 1 },
+      { ok: false, n: 2 },
+    ],
+  }
+  t.strictSame(compileJsonPath('.items[?(@.ok==true)].n')(flags), [1])
+  t.strictSame(compileJsonPath('.items[?(@.ok==false)].n')(flags), [2])
+  t.strictSame(compileJsonPath('.items[?(@.ok!=true)].n')(flags), [2])
+})

@@ -124,6 +124,13 @@ t.test('YAML with too many tokens is refused independently of its size', (t) => 
     (decodeYaml(Buffer.from(JSON.stringify({ items: Array(350_000).fill('a') })), badRequest).value as { items: unknown[] }).items.length,
     350_000,
   )
+  // An empty line is one token; `a: 1` with its line break and the start of the document are eight.
+  const sparse = (emptyLines: number): Buffer => Buffer.from(`a: 1\n${'\n'.repeat(emptyLines)}`)
+  t.strictSame(decodeYaml(sparse(250_000 - 8), badRequest).value, { a: 1 })
+  t.strictSame(
+    refusal(() => decodeYaml(sparse(250_000 - 7), badRequest)),
+    refused,
+  )
   const lines = '    line with: [some, text]\n'.repeat(50_000)
   t.strictSame(decodeYaml(Buffer.from(`text: |\n${lines}`), badRequest).value, { text: lines.replaceAll('    line', 'line') })
   t.end()

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { Discovery } from '../../../src/devcluster/http/discovery.ts'
+import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import { storedVerbs } from '../../../src/devcluster/rest/subresource.ts'
 import { rowOf, startTestServer } from '../../support/devcluster/http-server.ts'
@@ -248,6 +249,28 @@ t.test('aggregated discovery describes a type with its subresources', async (t) 
       },
     ],
   })
+})
+
+t.test('aggregated discovery names group and version of a subresource where they differ from those of the document', (t) => {
+  const discovery = new Discovery(new Catalog(builtinResources))
+  type Found = { items: { metadata: JsonObject; versions: { version: string; resources: JsonObject[] }[] }[] }
+  const rowsOf = (core: boolean, group?: string): JsonObject[] =>
+    (JSON.parse(discovery.aggregated(core).text) as Found).items.find(({ metadata }) => metadata.name === group)!.versions[0]!.resources
+  const kindsOf = (rows: JsonObject[], plural: string): unknown =>
+    (rows.find(({ resource }) => resource === plural)!.subresources as JsonObject[]).map(({ subresource, responseKind }) => [
+      subresource,
+      responseKind,
+    ])
+  const own = (kind: string): JsonObject => ({ group: '', version: '', kind })
+  const scale = ['scale', { group: 'autoscaling', version: 'v1', kind: 'Scale' }]
+  t.strictSame(kindsOf(rowsOf(false, 'apps'), 'deployments'), [scale, ['status', own('Deployment')]])
+  t.strictSame(kindsOf(rowsOf(true), 'pods'), [
+    ['binding', own('Binding')],
+    ['eviction', { group: 'policy', version: 'v1', kind: 'Eviction' }],
+    ['log', own('Pod')],
+    ['status', own('Pod')],
+  ])
+  t.end()
 })
 
 t.test('aggregated discovery is served when it is accepted, in any order of media types', async (t) => {

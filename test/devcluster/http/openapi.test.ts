@@ -1,12 +1,15 @@
 /** Tests of the types and operations in the OpenAPI documents. */
 import t from 'tap'
-import type { JsonObject } from '../../../src/api/json.ts'
+import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import { isObject } from '../../../src/api/json.ts'
 import { metaSchemas } from '../../../src/devcluster/http/openapi-meta.ts'
+import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-resource-definitions.ts'
 import { pathsOf } from '../../../src/devcluster/http/openapi-paths.ts'
 import { componentsOf } from '../../../src/devcluster/http/openapi-schemas.ts'
 import { OpenApi } from '../../../src/devcluster/http/openapi.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { rowOf } from '../../support/devcluster/http-server.ts'
 
@@ -369,5 +372,146 @@ t.test('ObjectMeta is described with each of its fields', (t) => {
   for (const [name, schema] of Object.entries(metaSchemas)) t.match((schema as JsonObject).type, /^(object|string)$/, name)
   t.match(metaSchemas[`${prefix}.Time`], { type: 'string', format: 'date-time' })
   t.match(metaSchemas[`${prefix}.Status`], { 'x-kubernetes-group-version-kind': [{ group: '', kind: 'Status', version: 'v1' }] })
+  t.end()
+})
+
+/** Returns a schema without its descriptions; properties with the name `description` stay. */
+function structureOf(schema: JsonValue): JsonValue {
+  if (Array.isArray(schema)) return schema.map((item: JsonValue) => structureOf(item))
+  if (!isObject(schema)) return schema
+  const entries = Object.entries(schema).filter(([key, value]) => !(key === 'description' && typeof value === 'string'))
+  return Object.fromEntries(entries.map(([key, value]) => [key, structureOf(value!)]))
+}
+
+t.test('the schemas of metadata have the structure of those of kube-apiserver', (t) => {
+  const [string, int64, flag] = [{ type: 'string' }, { type: 'integer', format: 'int64' }, { type: 'boolean' }]
+  const strings = { type: 'object', additionalProperties: string }
+  const ref = (name: string): JsonObject => ({ $ref: `${meta}.${name}` })
+  const time = { allOf: [ref('Time')] }
+  const list = { type: 'array', items: string }
+  const object = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more })
+  const expected = {
+    ObjectMeta: object({
+      annotations: strings,
+      creationTimestamp: time,
+      deletionGracePeriodSeconds: int64,
+      deletionTimestamp: time,
+      finalizers: { ...list, 'x-kubernetes-list-type': 'set', 'x-kubernetes-patch-strategy': 'merge' },
+      generateName: string,
+      generation: int64,
+      labels: strings,
+      managedFields: { type: 'array', items: ref('ManagedFieldsEntry'), 'x-kubernetes-list-type': 'atomic' },
+      name: string,
+      namespace: string,
+      ownerReferences: {
+        type: 'array',
+        items: ref('OwnerReference'),
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['uid'],
+        'x-kubernetes-patch-merge-key': 'uid',
+        'x-kubernetes-patch-strategy': 'merge',
+      },
+      resourceVersion: string,
+      selfLink: string,
+      uid: string,
+    }),
+    ListMeta: object({ continue: string, remainingItemCount: int64, resourceVersion: string }),
+    OwnerReference: object(
+      { apiVersion: string, blockOwnerDeletion: flag, controller: flag, kind: string, name: string, uid: string },
+      { required: ['apiVersion', 'kind', 'name', 'uid'], 'x-kubernetes-map-type': 'atomic' },
+    ),
+    ManagedFieldsEntry: object({
+      apiVersion: string,
+      fieldsType: string,
+      fieldsV1: { allOf: [ref('FieldsV1')] },
+      manager: string,
+      operation: string,
+      subresource: string,
+      time,
+    }),
+    FieldsV1: { type: 'object' },
+    Time: { type: 'string', format: 'date-time' },
+    DeleteOptions: object({
+      apiVersion: string,
+      dryRun: list,
+      gracePeriodSeconds: int64,
+      kind: string,
+      preconditions: object({ resourceVersion: string, uid: string }),
+      propagationPolicy: string,
+    }),
+    Patch: { type: 'object' },
+    Status: object(
+      {
+        apiVersion: string,
+        code: { type: 'integer', format: 'int32' },
+        details: { type: 'object' },
+        kind: string,
+        message: string,
+        metadata: ref('ListMeta'),
+        reason: string,
+        status: string,
+      },
+      { 'x-kubernetes-group-version-kind': [{ group: '', kind: 'Status', version: 'v1' }] },
+    ),
+  }
+  const prefix = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+  t.strictSame(
+    structureOf(metaSchemas),
+    Object.fromEntries(Object.entries(expected).map(([name, schema]) => [`${prefix}.${name}`, schema])),
+  )
+  for (const [name, schema] of Object.entries(metaSchemas) as [string, JsonObject][]) {
+    t.match(schema.description, /^[A-Z].*\.$/, name)
+    for (const [field, property] of Object.entries((schema.properties ?? {}) as Record<string, JsonObject>))
+      if (property.$ref === undefined) t.match(property.description, /./, `${name}.${field}`)
+  }
+  t.end()
+})
+
+t.test('the metadata of templates is ObjectMeta, and a quantity a string or a number', (t) => {
+  const components = componentsOf(['deployments', 'cronjobs'].map(builtin)) as Record<string, JsonObject>
+  const fieldOf = (name: string, field: string): JsonObject => (components[name]!.properties as Record<string, JsonObject>)[field]!
+  for (const name of ['io.k8s.api.apps.v1.PodTemplateSpec', 'io.k8s.api.batch.v1.PodTemplateSpec', 'io.k8s.api.batch.v1.JobTemplateSpec'])
+    t.strictSame(fieldOf(name, 'metadata'), { $ref: `${meta}.ObjectMeta` }, name)
+  t.strictSame(fieldOf('io.k8s.api.apps.v1.ResourceRequirements', 'limits'), {
+    type: 'object',
+    additionalProperties: { oneOf: [{ type: 'string' }, { type: 'number' }], description: 'A quantity such as 100m, 1.5 or 2Gi.' },
+  })
+  t.notOk('io.k8s.api.apps.v1.ObjectMeta' in components)
+  t.end()
+})
+
+t.test('the schemas in a CustomResourceDefinition are described by a type that contains itself', (t) => {
+  const components = componentsOf([customResourceDefinitions(systemClock)]) as Record<string, JsonObject>
+  const name = 'io.k8s.api.apiextensions.v1.JSONSchemaProps'
+  const { $ref: _ref, ...fields } = components[name]!.properties as Record<string, JsonObject>
+  const itself = { $ref: `#/components/schemas/${name}` }
+  const anything = { 'x-kubernetes-preserve-unknown-fields': true }
+  const number = { type: 'number', format: 'double' }
+  for (const field of ['default', 'example', 'items', 'additionalItems', 'additionalProperties'])
+    t.strictSame(fields[field], anything, field)
+  t.strictSame(fields.enum, { type: 'array', items: anything })
+  for (const field of ['maximum', 'minimum', 'multipleOf']) t.strictSame(fields[field], number, field)
+  for (const field of ['allOf', 'anyOf', 'oneOf']) t.strictSame(fields[field], { type: 'array', items: itself }, field)
+  for (const field of ['properties', 'patternProperties', 'definitions'])
+    t.strictSame(fields[field], { type: 'object', additionalProperties: itself }, field)
+  t.strictSame(fields.dependencies, { type: 'object', additionalProperties: anything })
+  t.strictSame(fields.not, itself)
+  t.strictSame(fields.maxLength, { type: 'integer', format: 'int64' })
+  t.end()
+})
+
+t.test('the index has the address and the hash of each document, and a document its components', (t) => {
+  const openApi = new OpenApi(new Catalog([foos, { ...foos, version: 'v2' }, builtin('pods')]), 'v1')
+  const paths = ['api/v1', 'apis/a.example.com/v1', 'apis/a.example.com/v2']
+  const entries = paths.map((path) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${openApi.document(path)!.hash}` }])
+  const { paths: found } = openApi.index() as { paths: JsonObject }
+  t.strictSame(found, Object.fromEntries(entries))
+  for (const path of paths) {
+    const { text, hash } = openApi.document(path)!
+    const { components, ...rest } = JSON.parse(text) as { components: { schemas: JsonObject } }
+    t.strictSame(Object.keys(rest), ['openapi', 'info', 'paths'])
+    t.ok(Object.keys(metaSchemas).every((name) => name in components.schemas))
+    t.match(hash, /^[0-9A-F]{128}$/)
+  }
   t.end()
 })

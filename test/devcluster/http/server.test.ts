@@ -11,6 +11,7 @@ import { failure } from '../../../src/api/status.ts'
 import type { RequestRecord } from '../../../src/devcluster/http/handle.ts'
 import { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { until } from '../../../src/testing/until.ts'
 import { recordingLogger } from '../../support/recording-logger.ts'
 import { admin, bob, foo, startTestServer } from '../../support/devcluster/http-server.ts'
 
@@ -295,7 +296,7 @@ t.test('malformed or oversized HTTP closes its own connection only', async (t) =
     return answer
   }
   t.match(await answerTo('NONSENSE\r\n\r\n'), /^HTTP\/1.1 400 /)
-  t.match(await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(70_000)}\r\n\r\n`), /^HTTP\/1.1 431 /)
+  t.match(await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(65_540)}\r\n\r\n`), /^HTTP\/1.1 431 /)
   t.match(await answerTo(`GET //..%2f..;/?%zz=% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 403 /)
   t.match(await answerTo(`GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 40/)
   t.equal((await send('/readyz')).code, 200)
@@ -400,4 +401,80 @@ t.test('close ends open connections and watches immediately', async (t) => {
   await t.rejects(send('/version'))
   await server.close()
   await agent.destroy()
+})
+
+t.test('close waits half a second for running requests, and answers those that end meanwhile', async (t) => {
+  const clock = new FakeClock()
+  const asked: string[] = []
+  const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { send, server } = await startTestServer(t, {
+    clock,
+    registry: {
+      async create(_info, _namespace, { object }, { signal }) {
+        const { name } = object.metadata as { name: string }
+        asked.push(name)
+        if (name === 'failing') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))))
+        await (name === 'quick' ? first.promise : last.promise)
+        return object
+      },
+    },
+  })
+  const create = (name: string) => send(foos, { method: 'POST', body: JSON.stringify(foo(name)) })
+  const [quick, failing, slow] = [create('quick'), create('failing'), t.rejects(create('slow'))]
+  await until('all are running', () => asked.length === 3)
+  let closed = false
+  const closing = server.close().then(() => (closed = true))
+  t.equal(clock.nextDue! - clock.now(), 500)
+  first.resolve()
+  t.equal((await quick).code, 201)
+  t.match(await failing, { code: 500, json: { message: 'Internal error occurred: ended' } })
+  await clock.advance(499)
+  t.equal(closed, false)
+  await clock.advance(1)
+  await closing
+  await slow
+  t.equal(clock.pending, 0)
+  last.resolve()
+})
+
+t.test('close ends the stream of a watch whose next event does not come', async (t) => {
+  const clock = new FakeClock()
+  const last = Promise.withResolvers<void>()
+  const { server, agent } = await startTestServer(t, {
+    clock,
+    registry: {
+      async *watch() {
+        yield { type: 'ADDED', object: foo('a') }
+        await last.promise
+      },
+    },
+  })
+  const headers = { authorization: `Bearer ${admin}` }
+  const { body } = await request(`${server.url}${foos}?watch=true`, { dispatcher: agent, headers })
+  const closing = server.close()
+  t.equal((await body.text()).split('\n').length, 2)
+  last.resolve()
+  await clock.advance(500)
+  await closing
+})
+
+t.test('the server limits the time for a request and for an idle connection', async (t) => {
+  let server: Record<string, unknown> | undefined
+  const onRequest = (message: unknown): void => void (server = (message as { server: Record<string, unknown> }).server)
+  subscribe('http.server.request.start', onRequest)
+  t.teardown(() => unsubscribe('http.server.request.start', onRequest))
+  const { send } = await startTestServer(t)
+  await send('/version')
+  const { headersTimeout, requestTimeout, keepAliveTimeout } = server!
+  t.strictSame(
+    { headersTimeout, requestTimeout, keepAliveTimeout },
+    { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 120_000 },
+  )
+})
+
+t.test('a body of 3 MiB and headers of less than 64 KiB are accepted', async (t) => {
+  const { send } = await startTestServer(t)
+  const object = JSON.stringify(foo('a'))
+  t.equal((await send(foos, { method: 'POST', body: object.padEnd(3 * 1024 * 1024) })).code, 201)
+  t.equal((await send('/version', { headers: { 'x-big': 'x'.repeat(60_000) } })).code, 200)
 })

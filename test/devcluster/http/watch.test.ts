@@ -171,6 +171,7 @@ t.test('a client that reads nothing for a minute is disconnected', async (t) => 
   response.body.on('error', () => undefined)
   await until('the server waits for the client', () => clock.pending > 0)
   t.equal(ended, false)
+  t.equal(clock.nextDue! - clock.now(), 60_000)
   await until('the watch has ended', async () => {
     await clock.advance(60_000)
     return ended

@@ -56,6 +56,7 @@ t.test('a map keeps every key as data, and the last value of a repeated key', (t
   const value = fieldsOf('v1', 'ConfigMap', data('__proto__', bytes(2, 'x')), data('a', bytes(2, '1')), data('a', bytes(2, '2')), data('b'))
   t.equal(JSON.stringify(value), '{"metadata":{},"data":{"__proto__":"x","a":"2","b":""}}')
   t.equal(({} as { x?: unknown }).x, undefined)
+  t.strictSame(fieldsOf('v1', 'Secret', bytes(2, bytes(1, 'k'))), { metadata: {}, data: { k: '' } })
   t.strictSame(fieldsOf('v1', 'LimitRange', bytes(2, bytes(1, bytes(2, bytes(1, 'cpu'))))), {
     metadata: {},
     spec: { limits: [{ type: '', max: { cpu: '0' } }] },
@@ -211,5 +212,22 @@ t.test('malformed protobuf is refused with the message of Go', (t) => {
     ],
   ]
   for (const [body, expected] of table) t.equal(problem(body), expected)
+  t.end()
+})
+
+t.test('messages may be nested to a depth of 500, where an item of a list or map counts twice', (t) => {
+  const problemOf = (levels: number, wrap: (inner: Buffer) => Buffer): string | undefined => {
+    const schema = Array.from({ length: levels }).reduce<Buffer>(wrap, Buffer.alloc(0))
+    const text = problem(object('apiextensions.k8s.io/v1', 'CustomResourceDefinition', bytes(2, bytes(7, bytes(4, bytes(1, schema))))))
+    return text.startsWith('{') ? undefined : text
+  }
+  for (const [name, most, wrap] of [
+    ['not', 495, (inner: Buffer) => bytes(28, inner)],
+    ['allOf', 247, (inner: Buffer) => bytes(25, inner)],
+    ['properties', 247, (inner: Buffer) => bytes(29, bytes(1, 'a'), bytes(2, inner))],
+  ] as const) {
+    t.equal(problemOf(most, wrap), undefined, name)
+    t.equal(problemOf(most + 1, wrap), 'exceeded max depth', name)
+  }
   t.end()
 })

@@ -68,3 +68,42 @@ t.test('types that are registered but not served have no descriptor', (t) => {
   t.equal(messageOfKind('ex.com/v1', 'DeleteOptions')?.name, 'meta.v1.DeleteOptions')
   t.end()
 })
+
+t.test('options, watch events and discovery documents are registered where the scheme of kube-apiserver has them', (t) => {
+  const apiVersions = ['v1', 'apps/v1', 'apps/v1beta1', 'ex.com/v1']
+  const cases: readonly (readonly [kinds: readonly string[], registeredIn: readonly string[]])[] = [
+    [['DeleteOptions', 'Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'], apiVersions],
+    [
+      ['ListOptions', 'GetOptions', 'CreateOptions', 'UpdateOptions', 'PatchOptions', 'WatchEvent'],
+      ['v1', 'apps/v1', 'apps/v1beta1'],
+    ],
+    [
+      [
+        'List',
+        'NodeProxyOptions',
+        'PodAttachOptions',
+        'PodExecOptions',
+        'PodLogOptions',
+        'PodPortForwardOptions',
+        'PodProxyOptions',
+        'ServiceProxyOptions',
+      ],
+      ['v1'],
+    ],
+    [['ListOptionsList', 'Deployments', 'deployment', ''], []],
+    [
+      ['Deployment', 'DeploymentList'],
+      ['apps/v1', 'apps/v1beta1'],
+    ],
+  ]
+  for (const [kinds, registeredIn] of cases) {
+    for (const kind of kinds) {
+      t.strictSame(
+        apiVersions.filter((apiVersion) => isRegistered(apiVersion, kind)),
+        registeredIn,
+        kind,
+      )
+    }
+  }
+  t.end()
+})

@@ -329,6 +329,45 @@ t.test('the deletion of a Job without a propagation policy warns that its Pods a
   }
 })
 
+t.test('a Job selects its Pods by its uid, unless it has a selector of its own', async (t) => {
+  const f = await fixture()
+  const spec = { template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container], restartPolicy: 'Never' } } }
+  const created = async (name: string, more: JsonObject, labels?: JsonObject): Promise<unknown[]> => {
+    const job = await f.create('jobs', { metadata: { name, ...(labels && { labels }) }, spec: { ...spec, ...more } })
+    const { uid, labels: own } = job.metadata as JsonObject
+    const { selector, template } = job.spec as { selector: unknown; template: { metadata: JsonObject } }
+    return JSON.parse(JSON.stringify([own, selector, template.metadata.labels]).replaceAll(String(uid), 'UID')) as unknown[]
+  }
+  const own = { 'batch.kubernetes.io/controller-uid': 'UID', 'batch.kubernetes.io/job-name': 'x', 'controller-uid': 'UID', 'job-name': 'x' }
+  const byUid = { matchLabels: { 'batch.kubernetes.io/controller-uid': 'UID' } }
+  t.strictSame(await created('x', {}), [{ a: 'b', ...own }, byUid, { a: 'b', ...own }])
+  t.strictSame((await created('y', {}, { c: 'd' }))[0], { c: 'd' }, 'a Job keeps its own labels')
+  const selector = { matchLabels: { a: 'b' } }
+  t.strictSame(await created('z', { manualSelector: true, selector }), [{ a: 'b' }, selector, { a: 'b' }])
+  t.strictSame(await created('given', { selector }), [{ a: 'b' }, selector, { a: 'b' }])
+  t.equal(
+    (await refusal(() => f.create('jobs', { metadata: { name: 'none' }, spec: { ...spec, manualSelector: true } }))).message,
+    'Job.batch "none" is invalid: spec.selector: Required value',
+  )
+})
+
+t.test('an update of a Service that changes clusterIP and clusterIPs in different ways is refused', async (t) => {
+  const f = await fixture()
+  const created = await f.create('services', { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } })
+  const put = async (change: JsonObject): Promise<string[]> => {
+    const object = { ...created, spec: { ...(created.spec as JsonObject), ...change } }
+    const { details } = await refusal(() =>
+      f.registry.update(f.info('services'), { namespace: 'default', name: 's' }, { object, duplicates: [] }, f.context),
+    )
+    return (details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`)
+  }
+  t.strictSame(await put({ clusterIP: '10.96.0.7', clusterIPs: ['10.96.0.8'] }), [
+    'spec.clusterIPs: Invalid value: ["10.96.0.8"]: first value must match `clusterIP`',
+    'spec.clusterIPs[0]: Invalid value: ["10.96.0.8"]: may not change once set',
+  ])
+  t.strictSame(await put({ clusterIP: '10.96.0.7' }), ['spec.clusterIPs[0]: Invalid value: ["10.96.0.7"]: may not change once set'])
+})
+
 t.test('a TLS Secret with an invalid certificate or key causes a warning', async (t) => {
   const f = await fixture()
   const pem = (what: string): string => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----\n`

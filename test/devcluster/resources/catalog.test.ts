@@ -1,6 +1,7 @@
 import t from 'tap'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog, compareVersions } from '../../../src/devcluster/resources/catalog.ts'
+import type { Strategy } from '../../../src/devcluster/rest/strategy.ts'
 import { foos } from '../../support/devcluster/registry.ts'
 
 t.test('the catalog finds resources by plural and by kind, and notifies of changes', async (t) => {
@@ -70,5 +71,63 @@ t.test('the removal of a type, or of one version, keeps the others', (t) => {
   t.equal(catalog.generation, generation + 1)
   t.equal(catalog.byKind('', 'v1', 'Pod'), undefined)
   t.equal(catalog.byKind('', 'v1', 'Secret'), secrets)
+  t.end()
+})
+
+t.test('the types with an own treatment of deletions, generations, status and grace periods are those of Kubernetes', (t) => {
+  const typesWith = (member: keyof Strategy): string[] =>
+    builtinResources
+      .filter(({ strategy }) => strategy[member] !== undefined && strategy[member] !== false)
+      .map(({ group, plural }) => `${group}/${plural}`)
+      .sort()
+  t.strictSame(typesWith('returnsDeleted'), [
+    '/namespaces',
+    '/persistentvolumeclaims',
+    '/persistentvolumes',
+    '/pods',
+    '/resourcequotas',
+    '/serviceaccounts',
+    '/services',
+    'storage.k8s.io/storageclasses',
+  ])
+  t.strictSame(typesWith('generation'), [
+    '/pods',
+    'admissionregistration.k8s.io/mutatingwebhookconfigurations',
+    'admissionregistration.k8s.io/validatingwebhookconfigurations',
+    'apps/daemonsets',
+    'apps/deployments',
+    'apps/replicasets',
+    'apps/statefulsets',
+    'batch/cronjobs',
+    'batch/jobs',
+    'discovery.k8s.io/endpointslices',
+    'networking.k8s.io/ingresses',
+    'networking.k8s.io/networkpolicies',
+    'policy/poddisruptionbudgets',
+    'scheduling.k8s.io/priorityclasses',
+  ])
+  t.strictSame(typesWith('keepsStatus'), ['/nodes'])
+  t.strictSame(typesWith('gracePeriodSeconds'), ['/pods'])
+  t.strictSame(typesWith('orphansDependents'), ['batch/jobs'])
+  t.strictSame(typesWith('deletionWarnings'), ['batch/jobs'])
+  t.strictSame(typesWith('heldBy'), ['/namespaces'])
+  t.strictSame(typesWith('canDelete'), ['/namespaces'])
+  t.end()
+})
+
+t.test('a listener may leave twice, and another one stays', (t) => {
+  const catalog = new Catalog()
+  const calls: string[] = []
+  const leave = catalog.onChange(() => calls.push('a'))
+  catalog.onChange(() => calls.push('b'))
+  leave()
+  leave()
+  catalog.add(foos)
+  t.strictSame(calls, ['b'])
+  t.equal(catalog.generation, 1)
+  catalog.add({ ...foos, kind: 'Bar' })
+  t.equal(catalog.byKind('ex.com', 'v1', 'Foo'), undefined, 'the kind of a replaced row is forgotten')
+  t.equal(catalog.byKind('ex.com', 'v1', 'Bar')?.plural, 'foos')
+  t.equal(catalog.all().length, 1)
   t.end()
 })

@@ -216,6 +216,36 @@ t.test('a Pod can be bound to a node once', async (t) => {
   })
 })
 
+t.test('a binding sets only the node and the condition PodScheduled, and refuses another or deleted Pod', async (t) => {
+  const f = await fixture()
+  const { metadata, spec } = await f.create('pods', pod('p'))
+  const { uid } = metadata as { uid: string }
+  const bind = (more: JsonObject) => {
+    const object = { metadata: { name: 'p', ...more }, target: { name: 'n1' } }
+    return f.registry.create(f.info('pods'), 'default', { object, duplicates: [] }, f.context, 'p', 'binding')
+  }
+  t.strictSame(
+    (await refusal(() => bind({ uid: 'other' }))).message,
+    `Operation cannot be fulfilled on pods "p": Precondition failed: UID in precondition: other, UID in object meta: ${uid}`,
+  )
+  t.strictSame(await bind({ uid }), { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 })
+  const bound = f.registry.get(f.info('pods'), key)
+  t.strictSame(bound.spec, { ...(spec as JsonObject), nodeName: 'n1' })
+  const { conditions, ...status } = bound.status as { conditions: JsonObject[] } & JsonObject
+  t.strictSame(status, { phase: 'Pending', qosClass: 'BestEffort' })
+  t.match(conditions[0]!.lastTransitionTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  t.strictSame(conditions, [
+    { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: conditions[0]!.lastTransitionTime! },
+  ])
+  await f.create('pods', { ...pod('q'), metadata: { name: 'q', finalizers: ['a.b/c'] } })
+  await f.registry.delete(f.info('pods'), { namespace: 'default', name: 'q' }, {}, f.context)
+  const late = { object: { metadata: { name: 'q' }, target: { name: 'n1' } }, duplicates: [] }
+  t.equal(
+    (await refusal(() => f.registry.create(f.info('pods'), 'default', late, f.context, 'q', 'binding'))).message,
+    'Operation cannot be fulfilled on pods/binding "q": pod q is being deleted, cannot be assigned to a host',
+  )
+})
+
 t.test('a Pod has the table columns of kubectl get', async (t) => {
   const { columns } = (await fixture()).info('pods')
   const now = Date.parse('2026-01-01T01:00:00Z')

@@ -24,3 +24,30 @@ t.test('with hostNetwork, the host ports of all containers must equal their cont
   t.strictSame(pathsOf(80, 81), ['spec.initContainers[0].ports[0].hostPort'])
   t.end()
 })
+
+t.test('of several sources of a volume, the first in the order of kube-apiserver is the right one', (t) => {
+  const order = ['emptyDir', 'hostPath', 'secret', 'persistentVolumeClaim', 'downwardAPI', 'configMap', 'nfs']
+  const required: Readonly<Record<string, string>> = {
+    secret: 'secretName',
+    configMap: 'name',
+    hostPath: 'path',
+    persistentVolumeClaim: 'claimName',
+  }
+  const container = { name: 'a', image: 'x', imagePullPolicy: 'Always', terminationMessagePolicy: 'File' }
+  const textsOf = (volume: object): string[] => {
+    const spec = { restartPolicy: 'Always', dnsPolicy: 'Default', containers: [container], volumes: [volume] }
+    return validatePodSpec(spec as never, 'spec').map(({ path, message }) => `${path}: ${message}`)
+  }
+  for (const [index, first] of order.entries()) {
+    const field = required[first]
+    for (const second of order.slice(index + 1)) {
+      t.strictSame(textsOf({ name: 'v', [second]: {}, [first]: {} }), [
+        `spec.volumes[0].${second}: Forbidden: may not specify more than 1 volume type`,
+        ...(field === undefined ? [] : [`spec.volumes[0].${first}.${field}: Required value`]),
+      ])
+    }
+    if (field !== undefined) t.strictSame(textsOf({ name: 'v', [first]: { [field]: 'x' } }), [], first)
+  }
+  t.strictSame(textsOf({ name: 'v' }), ['spec.volumes[0]: Required value: must specify a volume type'])
+  t.end()
+})
