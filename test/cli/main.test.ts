@@ -1,5 +1,6 @@
 /** Tests of the exit codes and the standard error of command lines. */
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import t from 'tap'
 import { version } from '../../src/api/version.ts'
 import { createProgram } from '../../src/cli/main.ts'
@@ -65,4 +66,87 @@ t.test('an unexpected error requests a bug report', async (t) => {
   const { code, stdout, stderr } = await ended(t, ['generate', '--operators', './odd.ts'], folder)
   t.strictSame({ code, stdout }, { code: 1, stdout: '' })
   t.match(stderr, /^proreus: an unexpected error, please report it: TypeError: [^\n]*\n +at /)
+})
+
+/** The flags and arguments of a command and its subcommands: variable, default and choices. */
+function flagsOf(command: Command, path: readonly string[] = []): Record<string, readonly unknown[]> {
+  return Object.assign(
+    {},
+    ...command.options.map(({ flags, envVar, defaultValue, argChoices }) => ({
+      [[...path, flags].join(' ')]: [envVar, defaultValue as unknown, ...(argChoices === undefined ? [] : [argChoices])],
+    })),
+    ...command.registeredArguments.map((argument) => ({
+      [[...path, argument.name()].join(' ')]: [argument.required, argument.variadic],
+    })),
+    ...command.commands.map((child) => flagsOf(child, [...path, child.name()])),
+  ) as Record<string, readonly unknown[]>
+}
+
+t.test('each command has its flags, with their variables, defaults and choices', (t) => {
+  const operators = ['PROREUS_OPERATORS', undefined]
+  const name = ['PROREUS_NAME', undefined]
+  const logLevel = ['LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'silent']]
+  const logFormat = ['LOG_FORMAT', 'auto', ['auto', 'json', 'pretty']]
+  t.strictSame(flagsOf(createProgram()), {
+    '-V, --version': [undefined, undefined],
+    'dev --operators <list>': operators,
+    'dev --name <name>': name,
+    'dev --port <port>': [undefined, undefined],
+    'dev --state-dir <folder>': [undefined, '.proreus'],
+    'dev --cert-dir <folder>': [undefined, 'certs'],
+    'dev --log-level <level>': logLevel,
+    'dev --log-format <format>': logFormat,
+    'run --operators <list>': operators,
+    'run --name <name>': name,
+    'run --kubeconfig <file>': [undefined, undefined],
+    'run --context <name>': [undefined, undefined],
+    'run --service-account-dir <folder>': ['SERVICE_ACCOUNT_DIR', '/var/run/secrets/kubernetes.io/serviceaccount'],
+    'run --namespace <name>': ['POD_NAMESPACE', undefined],
+    'run --watch-namespace <list>': ['WATCH_NAMESPACE', []],
+    'run --enable-webhooks <bool>': ['ENABLE_WEBHOOKS', true],
+    'run --webhook-host <address>': ['WEBHOOK_HOST', undefined],
+    'run --webhook-port <port>': ['WEBHOOK_PORT', 9443],
+    'run --webhook-url <url>': ['WEBHOOK_URL', undefined],
+    'run --webhook-service <name>': ['WEBHOOK_SERVICE', undefined],
+    'run --review-log-sampling <share>': ['REVIEW_LOG_SAMPLING', 0],
+    'run --tls-min-version <version>': ['TLS_MIN_VERSION', 'VersionTLS12', ['VersionTLS12', 'VersionTLS13']],
+    'run --tls-cipher-suites <list>': [
+      'TLS_CIPHER_SUITES',
+      [
+        'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+        'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+        'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+        'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+        'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
+        'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
+      ],
+    ],
+    'run --memory-limit <quantity>': ['MEMORY_LIMIT', undefined],
+    'run --cert-dir <folder>': ['CERT_DIR', undefined],
+    'run --cert-secret <name>': ['CERT_SECRET', undefined],
+    'run --health-probe-bind-address <address>': ['HEALTH_PROBE_BIND_ADDRESS', undefined],
+    'run --metrics-bind-address <address>': ['METRICS_BIND_ADDRESS', undefined],
+    'run --drain-delay <duration>': ['DRAIN_DELAY', undefined],
+    'run --drain-deadline <duration>': ['DRAIN_DEADLINE', 30_000],
+    'run --install': [undefined, undefined],
+    'run --force-conflicts': [undefined, undefined],
+    'run --config <file>': [undefined, 'config/proreus.yaml'],
+    'run --log-level <level>': logLevel,
+    'run --log-format <format>': logFormat,
+    'validate --operators <list>': operators,
+    'validate -o, --output <format>': [undefined, 'text', ['text', 'json']],
+    'validate file': [true, true],
+    'generate --operators <list>': operators,
+    'generate --name <name>': name,
+    'generate --output <folder>': [undefined, 'config'],
+    'generate --check': [undefined, undefined],
+    'certs issue --cert-dir <folder>': [undefined, 'certs'],
+    'certs issue --name <dns>': [undefined, ['localhost']],
+    'certs issue --ip <address>': [undefined, ['127.0.0.1']],
+    'certs show --cert-dir <folder>': [undefined, 'certs'],
+    'certs verify --cert-dir <folder>': [undefined, 'certs'],
+    'certs verify --name <dns>': [undefined, []],
+    'certs verify --ip <address>': [undefined, []],
+  })
+  t.end()
 })

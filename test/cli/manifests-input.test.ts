@@ -56,6 +56,11 @@ t.test('unreadable files are reported, and the others are read', async (t) => {
   t.strictSame(rest, [`${folder}/broken.yaml, document 2 after-it`])
 })
 
+t.test('a document with a syntax error is reported, even if an object could be read from it', async (t) => {
+  const folder = t.testdir({ 'twice.yaml': `${manifest('twice')}kind: B\n` })
+  t.strictSame(await found(folder), [`${folder}/twice.yaml: Map keys must be unique at line 4, column 1:`])
+})
+
 t.test('values that are not objects are reported', async (t) => {
   const folder = t.testdir({
     'kind.yaml': 'apiVersion: v1\nkind: 1\n',

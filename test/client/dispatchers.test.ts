@@ -46,3 +46,23 @@ t.test('the server name of a certificate may differ from the host of the address
   t.strictSame(await request('hooks.system.svc'), {})
   await t.rejects(request('other.system.svc'), { code: 'PRO_API_UNREACHABLE', message: /is for other names: .*other\.system\.svc/ })
 })
+
+t.test('both pools take requests until they are retired, closed or destroyed, and may be closed after that', async (t) => {
+  const stateOf = ({ requests, watches }: Dispatchers): unknown =>
+    [requests, watches].map((pool) => {
+      const { closed, destroyed } = pool as unknown as { readonly closed: boolean; readonly destroyed: boolean }
+      return destroyed ? 'destroyed' : closed ? 'closed' : 'open'
+    })
+  const connection = { server: 'https://localhost', describe: 'a test' }
+  const open = (): Dispatchers => new Dispatchers(connection, {})
+  const [retired, closed, destroyed] = [open(), open(), open()]
+  for (const dispatchers of [retired, closed, destroyed]) t.strictSame(stateOf(dispatchers), ['open', 'open'])
+  void closed.close()
+  t.strictSame(stateOf(closed), ['closed', 'destroyed'])
+  destroyed.destroy()
+  t.strictSame(stateOf(destroyed), ['destroyed', 'destroyed'])
+  void retired.retire()
+  t.strictSame(stateOf(retired), ['closed', 'closed'])
+  await t.resolves(retired.close())
+  await t.resolves(closed.close())
+})

@@ -167,6 +167,17 @@ t.test('a clock that is set back does not delay an armed timer', async (t) => {
   t.equal(await take(), 'a')
 })
 
+t.test('an add of a delayed key whose time has come makes it ready, although its timer has not fired', async (t) => {
+  const { clock, queue, take } = setUp()
+  queue.add('a', { after: 1000 })
+  clock.set(clock.now() + 2000)
+  queue.add('a')
+  t.equal(await take(), 'a')
+  queue.done('a')
+  await clock.advance(0)
+  t.equal(await take(), undefined)
+})
+
 t.test('depth, adds, retries and durations are measured', async (t) => {
   const clock = new FakeClock()
   const metrics = new Metrics()

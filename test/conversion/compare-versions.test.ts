@@ -57,6 +57,13 @@ t.test('maps differ by the schema of their values', async (t) => {
   t.strictSame(differences(object({ m: map(true) }), object({ m: map(true) })), [])
   t.strictSame(differences(object({ m: map(true) }), object({ m: map() })), ['m.*'])
   t.strictSame(differences(object({ m: map(false) }), object({ m: map() })), [])
+  t.strictSame(
+    differences(
+      object({ z: text, m: map(true), l: { type: 'array', items: text } }),
+      object({ z: number, m: map(text), l: { type: 'array' } }),
+    ),
+    ['z', 'm.*', 'l[]'],
+  )
 })
 
 t.test('one of two enums may be a subset of the other', async (t) => {

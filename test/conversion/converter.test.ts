@@ -190,11 +190,15 @@ t.test('converters receive frozen objects with defaults, without annotations of 
 })
 
 t.test('an object without spec or metadata, as one field manager may own it, is converted', async (t) => {
+  const given: object[] = []
   const convert = converting({
     ...jobConversion,
-    spokes: new Map([['v1beta1', { toHub: () => ({ spec: {} }), fromHub: () => ({ spec: {} }) }]]),
+    spokes: new Map([
+      ['v1beta1', { toHub: () => ({ spec: {} }), fromHub: (object: object) => (given.push(Object.keys(object)), { spec: {} }) }],
+    ]),
   })
   t.strictSame(await convert({ apiVersion: 'example.com/v1', kind: 'Job' }, 'v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Job' })
+  t.strictSame(given, [['apiVersion', 'kind', 'spec']], 'the converter gets a spec, and no metadata')
 })
 
 t.test('if a converter fails on a partial object of server-side apply, the shared fields are converted', async (t) => {

@@ -28,6 +28,7 @@ t.test('items of list maps are shared in part if both versions have the same key
   t.equal(shared(items, list(from, 'name'), list(to, 'host')), undefined, 'by other keys, the item would be another one')
   t.equal(shared(items, list(from, 'name'), list(to, 'name', 'host')), undefined, 'by more keys')
   t.equal(shared(items, list(from, 'name'), list(to)), undefined, 'without keys')
+  t.equal(shared(items, list(from), list(to, 'name')), undefined, 'without keys before')
   t.equal(shared(items, list(from), list(to)), undefined, 'by index')
 })
 
@@ -37,6 +38,7 @@ t.test('items that are not objects, and fields with names of inherited propertie
   const value = JSON.parse('{"__proto__":"a","b":null,"c":{}}') as Record<string, never>
   const named = object(JSON.parse('{"__proto__":{"type":"string"},"b":{"type":"string"},"c":{"type":"object"}}') as never)
   t.equal(JSON.stringify(sharedFields(value, named, named)), '{"__proto__":"a","b":null,"c":{}}')
+  t.strictSame(sharedFields({ constructor: 'a', toString: 'b' } as never, object({}), object({})), {}, 'no version has these fields')
 })
 
 t.test('a differing value that is neither an object nor a list map is not shared', async (t) => {

@@ -100,12 +100,20 @@ t.test('handlers are called in order, and errors and invalid URLs are answered',
   t.strictSame(await get('/third'), [404, type, 'not found\n'])
   t.strictSame(await get('/throws'), [500, type, 'no luck\n'])
   t.strictSame(called, ['/first?a=b', '/second', '/third', '/throws'])
+  const statusOf = async (method: string): Promise<unknown[]> => {
+    const response = await fetch(`http://127.0.0.1:${address.port}/second`, { method })
+    return [response.status, response.headers.get('cache-control'), response.headers.get('x-content-type-options'), await response.text()]
+  }
+  t.strictSame(await statusOf('HEAD'), [202, 'no-store', 'nosniff', ''])
+  t.strictSame(await statusOf('GET'), [202, 'no-store', 'nosniff', 'second'])
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+    t.strictSame(await statusOf(method), [405, 'no-store', 'nosniff', 'only GET is answered here\n'])
   const socket = connect(address.port, '127.0.0.1')
   socket.end('GET http://[ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   t.match(await text(socket), /^HTTP\/1\.1 400 [^]*\r\n\r\n(?:[0-9a-f]+\r\n)?this is no URL\n/)
 })
 
-t.test('a failed accept is logged, and does not stop the server', async (t) => {
+t.test('a failed accept is logged, and does not stop the server, which has time limits for requests', async (t) => {
   const { logger, lines } = recordingLogger()
   const servers: Server[] = []
   const listen = Reflect.get(Server.prototype, 'listen') as (...args: unknown[]) => Server
@@ -117,6 +125,8 @@ t.test('a failed accept is logged, and does not stop the server', async (t) => {
   t.after(close)
   capture.restore()
   servers[0]!.emit('error', new Error('too many open files'))
+  const { headersTimeout, requestTimeout } = servers[0] as unknown as Record<string, unknown>
+  t.strictSame([headersTimeout, requestTimeout], [5000, 10_000], 'slow senders are given up')
   t.strictSame(lines, ['warn: the server for --test could not accept a connection'])
 })
 

@@ -7,6 +7,7 @@ import { failure } from '../../src/api/status.ts'
 import { Type } from '../../src/api/type.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
+import { objectPath } from '../../src/client/resource-path.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { checkPermissions } from '../../src/manager/permissions.ts'
@@ -40,7 +41,8 @@ function check(
   const reviews: string[] = []
   const log: Line[] = []
   const client = {
-    create: async (_type: unknown, object: { spec: { resourceAttributes: Attributes } }) => {
+    create: async (type: ResourceType, object: { spec: { resourceAttributes: Attributes } }) => {
+      t.equal(objectPath(type, { name: 'x' }), '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/x', 'a review has no namespace')
       const { resourceAttributes } = object.spec
       const { group, resource, verb, namespace } = resourceAttributes
       reviews.push([verb, resource, group, namespace].filter(Boolean).join(' '))

@@ -32,6 +32,7 @@ const cases: [string, object, string][] = [
   ['a Secret without a name', { certificates: { kind: 'secret', namespace: 'a' } }, 'certificates.name: is missing'],
   ['a Secret with a folder', { certificates: { kind: 'files', directory: 'a', namespace: 'b' } }, 'certificates.namespace: unknown field'],
   ['half of the webhook configurations', { webhookConfigurations: { mutating: [] } }, 'webhookConfigurations.validating: is missing'],
+  ['the other half', { webhookConfigurations: { validating: [] } }, 'webhookConfigurations.mutating: is missing'],
   ['an address as a number', { probeBindAddress: 8081 }, 'probeBindAddress: must be a string, found 8081'],
   ['a time below zero', { drainDelayMs: -1 }, 'drainDelayMs: must be a number of milliseconds of at least 0, found -1'],
   ['a time in words', { drainDeadlineMs: '30s' }, 'drainDeadlineMs: must be a number of milliseconds of at least 0, found "30s"'],

@@ -27,3 +27,16 @@ t.test('a memory limit that is too small is a warning with both numbers', (t) =>
   t.strictSame(enough.lines, [])
   t.end()
 })
+
+t.test('a memory limit that just suffices is no warning', (t) => {
+  const mebibyte = 2 ** 20
+  t.intercept(process.memoryUsage, 'rss', { value: () => 100 * mebibyte })
+  // 160 MiB for the idle process and 32 MiB for requests are nine tenths of it.
+  const least = Math.ceil((192 * mebibyte) / 0.9)
+  const { logger, lines } = recordingLogger()
+  memoryFor(least, logger)
+  t.strictSame(lines, [])
+  memoryFor(least - 1, logger)
+  t.equal(lines.length, 1)
+  t.end()
+})

@@ -117,6 +117,7 @@ t.test('arguments are formatted like in pino', (t) => {
   t.strictSame(fieldsOf(undefined), {})
   t.strictSame(fieldsOf(null), { msg: null })
   t.strictSame(fieldsOf(7), { msg: 7 })
+  t.strictSame(fieldsOf(7, 'left out'), { msg: 7 })
   t.strictSame(fieldsOf(new URL('https://a/')), { value: 'https://a/' })
   const { err, ...others } = fieldsOf(new ProreusError('PRO_INPUT', 'no'), 'failed')
   t.strictSame(others, { msg: 'failed' })

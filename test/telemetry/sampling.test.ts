@@ -24,6 +24,13 @@ t.test('an id is always in the sample or never, and in every larger sample', asy
   }
 })
 
+t.test('every replica, of any version, has the same ids in its sample', async (t) => {
+  const inSample = sampler(0.25)
+  const found = ids.slice(0, 40).flatMap((id, index) => (inSample(id) ? [index] : []))
+  // Computed with another implementation of FNV-1a and the finalizer of MurmurHash3.
+  t.strictSame(found, [0, 3, 8, 10, 14, 15, 16, 23, 27, 29, 35, 36])
+})
+
 t.test('an invalid share is refused', async (t) => {
   for (const share of [-0.1, 1.1, NaN, Infinity]) {
     t.throws(

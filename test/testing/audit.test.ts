@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { readAuditLog } from '../../src/testing/audit.ts'
+import { auditPolicy, readAuditLog } from '../../src/testing/audit.ts'
 
 t.test('each request is read once, at its first line, and an incomplete line is ignored', async (t) => {
   const event = (more: object): object => ({
@@ -25,4 +25,14 @@ t.test('each request is read once, at its first line, and an incomplete line is 
     { at, verb: 'watch', user: 'other', path: '/version', query: '', code: 200 },
     { at, verb: 'watch', user: '', path: '/version', query: '', code: 0 },
   ])
+})
+
+t.test('all requests are audited once, without their bodies', (t) => {
+  t.strictSame(JSON.parse(auditPolicy), {
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived'],
+    rules: [{ level: 'Metadata' }],
+  })
+  t.end()
 })

@@ -100,3 +100,11 @@ t.test('waiting for too many pending timers is an error', async (t) => {
   await clock.untilPending()
   await t.rejects(clock.untilPending(2), { message: 'waited for 2 pending timers, found 1' })
 })
+
+t.test('waiting for pending timers ends with the last of them', async (t) => {
+  const clock = new FakeClock()
+  clock.after(1, () => undefined)
+  const waiting = clock.untilPending(2).then(() => clock.pending)
+  setImmediate(() => setImmediate(() => clock.after(2, () => undefined)))
+  t.equal(await waiting, 2)
+})

@@ -59,6 +59,19 @@ t.test('data and ends are passed on in both directions', async (t) => {
   t.equal(client.error, undefined)
 })
 
+t.test('a client can send after the server has ended its side', async (t) => {
+  const { network, sockets, received } = await setUp(t)
+  const client = await dial(t, network)
+  await until('it is through', () => sockets.size === 1)
+  const [socket] = sockets
+  socket!.removeAllListeners('data').on('data', (bytes) => void received.push(String(bytes)))
+  socket!.end('bye')
+  await until('the end of the server', () => client.hasEnded)
+  t.equal(client.got, 'bye')
+  client.socket.write('still here')
+  await until('the rest', () => received.join('') === 'still here')
+})
+
 t.test('large data passes completely through a slow reader', async (t) => {
   const { network } = await setUp(t)
   const client = await dial(t, network)
@@ -156,9 +169,10 @@ t.test('cut connections are reset on both sides, and others are not', async (t) 
   const { network, sockets } = await setUp(t)
   const [one, two] = [await dial(t, network), await dial(t, network)]
   await until('both are through', () => sockets.size === 2)
-  network.cut({ only: network.links.slice(0, 1) })
+  const cut = network.cut({ only: network.links.slice(0, 1) })
   await until('it is reset', () => one.error === 'ECONNRESET')
   await until('for the server, too', () => sockets.size === 1)
+  cut.end()
   two.socket.write('still')
   await until('the other lives', () => two.got === 'still')
 

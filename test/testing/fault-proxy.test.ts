@@ -120,6 +120,29 @@ t.test('a request is passed on unchanged, with the credentials of the user of it
   t.equal(recorded.at(-1)!.headers.authorization, token, 'a user without credentials has none')
 })
 
+t.test('headers that concern only the connection of the client are not passed on', async (t) => {
+  const { proxy, recorded } = await setUp(t)
+  const ofConnection = {
+    te: 'trailers',
+    'keep-alive': 'timeout=7',
+    'proxy-connection': 'keep-alive',
+    trailer: 'x-late',
+    upgrade: 'h2c',
+    expect: '100-continue',
+  }
+  const answer = await sendTo(proxy, '/', {
+    method: 'POST',
+    headers: { ...ofConnection, 'transfer-encoding': 'chunked' },
+    body: 'the body',
+  })
+  t.equal(answer.status, 200)
+  t.equal(recorded[0]!.body, 'the body')
+  t.strictSame(
+    Object.keys(recorded[0]!.headers).filter((name) => name in ofConnection),
+    [],
+  )
+})
+
 t.test('an answer is passed on without hop-by-hop headers', async (t) => {
   const { proxy } = await setUp(t, {}, (_, response) => {
     response.writeHead(418, { 'content-type': 'text/x', 'keep-alive': 'timeout=7', 'x-yours': ['a', 'b'] })

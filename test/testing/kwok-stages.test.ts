@@ -47,3 +47,87 @@ t.test('nodes become ready, Pods run, Pods of Jobs complete, and deleted Pods ar
   t.match(templates[1], 'list "Initialized" "Ready" "ContainersReady"')
   t.end()
 })
+
+t.test('the statuses are those that a kubelet reports', (t) => {
+  const linesOf = (index: number): string[] =>
+    stages[index]!.spec.next.statusTemplate!.split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+  const now = '{{ $now | Quote }}'
+  const completed = `state: { terminated: { exitCode: 0, reason: Completed, startedAt: ${now}, finishedAt: ${now} } }`
+  const running = `state: { running: { startedAt: ${now} } }`
+  t.strictSame(linesOf(0), [
+    '{{ $now := Now }}',
+    'conditions:',
+    '{{ range NodeConditions }}',
+    '- type: {{ .type | Quote }}',
+    'status: {{ .status | Quote }}',
+    'reason: {{ .reason | Quote }}',
+    'message: {{ .message | Quote }}',
+    `lastHeartbeatTime: ${now}`,
+    `lastTransitionTime: ${now}`,
+    '{{ end }}',
+    '{{ if not .status.addresses }}',
+    'addresses:',
+    '- type: Hostname',
+    'address: {{ NodeName | Quote }}',
+    '{{ end }}',
+    'allocatable: { cpu: "8", memory: 32Gi, pods: "110" }',
+    'capacity: { cpu: "8", memory: 32Gi, pods: "110" }',
+  ])
+  t.strictSame(linesOf(1), [
+    '{{ $now := Now }}',
+    'conditions:',
+    '{{ range $type := list "Initialized" "Ready" "ContainersReady" }}',
+    '- type: {{ $type }}',
+    'status: "True"',
+    `lastTransitionTime: ${now}`,
+    '{{ end }}',
+    'containerStatuses:',
+    '{{ range .spec.containers }}',
+    '- name: {{ .name | Quote }}',
+    'image: {{ .image | Quote }}',
+    'ready: true',
+    'started: true',
+    'restartCount: 0',
+    running,
+    '{{ end }}',
+    'initContainerStatuses:',
+    '{{ range .spec.initContainers }}',
+    '- name: {{ .name | Quote }}',
+    'image: {{ .image | Quote }}',
+    'ready: true',
+    'restartCount: 0',
+    '{{ if eq .restartPolicy "Always" }}',
+    'started: true',
+    running,
+    '{{ else }}',
+    completed,
+    '{{ end }}',
+    '{{ end }}',
+    '{{ with NodeIPsWith .spec.nodeName }}',
+    'hostIP: {{ index . 0 | Quote }}',
+    'hostIPs: [{ ip: {{ index . 0 | Quote }} }]',
+    '{{ end }}',
+    '{{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}',
+    'podIP: {{ index . 0 | Quote }}',
+    'podIPs: [{ ip: {{ index . 0 | Quote }} }]',
+    '{{ end }}',
+    'phase: Running',
+    `startTime: ${now}`,
+  ])
+  t.strictSame(linesOf(2), [
+    '{{ $now := Now }}',
+    'containerStatuses:',
+    '{{ range .spec.containers }}',
+    '- name: {{ .name | Quote }}',
+    'image: {{ .image | Quote }}',
+    'ready: false',
+    'started: false',
+    'restartCount: 0',
+    completed,
+    '{{ end }}',
+    'phase: Succeeded',
+  ])
+  t.end()
+})

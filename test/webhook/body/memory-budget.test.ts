@@ -1,7 +1,7 @@
 import t from 'tap'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import type { Charge } from '../../../src/webhook/body/memory-budget.ts'
-import { MemoryBudget, smallCost } from '../../../src/webhook/body/memory-budget.ts'
+import { MemoryBudget, requestCost, smallBytes, smallCost } from '../../../src/webhook/body/memory-budget.ts'
 
 const large = 2 * smallCost
 
@@ -342,4 +342,9 @@ t.test('a request that waits for its peer again has as much time as before', asy
   t.equal(evictedAt, 0)
   await clock.advance(250)
   t.ok(evictedAt > since + 500 && evictedAt <= since + 750, `${evictedAt - since} ms`)
+})
+
+t.test('a small review has at most 128 KiB and costs 1 MiB, and each request 16 KiB', (t) => {
+  t.strictSame({ smallBytes, smallCost, requestCost }, { smallBytes: 131_072, smallCost: 1_048_576, requestCost: 16_384 })
+  t.end()
 })

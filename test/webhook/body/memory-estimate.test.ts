@@ -79,3 +79,9 @@ t.test('a long body is sampled in 24 places', (t) => {
   t.strictSame(starts, [])
   t.end()
 })
+
+t.test('no review is charged more than 60 MiB', (t) => {
+  t.equal(maxReviewCost, 62_914_560)
+  t.equal(costOf(Buffer.alloc(7 * 2 ** 20, '{')), 62_914_560)
+  t.end()
+})

@@ -46,20 +46,24 @@ t.test('an answer of 256 KiB is one piece, one byte more makes two', async (t) =
   ] as const) {
     const app = fastify()
     const sent: number[] = []
+    let isWhole = false
     app.get('/', (_request, reply) => {
       const body = Buffer.alloc(length, 'x')
       const send = reply.send.bind(reply)
       const recording = Object.assign(Object.create(reply) as FastifyReply, {
-        send: (answer: Buffer | Readable) =>
-          send(
+        send: (answer: Buffer | Readable) => {
+          isWhole = Buffer.isBuffer(answer)
+          return send(
             Buffer.isBuffer(answer) ? (sent.push(answer.length), answer) : answer.on('data', (piece: Buffer) => sent.push(piece.length)),
-          ),
+          )
+        },
       })
       sendAnswer(recording, body)
     })
     const { rawPayload, headers } = await app.inject('/')
     await app.close()
     t.strictSame(sent, pieces)
+    t.equal(isWhole, pieces.length === 1, 'one piece is sent at once')
     t.strictSame([rawPayload.length, headers['content-length']], [length, String(length)])
     t.match(headers['content-type'], /^application\/json/)
   }

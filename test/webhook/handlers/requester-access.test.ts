@@ -6,7 +6,7 @@ import { failure } from '../../../src/api/status.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { AccessReviews } from '../../../src/webhook/handlers/requester-access.ts'
+import { accessReviewRule, AccessReviews } from '../../../src/webhook/handlers/requester-access.ts'
 import type { AccessAttributes } from '../../../src/webhook/definition/context.ts'
 import type { UserInfo } from '../../../src/webhook/definition/context.ts'
 
@@ -159,4 +159,10 @@ t.test('a failed access review is an error with its cause, and is not cached', a
     message: 'The API server did not answer whether the user "jane" may get deployments.apps.',
   })
   t.equal(await reviews.allows(world().client, jane, createPods, 'other'), true)
+})
+
+t.test('the rule for SubjectAccessReviews allows nothing else', (t) => {
+  t.strictSame(accessReviewRule, { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] })
+  t.ok([accessReviewRule, ...Object.values(accessReviewRule)].every((part) => Object.isFrozen(part)))
+  t.end()
 })

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { request } from 'node:https'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import t from 'tap'
@@ -14,6 +15,7 @@ import { createHttpApp } from '../../../src/webhook/http/https-app.ts'
 import { listen } from '../../../src/runtime/listen.ts'
 import { createWebhookServer } from '../../../src/webhook/server.ts'
 import { tlsLimits } from '../../../src/webhook/http/tls.ts'
+import { serve } from '../../support/hostile/server.ts'
 import { recordingLogger } from '../../support/recording-logger.ts'
 import { changeableSource, fixture, review, widget, widgetObject } from '../../support/webhook/fixture.ts'
 import type { Widget } from '../../support/webhook/fixture.ts'
@@ -223,4 +225,27 @@ t.test('a client that never completes its headers gets 408; an idle connection i
   const [[text]] = await Promise.all([once(slow, 'data'), once(slow, 'close')])
   t.match(String(text), /^HTTP\/1.1 408/)
   t.match(await answerTo(idle), /^HTTP\/1.1 200/)
+})
+
+t.test('headers have at most 16 KiB', async (t) => {
+  const { server } = await serve(t)
+  const { port } = await server.start()
+  const statusWith = (bytes: number): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const sent = request({
+        port,
+        host: '127.0.0.1',
+        method: 'GET',
+        path: '/',
+        rejectUnauthorized: false,
+        agent: false,
+        headers: { long: 'x'.repeat(bytes) },
+      })
+      sent
+        .on('response', (response) => (response.resume(), resolve(response.statusCode)))
+        .on('error', reject)
+        .end()
+    })
+  t.equal(await statusWith(15 * 1024), 404)
+  t.equal(await statusWith(17 * 1024), 431)
 })

@@ -5,7 +5,14 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { requestCost } from '../../../src/webhook/body/memory-budget.ts'
 import { maxReviewCost } from '../../../src/webhook/body/memory-estimate.ts'
-import { conversionCost, leastLimitBytes, processMemory, shareMemory } from '../../../src/webhook/http/memory-shares.ts'
+import {
+  batchCost,
+  conversionCost,
+  convertedCopies,
+  leastLimitBytes,
+  processMemory,
+  shareMemory,
+} from '../../../src/webhook/http/memory-shares.ts'
 import { shippedLimitBytes } from '../../support/hostile/shipped-limit.ts'
 
 const mebibyte = 2 ** 20
@@ -165,5 +172,10 @@ t.test('the idle memory is measured, and at least that of a typical idle process
   resident.restore()
   t.intercept(process.memoryUsage, 'rss', { value: () => 50 * mebibyte })
   t.equal(processMemory().idleBytes, 160 * mebibyte)
+  t.end()
+})
+
+t.test('a ConversionReview costs two and a half times its bytes, of which a half is for a batch of objects', (t) => {
+  t.strictSame({ conversionCost, batchCost, convertedCopies }, { conversionCost: 2.5, batchCost: 0.5, convertedCopies: 2 })
   t.end()
 })
