@@ -149,7 +149,7 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The character at `next` is not a digit. The loop then adds 16, because 16 digits after `next` include the character at that position.
+    // The character at `next` is not a digit. The search goes on behind it: the loop adds 16 to `at`.
     at = next
   }
   return false

@@ -76,7 +76,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     for (const [key, object] of this.#objects) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
   }
 
-  /** Stores a frozen object, and returns the object with the same key that it replaces. */
+  /** Stores a frozen object. Returns the previous object with the same key; undefined if there was none. */
   set(object: DeepReadonly<T>): DeepReadonly<T> | undefined {
     const metadata = metadataOf(object)
     const key = formatKey(metadata)
@@ -119,7 +119,10 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** Returns the metadata of a Kubernetes object whose generic type does not let the compiler derive the type of `metadata`. */
+/**
+ * Returns the metadata of a Kubernetes object. It serves where the object's type is a type parameter, from which the compiler does not
+ * derive the type of `metadata`.
+ */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
 }
@@ -127,8 +130,8 @@ export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
 const none: ReadonlyMap<string, never> = new Map<string, never>()
 
 /**
- * Returns the objects that are in both maps. It iterates over the smaller map, because an index key may occur in many namespaces, and a
- * namespace may have many objects.
+ * Returns the objects that are in both maps. It iterates over the smaller map, because either may be much larger than the result: the
+ * objects with an index key, in all namespaces, and the objects of a namespace.
  */
 function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
   const [few, many] = a.size < b.size ? [a, b] : [b, a]

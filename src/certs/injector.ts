@@ -196,7 +196,10 @@ export function mergeBundle(existing: string, ours: string, now: number): string
   return bundleText([...kept, ...added] satisfies Certificate[])
 }
 
-/** Counts the certificates in a PEM string, including invalid ones, because a bundle with an invalid certificate is rewritten. */
+/**
+ * Counts the certificates in a PEM string, including the invalid ones and duplicates, which `readBundle` omits. A bundle that contains such
+ * certificates is rewritten.
+ */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1
 }
