@@ -22,7 +22,7 @@ export interface Diagnosis {
   readonly message: string
   /** True to relist; false to resume the watch from its last resourceVersion. */
   readonly relist: boolean
-  /** True to retry without a pause if this is the first failure since the last success. */
+  /** True to retry without a pause if this is the first failure since the back-off was reset. */
   readonly atOnce?: boolean
   readonly minPauseMs?: number
   readonly maxPauseMs?: number

@@ -56,7 +56,7 @@ const checkEveryMs = 60_000
 
 /**
  * Creates a source whose `start` calls `check` every minute. `check` returns its argument when nothing has to change. When `check` fails,
- * the current certificate stays in service, and the error is logged, unless the last check has failed with the same error.
+ * the current certificate stays in service, and the error is logged. Consecutive equal errors are logged once.
  */
 export function refreshingSource(
   initial: ServingCertificate,

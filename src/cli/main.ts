@@ -62,12 +62,15 @@ function helpHint(...command: readonly string[]): string {
   return `(${['proreus', ...command].join(' ')} --help shows what there is)`
 }
 
-/** Returns the lines of the stack trace in the user's files, if the operator could not be imported; otherwise an empty string. */
+/**
+ * If `error` is that an operator could not be imported, returns the lines of its stack trace in the user's files; otherwise an empty
+ * string.
+ */
 function framesBelow(error: ProreusError): string {
   return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }
 
-/** Joins the lines of a message, because it may quote an error of another component that has several lines. */
+/** Joins the lines of a message. It has several lines when it quotes such an error of another component. */
 function oneLine(message: string): string {
   return message.trim().replace(/\s*\n\s*/g, ' ')
 }

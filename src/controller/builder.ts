@@ -45,7 +45,10 @@ export interface ControllerEnvironment {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly events: EventRecorder
-  /** Time after the stop of the controller at which the signals of running reconciles abort, in milliseconds. Default 30 s. */
+  /**
+   * The grace period after the stop of the controller, in milliseconds. The signals of reconciles that still run after it abort. Default 30
+   * s.
+   */
   readonly graceMs?: number
 }
 

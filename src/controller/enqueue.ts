@@ -18,8 +18,8 @@ import { Remapping } from './map-function-retries.ts'
 /** The second argument of a map function. */
 export interface MapContext {
   /**
-   * The cache of the types that the controller watches. It may be incomplete until their first lists are complete. Objects that arrive
-   * later cause events, which enqueue their keys.
+   * The cache of the types that the controller watches. It may be incomplete until the first list of each type is complete. An object that
+   * arrives later causes an event of its own.
    */
   readonly cache: CacheReader
 }
