@@ -11,7 +11,10 @@ import { formatKey } from '../api/object.ts'
 export interface Index<T extends KubernetesObject = KubernetesObject> {
   /** The name of the index in log and error messages. */
   readonly name: string
-  /** Returns one key, several keys or none. It must be pure, because it is called again when the object is removed. */
+  /**
+   * Returns one key, several keys or none. It must be pure: it is called again when the object is removed, and must then return the same
+   * keys.
+   */
   keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
 }
 
@@ -120,8 +123,8 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
 }
 
 /**
- * Returns the metadata of a Kubernetes object. It serves where the object's type is a type parameter, from which the compiler does not
- * derive the type of `metadata`.
+ * Returns the metadata of a Kubernetes object. It is needed where the object's type is a type parameter: the compiler does not derive the
+ * type of `metadata` from it.
  */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata

@@ -63,14 +63,14 @@ function helpHint(...command: readonly string[]): string {
 }
 
 /**
- * If `error` is that an operator could not be imported, returns the lines of its stack trace in the user's files; otherwise an empty
+ * Returns the lines of the stack trace that are in the user's files when `error` is a failed import of an operator; otherwise an empty
  * string.
  */
 function framesBelow(error: ProreusError): string {
   return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }
 
-/** Joins the lines of a message. It has several lines when it quotes such an error of another component. */
+/** Joins the lines of a message. A message may have several lines if it quotes an error of another component. */
 function oneLine(message: string): string {
   return message.trim().replace(/\s*\n\s*/g, ' ')
 }

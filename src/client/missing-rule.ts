@@ -9,8 +9,8 @@ import { isForbidden } from './api-error.ts'
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
 /**
- * Returns the RBAC rule that is missing for a forbidden request. Searches for the error of such a request in `error`, its causes and the
- * errors of an `AggregateError`, and uses the first one; undefined when there is none.
+ * Returns the RBAC rule that a forbidden request lacks. Searches `error`, its causes and the errors of an `AggregateError`, and returns the
+ * first rule that it finds; undefined when there is none.
  */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined

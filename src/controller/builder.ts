@@ -46,8 +46,8 @@ export interface ControllerEnvironment {
   readonly clock: Clock
   readonly events: EventRecorder
   /**
-   * The grace period after the stop of the controller, in milliseconds. The signals of reconciles that still run after it abort. Default 30
-   * s.
+   * The grace period in milliseconds, by default 30 s. If a reconcile still runs this long after the controller has stopped, its signal
+   * aborts.
    */
   readonly graceMs?: number
 }

@@ -31,7 +31,7 @@ export interface ControllerOptions {
   readonly workers: number
   /** Time after which the signal of a reconcile aborts, in milliseconds. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
-  /** The grace period after the stop of the controller, in milliseconds. The signals of reconciles that still run after it abort. */
+  /** The grace period in milliseconds. If a reconcile still runs this long after the controller has stopped, its signal aborts. */
   readonly graceMs: number
   readonly client: Client
   readonly cache: CacheReader
@@ -58,7 +58,7 @@ export class Controller {
   readonly #running = new Set<AbortController>()
   /** True when no further reconcile may start. */
   #stopping = false
-  /** The error with which running reconciles were aborted when the controller stopped; undefined before that. */
+  /** The error with which running reconciles were aborted at the end of the grace period; undefined before that. */
   #ended: ProreusError | undefined
 
   constructor(options: ControllerOptions) {

@@ -25,7 +25,7 @@ interface Item<Key extends string> extends HeapItem {
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.now()`. */
   readyAt: number
-  /** Orders the items with the same priority. It is set when the key becomes ready, and when the priority is raised. */
+  /** Breaks ties: the lower one comes first of two ready items with the same priority, or of two delayed items with the same `readyAt`. */
   order: number
   /**
    * The item is `delayed` until `readyAt`, and `ready` afterwards. It is `held` instead of `ready` while a worker processes the same key.
@@ -79,8 +79,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Counts a failure of `key`, and adds it with the delay of the rate limiter. By default, it keeps the priority with which a worker is
-   * processing it.
+   * Counts a failure of `key`, and adds it with the delay of the rate limiter. By default, the key keeps the priority with which a worker
+   * is processing it.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
