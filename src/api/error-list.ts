@@ -1,6 +1,6 @@
 /**
- * The list of errors of one object, limited in number and length. A user can create an object with a million errors, and the response
- * contains each error twice: in its message and in its causes.
+ * The list of errors of one object, limited in number and length. The limits are necessary, because a user can create an object with a
+ * million errors, and a response contains each listed error twice: in its message and in its causes.
  */
 import type { FieldError } from './field-error.ts'
 

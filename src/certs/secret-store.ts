@@ -1,6 +1,6 @@
 /**
- * Stores the CA in a Secret, which all replicas share as the only source of truth. Each replica signs a serving certificate for itself with
- * the CA, and keeps its key in memory.
+ * Stores the CA in a Secret, which all replicas share as the only source of truth. Each replica signs its own serving certificate with the
+ * CA, and keeps the private key of this certificate in memory.
  */
 import { secret as secretType } from '../api/builtin.ts'
 import type { Secret } from '../api/builtin.ts'

@@ -78,8 +78,12 @@ export interface RawOptions {
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, which is sent with the same digits.
  *
- * All methods reject with `ApiError` when the server sends a failure response, with `PRO_API_UNREACHABLE` when it sends no response, with
- * `PRO_INPUT` when a name, namespace or label selector is invalid, and with the signal's reason when the signal aborts.
+ * All methods reject with one of these errors:
+ *
+ * - `ApiError` when the server sends a failure response
+ * - `PRO_API_UNREACHABLE` when it sends no response
+ * - `PRO_INPUT` when a name, namespace or label selector is invalid
+ * - the signal's reason when the signal aborts
  */
 export interface Client {
   get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>

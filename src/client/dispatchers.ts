@@ -96,7 +96,7 @@ function dispatcher(
   )
 }
 
-/** Wraps a connector. `connecting` contains each of its sockets until the socket is connected. */
+/** Wraps a connector, so `connecting` contains each socket while the socket is connecting. */
 function tracked(connector: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
   return (options, callback) => {
     const socket: unknown = connector(options, (...result) => {
