@@ -89,8 +89,8 @@ export interface BuiltinTypes {
 export type BuiltinTypeName = keyof BuiltinTypes
 
 /**
- * The key under which a schema stores the name of its built-in type. It is a symbol, which is not serialized and therefore never part of a
- * CRD.
+ * The key under which a schema stores the name of its built-in type. The key is a symbol, and JSON has no symbols, so a CRD never contains
+ * the name.
  */
 const builtinType = Symbol('builtinType')
 

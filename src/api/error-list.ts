@@ -1,6 +1,6 @@
 /**
- * The list of errors of one object, limited in number and length. A user can create an object with a million errors, and the response
- * contains each error twice: in its message and in its causes.
+ * The list of errors of one object, limited in number and length. The limits are necessary, because a user can create an object with a
+ * million errors, and a response contains each listed error twice: in its message and in its causes.
  */
 import type { FieldError } from './field-error.ts'
 
@@ -9,7 +9,7 @@ export const maxListedErrors = 250
 /** Maximum length of all errors in a list together, in UTF-16 units. The last error may exceed it. */
 const maxListedLength = 128 * 1024
 /**
- * Maximum length of the path and of the message of an error, in UTF-16 units. A webhook's handler may put a whole object into a message.
+ * Maximum length of an error's path, and also of its message, in UTF-16 units. A webhook's handler may put a whole object into a message.
  */
 const maxTextLength = 32 * 1024
 
@@ -28,7 +28,7 @@ export function isEmpty({ listed }: ErrorList): boolean {
   return listed.length === 0
 }
 
-/** Returns the list with more errors appended, up to the limits. Further errors are only counted. */
+/** Returns the list with more errors appended until a limit is reached. The errors after that are only counted. */
 export function addErrors(list: ErrorList, errors: readonly FieldError[]): ErrorList {
   if (errors.length === 0) return list
   const listed = [...list.listed]

@@ -131,8 +131,8 @@ function comparePaths(a: string, b: string): number {
 }
 
 /**
- * Returns the 422 `Invalid` response for an object with errors. kubectl prints its `causes`, so a denial by a webhook looks like an error
- * of kube-apiserver's own validation. The errors are sorted by field, unless `keepOrder` is true.
+ * Returns the 422 `Invalid` response for an object with errors. kubectl prints the `causes` of such a response, so a webhook's denial looks
+ * like an error of kube-apiserver's own validation. The errors are sorted by field, unless `keepOrder` is true.
  */
 export function invalidStatus(
   type: Pick<GroupVersionKind, 'group' | 'kind'>,

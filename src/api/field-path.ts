@@ -32,7 +32,7 @@ export function fieldOf(path: string): string {
   return path === '' ? noField : path
 }
 
-/** Returns an error that is about no field. `text` names the location. */
+/** Returns an error with the path `<nil>`. kube-apiserver names no field in such an error, so the message `text` must name the place. */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)
 }

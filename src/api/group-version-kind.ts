@@ -10,7 +10,7 @@ export interface GroupVersionKind {
 
 /**
  * A resource type of the API server. `T` is the static type of its objects when they are read, and `Input` when they are written: a field
- * with a default is always present when it is read, and optional when it is written. Both exist only at compile time.
+ * with a default is always present when it is read, and optional when it is written. `T` and `Input` exist only at compile time.
  */
 export interface ResourceType<T extends KubernetesObject = KubernetesObject, Input = ObjectInput<T>> extends GroupVersionKind {
   /** The plural name in lower case, which is a segment of request paths and the resource in RBAC rules. */

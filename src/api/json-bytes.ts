@@ -11,7 +11,10 @@ for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBrack
 export interface ScannedValue {
   /** The position after the value. It is beyond the scanned bytes when a string does not end within them. */
   readonly end: number
-  /** Number of fields and items at all levels, counted as opening brackets and commas. */
+  /**
+   * Number of fields and items at all levels: each opening bracket and each comma counts as one, because a field or item usually follows
+   * it.
+   */
   readonly values: number
   /** Number of levels of nesting. */
   readonly levels: number
@@ -20,8 +23,8 @@ export interface ScannedValue {
 }
 
 /**
- * Scans the value that begins at `start`, up to the position `limit`, and counts its fields and items and its levels of nesting. The scan
- * stops early when one of these exceeds its limit in `most`. It does not detect syntax errors.
+ * Scans the value that begins at `start`, up to the position `limit`, and counts its fields, items and levels of nesting. The scan stops
+ * early when a count exceeds its maximum in `most`. It does not detect syntax errors.
  */
 export function scanValue(
   bytes: Uint8Array,

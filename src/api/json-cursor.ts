@@ -58,8 +58,8 @@ export class JsonCursor {
       } else at += 1
     }
     this.#at = at + 1
-    // V8 implements a longer slice as a reference to the whole document, which would stay in memory. `JSON.parse` copies the string
-    // instead.
+    // V8 implements a slice of 13 or more characters as a reference to the whole document, which would then stay in memory. The string that
+    // `JSON.parse` returns is a copy.
     return plain && at - start <= 12 ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string)
   }
 

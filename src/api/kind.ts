@@ -23,7 +23,7 @@ export interface PrinterColumn {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format?: string
   readonly description?: string
-  /** The priority of the column. With a priority above 0, it is shown only with `-o wide`. Default 0. */
+  /** The priority of the column. A column with a priority above 0 is shown only with `-o wide`. Default 0. */
   readonly priority?: number
 }
 
@@ -106,7 +106,10 @@ type InputOfVersion<Group extends string, KindName extends string, Version exten
   spec: StaticInput<Version['spec']>
 } & StatusInputOf<Version>
 
-/** A custom kind without the static types of its objects. It is the resource type of the storage version, and contains all versions. */
+/**
+ * A custom kind without the static types of its objects. As a `ResourceType`, it stands for the storage version; `versions` contains all
+ * versions.
+ */
 export interface Kind extends ResourceType {
   readonly singular: string
   readonly shortNames: readonly string[]
@@ -232,8 +235,8 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
  * versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
  * })
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when a name is malformed, when a field of the definition or a keyword of a schema is unknown or
- * has the wrong type, or unless exactly one version is the storage version.
+ * @throws {ProreusError} `PRO_KIND_INVALID` in these cases: a name is malformed; a field of the definition or a keyword of a schema is
+ * unknown or has the wrong type; two versions have the same name; no version or more than one is the storage version.
  */
 export function defineKind<
   const Group extends string,
@@ -271,7 +274,7 @@ export function defineKind<
   })
 }
 
-/** The key of a property that the result of `versionOf` has. Its value is the kind. */
+/** Each result of `versionOf` stores the kind under this key. */
 const hub = Symbol('hub')
 
 /**

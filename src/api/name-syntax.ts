@@ -61,13 +61,17 @@ export function dns1123Subdomain(value: string): string[] {
   ]
 }
 
-/** Validates the name of most objects, which is a DNS subdomain. Its error messages count characters, those of `dns1123Subdomain` bytes. */
+/**
+ * Validates the name of most objects, which is a DNS subdomain. The only difference from `dns1123Subdomain` is the error message for a name
+ * that is too long: it says `characters` instead of `bytes`.
+ */
 export function longName(value: string): string[] {
   return dns1123Subdomain(value).map(inCharacters)
 }
 
 /**
- * Validates the name of a namespace or a Service, which is a DNS label. Its error messages count characters, those of `dns1123Label` bytes.
+ * Validates the name of a namespace or a Service, which is a DNS label. Unlike `dns1123Label`, it says `characters` instead of `bytes` in
+ * the error message for a name that is too long, and has a shorter message for a name with dots.
  */
 export function shortName(value: string): string[] {
   const details = dns1123Label(value).map(inCharacters)
@@ -144,7 +148,10 @@ export function labelValue(value: string): string[] {
   ]
 }
 
-/** Validates a name with the minimal rules for all objects, whose names are segments of their URLs. */
+/**
+ * Validates a name with the rules that apply to all objects: the name is a segment of the object's URL, so it must not contain `/` or `%`,
+ * or be `.` or `..`.
+ */
 export function pathSegmentName(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)

@@ -55,14 +55,16 @@ const objectMeta: Struct = {
   always: [],
 }
 
-/** The types of optional fields, which are pointers in Go. Such a field is encoded even when its value is false, zero or empty. */
+/** The types of the fields that are pointers in Go. Such a field is encoded even when its value is false, zero or empty. */
 const pointers: ReadonlySet<Field> = new Set<Field>(['bool', 'optional int64', 'any'])
 
 export interface DecodedObjectMeta {
   readonly metadata: JsonObject
   /** The paths of unknown fields, relative to the metadata, such as `other` and `ownerReferences[0].other`. */
   readonly unknown: readonly string[]
-  /** The message of the first wrong type or of an invalid time; absent when there is none. */
+  /**
+   * The message of the first invalid time or, when all times are valid, of the first value with a wrong type; absent when there is neither.
+   */
   readonly error?: string
 }
 
@@ -80,7 +82,10 @@ export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
 class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
-  /** The error of the first invalid time. It takes precedence over `error`, because it ends the decoding in Go immediately. */
+  /**
+   * The error of the first invalid time. It takes precedence over `error`: Go stops decoding at an invalid time, but continues after a
+   * wrong type.
+   */
   timeError: string | undefined
 
   struct(shape: Struct, object: JsonObject, names: readonly string[], path: string): JsonObject {

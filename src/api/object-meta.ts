@@ -13,14 +13,15 @@ export interface ObjectMetaRules {
   /** Validates the names of objects of this type. Default: a name must be a DNS subdomain. */
   readonly name?: (value: string) => string[]
   /**
-   * True to reject a finalizer without a domain, unless it is one of Kubernetes' own finalizers. The API server does so for built-in types.
+   * True to reject a finalizer without a domain, unless it is one of Kubernetes' own finalizers. The API server rejects such finalizers on
+   * objects of built-in types.
    */
   readonly qualifiedFinalizers?: boolean
 }
 
 /**
- * Validates labels: keys must be qualified names, and values have at most 63 characters. It stops when there are more errors than an
- * `ErrorList` lists.
+ * Validates labels: keys must be qualified names, and values have at most 63 characters. It stops after more than `maxListedErrors` errors,
+ * because an `ErrorList` does not list more.
  */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
   if (!isObject(labels)) return []
@@ -35,8 +36,8 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
 }
 
 /**
- * Validates annotations: keys must be qualified names in upper or lower case, and the total size is at most 256 KiB. Keys are no longer
- * validated when there are more errors than an `ErrorList` lists.
+ * Validates annotations: keys must be qualified names in upper or lower case, and the total size is at most 256 KiB. After more than
+ * `maxListedErrors` errors, keys are no longer validated, because an `ErrorList` does not list more.
  */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []
@@ -58,8 +59,8 @@ export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, pa
   const checkName = rules.name ?? longName
   const errors: FieldError[] = []
   if (typeof generateName === 'string' && generateName !== '') {
-    // Unlike a name, `generateName` may end with a dash, because a suffix is appended. As in kube-apiserver, it is validated with its last
-    // two characters replaced by `a`.
+    // Unlike a name, `generateName` may end with a dash, because a suffix is appended. As in kube-apiserver, the dash and the character
+    // before it are replaced by `a` before the validation.
     const masked = generateName.length > 1 && generateName.endsWith('-') ? `${generateName.slice(0, -2)}a` : generateName
     errors.push(...checkName(masked).map((detail) => invalid(`${path}.generateName`, generateName, detail)))
   }

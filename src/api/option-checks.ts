@@ -93,7 +93,7 @@ export function hasOptions(
 }
 
 /**
- * Throws an error if there are error messages for the options of the function `of`.
+ * Throws when `problems` is not empty. `of` is the name of the function whose options were checked.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` with all messages.
  */
@@ -113,7 +113,7 @@ export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  // A name counts as misspelled if it differs from a known one in at most two letters; a name of less than six letters, in at most a third
-  // of its letters.
+  // A name counts as a misspelling of a known name if the two differ in at most two letters, and in at most a third of the letters of
+  // `name`.
   return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
 }

@@ -5,8 +5,8 @@ import type { DeepReadonly } from './json.ts'
 import type { KubernetesObject, OwnerReference } from './object.ts'
 
 /**
- * Returns the owner reference that makes `owner` the controller of another object, which must be in the same namespace unless `owner` is
- * cluster-scoped.
+ * Returns the owner reference for a dependent: it makes `owner` the dependent's controller. The two must be in the same namespace, unless
+ * `owner` is cluster-scoped.
  */
 export function controllerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   const { apiVersion, kind, metadata } = owner

@@ -1,9 +1,7 @@
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isListOf, isText } from './option-checks.ts'
 
-/**
- * A rule of an RBAC Role or ClusterRole (`rbac.authorization.k8s.io/v1 PolicyRule`), which a controller or webhook of an operator needs.
- */
+/** An RBAC rule that a controller or webhook of an operator needs (`rbac.authorization.k8s.io/v1 PolicyRule`). */
 export interface PolicyRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]

@@ -1,4 +1,4 @@
-/** `meta/v1 Status`, which the API server returns for a failure, and a webhook when it denies a request. */
+/** `meta/v1 Status`: the response of the API server to a request that fails, and of a webhook to a request that it denies. */
 
 export interface StatusCause {
   reason?: string

@@ -1,7 +1,8 @@
 /**
- * `Type`: functions that return structural schemas. Each schema has a static type, which is the type of its values. The types are declared
- * in this package rather than imported from a schema library, because the compiler checks them again in each project that imports this
- * package.
+ * `Type`: functions that return structural schemas. Each schema has a static type, which is the type of its values.
+ *
+ * The static types are declared here rather than imported from a schema library. The reason is the compiler, which checks the declarations
+ * again in each project that imports this package: a schema library has many more of them.
  */
 import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
 import { withBuiltinType } from './builtin-types.ts'
@@ -46,7 +47,10 @@ export interface BuiltinSchemaOptions<Value> extends SchemaOptions<Value> {
 export interface ArraySchemaOptions<Item> extends SchemaOptions<readonly Item[]> {
   readonly minItems?: number
   readonly maxItems?: number
-  /** The list type of server-side apply: `atomic` (the default), `set`, or `map`, whose items are identified by the keys `listMapKeys`. */
+  /**
+   * The list type of server-side apply: `atomic` (the default), `set`, or `map`. In a `map` list, the fields `listMapKeys` identify an
+   * item.
+   */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
 }
@@ -118,9 +122,9 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter for schema options. The compiler infers `O` from the first alternative of the conditional type, which is never
- * selected, and checks the argument against `Options`. If the parameter had the type `O`, a misspelled option would become part of `O`, and
- * no error would be reported.
+ * The type of the parameter for schema options. The conditional type always selects `Options`, against which the compiler checks the
+ * argument. It infers `O` from the alternative that is not selected. If the parameter had the type `O`, a misspelled option would become
+ * part of `O`, and no error would be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
@@ -168,10 +172,13 @@ function keywords(options: object = {}): Extensions {
   }
 }
 
-/** The key that marks the schema of an optional property. It is a symbol, which is not serialized. */
+/** The key that marks the schema of an optional property. A symbol is not serialized, so the CRD does not contain the mark. */
 const optional = Symbol('optional')
 
-/** Returns the keywords as a schema with the static type `Schema`, which the compiler cannot derive from them. */
+/**
+ * Returns the keywords with the static type `Schema`. The cast is necessary, because the compiler cannot derive this type from the
+ * keywords.
+ */
 function schemaOf<Schema extends TSchema>(keywordsOfIt: Extensions): Schema {
   return keywordsOfIt as unknown as Schema
 }
@@ -245,8 +252,9 @@ export const Type = {
   },
 
   /**
-   * Returns the schema of an object whose unknown fields the API server preserves. `T` is its static type; nothing but the operator's own
-   * validation ensures that objects have it. `properties` and `required` of the options may describe some of the fields.
+   * Returns the schema of an object whose unknown fields the API server preserves. `T` is its static type. The API server does not check
+   * objects against `T`, so the operator must validate them itself. `properties` and `required` of the options may describe some of the
+   * fields.
    */
   Unknown<T = { [key: string]: unknown }>(
     options: SchemaOptions<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},

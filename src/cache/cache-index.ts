@@ -20,8 +20,8 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
  * corresponds to `IndexField` and `MatchingFields` in controller-runtime.
  *
  * @param name the name of the index in log and error messages.
- * @param keysOf returns one key of an object, several keys or none. It must be pure, because it is called again when the object is removed.
- * When it throws, the error is logged, and the object is not in the index.
+ * @param keysOf returns one key of an object, several keys or none. It must be pure: it is called again when the object is removed, and
+ * must then return the same keys. When it throws, the error is logged, and the object is not in the index.
  *
  * @example
  * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)

@@ -70,8 +70,8 @@ export class Cache implements CacheReader {
   }
 
   /**
-   * Returns the object with this key, or undefined when it is not in the cache, which may not have synced yet. For a cluster-scoped type,
-   * the namespace is ignored, as in `Client`.
+   * Returns the object with this key; undefined when the cache does not contain it. Before the cache has synced, an existing object may be
+   * missing. For a cluster-scoped type, the namespace is ignored, as in `Client`.
    *
    * @throws {ProreusError} `PRO_INPUT` when the cache cannot know whether the object exists: the type or the namespace is not watched, or
    * the key has no namespace and the type is namespaced.
@@ -100,7 +100,7 @@ export class Cache implements CacheReader {
     return store.list(options)
   }
 
-  /** Starts all informers; resolves when the signal has aborted and they have stopped. */
+  /** Starts all informers. Resolves when the signal has aborted and all informers have stopped. */
   async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     for (const informer of this.#informers.values()) this.#run(informer, signal)
@@ -108,7 +108,10 @@ export class Cache implements CacheReader {
     await Promise.all(this.#running)
   }
 
-  /** Resolves when all informers that exist at the call have synced; rejects with the signal's reason when the signal aborts first. */
+  /**
+   * Waits for the informers that exist when it is called: resolves when all of them have synced, and rejects with the signal's reason when
+   * the signal aborts first.
+   */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)))
   }

@@ -1,8 +1,9 @@
-/** `Gate`: an event that happens at most once, and that many callers wait for. */
+/** `Gate`: lets many callers wait until something happens that can happen only once. */
 
 /**
- * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. With a plain promise that never settles, the
- * callbacks of every aborted wait would stay in memory: one for each admission request that waited for a type that does not sync.
+ * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. A promise would not do: until it settles, it keeps
+ * the callbacks of all waits, including the aborted ones. If a type never syncs, each admission request that waits for it would leave such
+ * a callback.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()

@@ -89,8 +89,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Calls `added` of the handler for every object in the store, and then notifies it of every change. The returned function removes the
-   * handler.
+   * Calls `added` of the handler for every object in the store. From then on, the handler is notified of every change. The returned
+   * function removes the handler.
    */
   addHandler(handler: EventHandler<T>): () => void {
     this.#handlers = [...this.#handlers, handler]
@@ -123,7 +123,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const { uid, resourceVersion } = metadataOf(object)
     const old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
-      // The object was deleted and created again while the watch was interrupted: handlers must be notified of both.
+      // Another uid: the object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion
+      // and of the creation.
       this.#deleted(old)
       this.#changed(object, initial)
       return

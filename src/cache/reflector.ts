@@ -41,28 +41,31 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 /** The page size of kubectl and client-go. It is large enough to be fast, and small enough that one page does not block the event loop. */
 const pageSize = 500
 /**
- * The API server ends each watch after 5 to 10 minutes, so new watches are distributed over its replicas again. The timeout is random,
- * because watches should not all end at the same time.
+ * The API server ends each watch after 5 to 10 minutes. The next watch may reach another replica of the API server, so the load stays
+ * balanced. The timeout is random, because watches should not all end at the same time.
  */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * The shortest timeout of a watch before the server has sent a first bookmark. It is short, because with HTTP/1.1 only bookmarks
- * distinguish a watch without changes from a dead one (a firewall has dropped its connection, while a proxy keeps the client's side open).
- * It is at least 60 s, because the first bookmark arrives after about a minute.
+ * Minimum timeout of a watch until the server has sent a bookmark. With HTTP/1.1, a watch without changes looks like a dead one, whose
+ * connection a firewall has dropped while a proxy keeps the client's side open. Only bookmarks distinguish the two, so the timeout is short
+ * without them. It is at least 60 s, because the first bookmark arrives after about a minute.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
-/** A watch without any event is considered half-open, and is aborted, when it exceeds its timeout by this time. */
+/**
+ * A watch without bookmarks is aborted when no event has arrived for its timeout plus this time. Its connection must be dead, because
+ * otherwise the server would have ended the watch.
+ */
 const graceSeconds = 30
 /**
- * Maximum time without an event on a watch with bookmarks, which arrive about every minute. If a bookmark was merely late, the watch is
- * resumed without a relist.
+ * Maximum time without an event on a watch with bookmarks, which arrive about every minute. After this time, the watch is aborted and then
+ * resumed. This needs no relist, so a bookmark that is merely late does little harm.
  */
 const bookmarkedSilenceMs = 90_000
 /** The back-off is reset when a watch has been open for this time. */
 const settledMs = 5_000
-/** A watch that ends before this time without any event counts as failed, even if the server responded with status 200. */
+/** A watch that ends earlier than this, and without any event, counts as failed, even if the server responded with status 200. */
 const shortestWatchMs = 1_000
 
 export class Reflector<T extends KubernetesObject> {
@@ -74,9 +77,9 @@ export class Reflector<T extends KubernetesObject> {
   #phase: Phase = 'list'
   #resourceVersion: string | undefined
   #synced = false
-  /** True when the server has sent a bookmark in any watch of this reflector. */
+  /** True when the server has sent a bookmark in the current watch or an earlier one. */
   #bookmarked = false
-  /** The time at which the server accepted the latest watch; undefined if it has not accepted it. */
+  /** The time at which the server accepted the latest watch; undefined if the server has not accepted this watch. */
   #openedAt: number | undefined
   /** The current failure of the list or watch. Consecutive failures with the same `id` are logged only once. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
@@ -117,8 +120,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the most recent state of the API server, not any state that it has cached (`resourceVersion=0`): after a restart, no controller
-   * may act on an older state than before.
+   * Lists the most recent state. It does not set `resourceVersion=0`, for which the API server may return an older state from its cache:
+   * after a restart, no controller may act on an older state than before.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, sink } = this.#options
@@ -130,7 +133,7 @@ export class Reflector<T extends KubernetesObject> {
         page = await client.list(type, { namespace, signal, ...paging })
       } catch (error) {
         if (paging.continue === undefined || !isExpired(error)) throw error
-        // The continue token has expired, because it took long to list so many objects: the next request lists all objects without pages.
+        // So many objects took long to list that the continue token has expired. The next request lists all objects without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
         paging = {}
@@ -244,8 +247,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Resets the back-off. It is called when a watch has been open for `settledMs` or has ended without an error. A single event is not
-   * enough: if the watch failed after each event, the reflector would retry without growing pauses.
+   * Resets the back-off. It is called when a watch has been open for `settledMs` or has ended without an error. It is not called after the
+   * first event: the pauses would not grow if each watch failed after one event.
    */
   #works(): void {
     this.#backOff.reset()

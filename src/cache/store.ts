@@ -11,7 +11,10 @@ import { formatKey } from '../api/object.ts'
 export interface Index<T extends KubernetesObject = KubernetesObject> {
   /** The name of the index in log and error messages. */
   readonly name: string
-  /** Returns one key, several keys or none. It must be pure, because it is called again when the object is removed. */
+  /**
+   * Returns one key, several keys or none. It must be pure: it is called again when the object is removed, and must then return the same
+   * keys.
+   */
   keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
 }
 
@@ -76,7 +79,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     for (const [key, object] of this.#objects) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
   }
 
-  /** Stores a frozen object, and returns the object with the same key that it replaces. */
+  /** Stores a frozen object. Returns the previous object with the same key; undefined if there was none. */
   set(object: DeepReadonly<T>): DeepReadonly<T> | undefined {
     const metadata = metadataOf(object)
     const key = formatKey(metadata)
@@ -119,7 +122,10 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** Returns the metadata of a Kubernetes object whose generic type does not let the compiler derive the type of `metadata`. */
+/**
+ * Returns the metadata of a Kubernetes object. It is needed where the object's type is a type parameter: the compiler does not derive the
+ * type of `metadata` from it.
+ */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
 }
@@ -127,8 +133,8 @@ export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
 const none: ReadonlyMap<string, never> = new Map<string, never>()
 
 /**
- * Returns the objects that are in both maps. It iterates over the smaller map, because an index key may occur in many namespaces, and a
- * namespace may have many objects.
+ * Returns the objects that are in both maps. It iterates over the smaller map. One map contains the objects with an index key in all
+ * namespaces, the other one all objects of a namespace; either may be the larger one.
  */
 function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
   const [few, many] = a.size < b.size ? [a, b] : [b, a]

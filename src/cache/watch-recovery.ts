@@ -22,7 +22,7 @@ export interface Diagnosis {
   readonly message: string
   /** True to relist; false to resume the watch from its last resourceVersion. */
   readonly relist: boolean
-  /** True to retry without a pause after the first failure in a row. */
+  /** True to retry without a pause if this is the first failure since the back-off was reset. */
   readonly atOnce?: boolean
   readonly minPauseMs?: number
   readonly maxPauseMs?: number
@@ -37,7 +37,7 @@ const missingTypePauseMs = 5_000
 /** The list or watch request that failed. */
 export interface Attempt {
   readonly phase: Phase
-  /** True when the server had accepted the watch before it failed. */
+  /** True for a watch that failed after the server had accepted it. */
   readonly opened: boolean
   readonly type: ResourceType
   /** The namespace of the request; all namespaces when undefined. */
@@ -45,9 +45,9 @@ export interface Attempt {
 }
 
 /**
- * Diagnoses the error of a list or watch. A watch is resumed whenever the server may still have its resourceVersion, because relists are
- * most expensive for the server right after an outage. An open watch may have missed events if it failed for a reason other than its
- * connection, so a relist follows.
+ * Diagnoses the error of a list or watch. A watch is resumed, not relisted, whenever the server may still have its resourceVersion, because
+ * relists are most expensive for the server right after an outage. An unknown error of an accepted watch causes a relist, because the watch
+ * may have missed events.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'

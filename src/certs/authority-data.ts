@@ -26,7 +26,7 @@ export function readAuthority(texts: NamedTexts): StoredAuthority {
   }
 }
 
-/** Returns the files or Secret entries to store. Those whose value is undefined must be deleted. */
+/** Returns the files or Secret entries to store. A file or entry whose value is undefined must be deleted. */
 export function writeAuthority(state: AuthorityState, now: number): NamedTexts {
   return {
     [authorityFiles.key]: state.current.key,

@@ -1,9 +1,9 @@
 /**
  * Decides when the CA must be created or replaced. The functions are pure: the time is a parameter.
  *
- * In an `AuthorityState`, `current` signs. `previous` are replaced CAs, which are still published because the leaves that they have signed
- * must stay trusted. `next` is a CA that is published before it signs. A stored `next` is kept and published, but this version creates
- * none: it replaces a CA in a single step (`replaceAuthority`).
+ * An `AuthorityState` has three parts. `current` is the CA that signs. `previous` are replaced CAs; they are still published, because the
+ * leaves that they have signed must stay trusted. `next` is a CA that is published before it signs. This version creates no `next`, because
+ * it replaces a CA in a single step (`replaceAuthority`), but it preserves and publishes one that is stored.
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { messageOf } from '../api/errors.ts'
 
 export interface Certificate {
-  /** The PEM block of this certificate, without the others of the file. */
+  /** The PEM block of this certificate only, even if it was read from a file with several certificates. */
   readonly pem: string
   readonly x509: X509Certificate
   /** The start of the validity in milliseconds since the Unix epoch; `notAfter` is its end. */

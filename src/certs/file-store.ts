@@ -132,7 +132,7 @@ async function keepLeaf(
   if (problem === undefined && !isRenewalDue(stored, now)) return stored
   const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
   await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
-  // The replacement of a leaf after the replacement of its CA is expected, so it is logged at level `info`.
+  // The expected cases are logged at level `info`: the renewal was due, there was no leaf, or the CA of the leaf has been replaced.
   if (problem === undefined || missing || fresh)
     logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
   else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)

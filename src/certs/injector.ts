@@ -183,9 +183,9 @@ export function patchForDefinition(definition: CustomResourceDefinition, bundle:
 }
 
 /**
- * Returns the unexpired certificates of the PEM string `existing`, in their order, followed by those of `ours` that it lacks; undefined
- * when nothing has to change. No unexpired certificate is removed: otherwise a replica with an older bundle would remove a certificate that
- * a newer replica has just added.
+ * Returns the unexpired certificates of the PEM string `existing`, in their order, and after them the certificates of `ours` that
+ * `existing` lacks; undefined when nothing has to change. No unexpired certificate is removed: otherwise a replica with an older bundle
+ * would remove a certificate that a newer replica has just added.
  */
 export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
   const before = readBundle(existing)
@@ -196,7 +196,10 @@ export function mergeBundle(existing: string, ours: string, now: number): string
   return bundleText([...kept, ...added] satisfies Certificate[])
 }
 
-/** Counts the certificates in a PEM string, including invalid ones, because a bundle with an invalid certificate is rewritten. */
+/**
+ * Counts the certificates in a PEM string, including the invalid ones and duplicates, which `readBundle` omits. A bundle that contains such
+ * certificates is rewritten.
+ */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1
 }

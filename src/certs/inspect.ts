@@ -63,7 +63,8 @@ export async function verifyCertificates(
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // Without `ca.crt`, `authorities` is empty. If the leaf is not valid now, `problems` contains its error already.
+    // If times are ignored, the chain is trusted. So either a certificate is not valid now, or there is no `ca.crt`, which is not an error.
+    // `problems` already contains the error of a leaf that is not valid now.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)
     const lateAt = intermediates.findIndex((each) => timeProblem(each, now) !== undefined)
     if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)

@@ -24,7 +24,7 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** A certificate is valid from this time before its issue, because the clocks of some machines are behind. */
+/** The validity of a certificate begins this time before its issue, because the clocks of some machines are behind. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day
@@ -63,7 +63,7 @@ export interface LeafOptions {
   readonly lifeMs?: number
 }
 
-/** Issues a serving certificate that the CA `authority` signs. It expires with the CA at the latest. */
+/** Issues a serving certificate that the CA `authority` signs. It expires no later than the CA. */
 export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = leafLifeMs }: LeafOptions): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const signer = createPrivateKey(authority.key)
@@ -157,7 +157,7 @@ function privateKeyPem(key: KeyObject): string {
  * identifier.
  */
 function keyIdentifier(spki: Buffer): Buffer {
-  // The key is a point on the curve, and takes the last 65 octets: 0x04 and two coordinates of 32 octets.
+  // The public key is a point on the curve. It is in the last 65 octets of `spki`: 0x04 and two coordinates of 32 octets.
   return createHash('sha256').update(spki.subarray(-65)).digest().subarray(0, 20)
 }
 

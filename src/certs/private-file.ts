@@ -30,8 +30,8 @@ export async function writePrivateFile(path: string, content: string): Promise<v
  * Reads a file that `writePrivateFile` has written. Like ssh with private keys, it rejects a file that other users could have read or
  * replaced.
  *
- * @throws an error whose message is a clause with the reason, when the file belongs to another user, or its mode gives permissions to
- * others.
+ * @throws an error when the file belongs to another user, or its mode gives permissions to others. The message is only the reason, such as
+ * `its mode is …`; callers make a sentence of it.
  */
 export async function readPrivateFile(path: string): Promise<string> {
   const file = await open(path)
@@ -50,7 +50,8 @@ export async function readPrivateFile(path: string): Promise<string> {
 /**
  * Rejects a folder in which other users could replace files. A missing folder is accepted, because it is created later with mode 0700.
  *
- * @throws an error whose message is a clause with the reason, when the folder belongs to another user, or everybody may write to it.
+ * @throws an error when the folder belongs to another user, or everybody may write to it. The message is only the reason; callers make a
+ * sentence of it.
  */
 export async function checkPrivateFolder(path: string): Promise<void> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {

@@ -1,6 +1,6 @@
 /**
- * Stores the CA in a Secret, which all replicas share as the only source of truth. Each replica signs a serving certificate for itself with
- * the CA, and keeps its key in memory.
+ * Stores the CA in a Secret, which all replicas share as the only source of truth. Each replica signs its own serving certificate with the
+ * CA, and keeps the private key of this certificate in memory.
  */
 import { secret as secretType } from '../api/builtin.ts'
 import type { Secret } from '../api/builtin.ts'
@@ -59,7 +59,7 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
     } catch (error) {
       failure = error
     }
-    // While the API server is unreachable, the CA that was read last keeps signing.
+    // If the Secret could not be read, e.g. because the API server is unreachable, the CA that was read last keeps signing.
     const next = await serve(current)
     if (failure === undefined) return next
     if (next === current) throw failure as Error
@@ -126,7 +126,7 @@ async function successor(
 ): Promise<Successor> {
   const where = `the Secret ${namespace}/${secretName}`
   const reason = decision.action === 'create' ? 'it was gone' : decision.reason
-  // Clients trust the CA that this process knows, and would not trust a new CA yet, so the known CA is restored.
+  // Clients already trust the CA that this process knows, but do not trust a new CA yet. Therefore the known CA is restored if possible.
   if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
     const kept = decideAuthority(known, now)
     if (kept.action === 'keep')

@@ -25,7 +25,7 @@ export interface CertificateSource {
   start(signal: AbortSignal): Promise<void>
 }
 
-/** Returns the serving certificate for `pair`, or `current` itself when `pair` does not differ from it. */
+/** Returns the serving certificate for `pair`. If `pair` does not differ from `current`, it returns the object `current` itself. */
 export function servingCertificate(
   pair: Omit<ServingCertificate, 'notAfter'>,
   current: ServingCertificate | undefined,
@@ -38,7 +38,7 @@ export function servingCertificate(
 /** A certificate source whose check can also be requested at any time. */
 export interface RefreshingCertificateSource extends CertificateSource {
   /**
-   * Reads the store again, and renews certificates if necessary. When that fails, it rejects, and the current certificate stays in service.
+   * Reads the store again, and renews certificates if necessary. Rejects when this fails; the current certificate then stays in service.
    */
   refresh(signal?: AbortSignal): Promise<void>
 }
@@ -49,14 +49,14 @@ export interface RefreshOptions {
 }
 
 /**
- * The interval at which expiry times are compared with the clock. A single timer that is set to the time of renewal would be late by the
- * time for which the machine was suspended.
+ * The interval at which expiry times are compared with the clock. A single timer for the time of renewal would not be sufficient: timers
+ * stand still while the machine is suspended, so it would fire late.
  */
 const checkEveryMs = 60_000
 
 /**
- * Creates a source whose `start` calls `check` every minute. `check` returns its argument when nothing has to change. When it fails, the
- * current certificate stays in service. The error is logged, but not again while it stays the same.
+ * Creates a source whose `start` calls `check` every minute. `check` returns its argument when nothing has to change. When `check` fails,
+ * the current certificate stays in service, and the error is logged. Consecutive equal errors are logged once.
  */
 export function refreshingSource(
   initial: ServingCertificate,

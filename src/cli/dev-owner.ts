@@ -5,8 +5,8 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
- * Makes this process the owner of the folder with a file that contains its process id. If the owner in an existing file has died, the file
- * is replaced. The returned function deletes the file.
+ * Makes this process the owner of the folder by writing a file there, which contains the process id. A file that a dead process has left is
+ * replaced. The returned function deletes the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */

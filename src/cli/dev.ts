@@ -54,12 +54,14 @@ async function dev(options: Options): Promise<void> {
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
   const { operators, name: given } = await selectOperators(options)
-  // An embedded cluster contains only one installation, so its name may default to `dev` if there are several operators.
+  // Several operators have no common name to use as the default. Here, `dev` serves as one, because an embedded cluster contains only one
+  // installation.
   const name = installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined))
   const termination = onTermination(logger)
   progress.say(`proreus ${version}\n`)
   const disown = await ownStateFolder(options.stateDir)
-  // An old kubeconfig is removed first. Other processes may wait for the file, which must exist only when everything is ready.
+  // The kubeconfig of an earlier run is removed first. Other processes may wait for this file, so it must not exist until everything is
+  // ready.
   const kubeconfig = join(options.stateDir, 'kubeconfig')
   let cluster: DevCluster
   try {

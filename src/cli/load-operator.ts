@@ -59,7 +59,8 @@ function framesOf(stack: string): readonly string[] {
 }
 
 /**
- * Returns the position of a syntax error. Its stack begins with a line `file:line`, then the code, then a line with `^` below the column.
+ * Returns the position of a syntax error. The stack of such an error begins with a line `file:line`, then the code, then a line with `^`
+ * below the column.
  */
 function syntaxErrorAt(stack: string): string | undefined {
   const match = /^(file:\/\/\S+|\/\S+):(\d+)\n(?:.+\n)*?(?:( *)\^+\n|\n)/.exec(stack)

@@ -62,12 +62,15 @@ function helpHint(...command: readonly string[]): string {
   return `(${['proreus', ...command].join(' ')} --help shows what there is)`
 }
 
-/** Returns the lines of the stack trace in the user's files, if the operator could not be imported; otherwise an empty string. */
+/**
+ * Returns the lines of the stack trace that are in the user's files when `error` is a failed import of an operator; otherwise an empty
+ * string.
+ */
 function framesBelow(error: ProreusError): string {
   return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }
 
-/** Joins the lines of a message, because it may quote an error of another component that has several lines. */
+/** Joins the lines of a message. A message may have several lines if it quotes an error of another component. */
 function oneLine(message: string): string {
   return message.trim().replace(/\s*\n\s*/g, ' ')
 }

@@ -51,7 +51,10 @@ export interface PatchOptions extends WriteOptions {
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** With `true`, the default, the request takes over fields that other field managers own. With `false`, it then fails with a conflict. */
+  /**
+   * Decides what happens when another field manager owns a field of the request. With `true`, the default, the request takes the field
+   * over. With `false`, the request fails with a conflict.
+   */
   readonly force?: boolean
   readonly subresource?: string
 }
@@ -75,8 +78,12 @@ export interface RawOptions {
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, which is sent with the same digits.
  *
- * All methods reject with `ApiError` when the server sends a failure response, with `PRO_API_UNREACHABLE` when it sends no response, with
- * `PRO_INPUT` when a name, namespace or label selector is invalid, and with the signal's reason when the signal aborts.
+ * All methods reject with one of these errors:
+ *
+ * - `ApiError` when the server sends a failure response
+ * - `PRO_API_UNREACHABLE` when it sends no response
+ * - `PRO_INPUT` when a name, namespace or label selector is invalid
+ * - the signal's reason when the signal aborts
  */
 export interface Client {
   get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
@@ -110,7 +117,9 @@ export interface Client {
     patch: { readonly status: StatusPatch<R>; readonly metadata?: { readonly resourceVersion?: string } },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
-  /** Deletes an object. It resolves to the object if finalizers or a grace period delay its removal, otherwise usually to a `Status`. */
+  /**
+   * Deletes an object. It resolves to the object if finalizers or a grace period delay the removal, and otherwise usually to a `Status`.
+   */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
   /**
    * Sends a request to any path, e.g. `/version` or `/readyz`. It resolves to the parsed JSON or, for another content type, to a string.

@@ -7,8 +7,8 @@ import type { Connection } from './connection.ts'
 import { trust } from './trust.ts'
 
 /**
- * Maximum number of connections for requests. It is enough for all workers and webhooks at the same time. By default, the API server itself
- * processes at most 400 requests at the same time.
+ * Maximum number of connections for requests. It is enough for all workers and webhooks at the same time, and well below the 400 requests
+ * that the API server by default processes at the same time.
  */
 const maxConnections = 100
 
@@ -20,15 +20,15 @@ const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000
 
 /**
- * The connections of requests and of watches. They are in separate pools, because with HTTP/1.1 a watch occupies a connection for minutes,
- * and must not use up the connections of requests. HTTP/2, undici 8's default, is disabled: it would use a single connection, on which a
- * lost packet or an unresponsive peer blocks all requests.
+ * The connections of requests and of watches, in separate pools. With HTTP/1.1, a watch occupies a connection for minutes; in a common
+ * pool, watches could leave no connection for requests. HTTP/2, the default of undici 8, is disabled: it would use a single connection, on
+ * which a lost packet or an unresponsive peer blocks all requests.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
   readonly #tls: { readonly cert?: string; readonly key?: string }
-  /** Sockets that are still connecting. undici closes them only after they are connected or time out. */
+  /** Sockets that are still connecting. `destroy` closes them, because undici would do so only after they are connected or time out. */
   readonly #connecting = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
 
@@ -96,7 +96,7 @@ function dispatcher(
   )
 }
 
-/** Wraps a connector. `connecting` contains each of its sockets until the socket is connected. */
+/** Wraps a connector, so `connecting` contains each socket while the socket is connecting. */
 function tracked(connector: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
   return (options, callback) => {
     const socket: unknown = connector(options, (...result) => {

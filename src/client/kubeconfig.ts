@@ -32,10 +32,15 @@ export interface KubeconfigOptions {
 const credentialsMaxAgeMs = 10_000
 
 /**
- * Returns the connection of the first of these that exists: the named kubeconfig, `$KUBECONFIG` (a list of files, which are merged as in
- * kubectl), the Pod's service account (unless `context` is set), and `~/.kube/config`.
+ * Returns the connection to the API server from the first of these sources that applies:
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when none of them exists, or the first that exists is unusable.
+ * - the named kubeconfig, if `kubeconfig` is set
+ * - the files in `$KUBECONFIG`, merged as in kubectl, if the variable is set
+ * - the Pod's service account, if there is one and `context` is not set
+ * - `~/.kube/config`, if the file exists
+ *
+ * @throws {ProreusError} `PRO_KUBECONFIG` when none applies, or the first that applies is unusable, for example because its file is
+ * missing.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
   const { env, clock = systemClock } = options

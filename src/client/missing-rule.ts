@@ -3,14 +3,14 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isForbidden } from './api-error.ts'
 
 /**
- * The message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission plugins
- * and webhooks also deny requests with 403, but with other messages, and an RBAC rule would not help.
+ * Matches the message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission
+ * plugins and webhooks may also deny a request with 403. Their messages do not match, because an RBAC rule would not help there.
  */
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
 /**
- * Returns the RBAC rule that the first forbidden request lacks. The request is searched in the error, its causes and the errors of an
- * `AggregateError`. Returns undefined when none of them is about a forbidden request.
+ * Returns the RBAC rule that a forbidden request lacks. Searches `error`, its causes and the errors of an `AggregateError`, and returns the
+ * first rule that it finds; undefined when there is none.
  */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined

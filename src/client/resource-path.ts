@@ -58,7 +58,7 @@ function requireNamespace(type: ResourceType, namespace: string | undefined): vo
 
 /**
  * Validates and escapes one path segment according to the rules of apimachinery. An empty name is rejected, because the path of an object
- * with an empty name would be the path of the whole collection.
+ * would otherwise become the path of the whole collection.
  */
 function segment(value: string, what: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {

@@ -4,8 +4,8 @@ import type { ApiRequest } from './api-request.ts'
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * Maximum Retry-After of a request that is retried. If it is longer, the caller should not be blocked for so long, and gets the error,
- * which has `retryAfterSeconds`.
+ * Maximum Retry-After of a request that is retried. With a longer one, the caller gets the error, which has `retryAfterSeconds`, and is not
+ * blocked.
  */
 const maxRetryAfterSeconds = 30
 

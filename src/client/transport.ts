@@ -57,11 +57,14 @@ export interface Transport {
   /** Resolves to a 2xx response; rejects with `ApiError` for any other response. */
   request(request: ApiRequest): Promise<ApiResponse>
   /**
-   * Resolves to the body of a 2xx response as a stream; rejects with `ApiError` for any other response. The request's signal also aborts
-   * the stream.
+   * Resolves to the body of a 2xx response as a stream; rejects with `ApiError` for any other response. The signal of the request also
+   * aborts the stream.
    */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
-  /** Aborts streams and requests that wait for a retry, aborts running requests after a second, and closes the connections. */
+  /**
+   * Aborts all streams, and the requests that wait for a retry. Running requests are aborted after a second. Then the connections are
+   * closed.
+   */
   close(): Promise<void>
 }
 
@@ -90,8 +93,8 @@ class HttpTransport implements Transport {
   readonly #userAgent: string
   #dispatchers: Dispatchers | undefined
   /**
-   * Dispatchers that new requests no longer use, because the client certificate has changed or a request has timed out. Requests still run
-   * on them.
+   * Dispatchers that new requests no longer use, because the client certificate has changed or a request has timed out. Earlier requests
+   * may still run on them.
    */
   readonly #retired = new Set<Dispatchers>()
   /** The abort controllers of attempts that have no response yet. */
@@ -161,7 +164,7 @@ class HttpTransport implements Transport {
       try {
         answer = await this.#attempt(request, authorization, streaming)
       } catch (error) {
-        // The server may close an idle kept-alive connection just when it is used again. A GET is then retried once.
+        // When a kept-alive connection has been idle, the server may close it just as a request is sent on it. A GET is then retried once.
         if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
@@ -222,8 +225,8 @@ class HttpTransport implements Transport {
       this.#warn(headers.warning, request)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
-        // An error before the first read would end the process if the stream had no listener. The reader of the stream also receives the
-        // error.
+        // Without a listener, an error before the first read would end the process. This listener can ignore the error, because the reader
+        // of the stream receives it, too.
         body.on('error', () => undefined)
         this.#streams.add(abort)
         body.once('close', () => {
@@ -315,7 +318,7 @@ class HttpTransport implements Transport {
   }
 }
 
-/** The abort reason of an attempt that exceeds its time limit. Callers get a `PRO_API_UNREACHABLE` error instead. */
+/** The abort reason of an attempt that exceeds its time limit. It is internal: callers get a `PRO_API_UNREACHABLE` error. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
 }

@@ -45,7 +45,10 @@ export interface ControllerEnvironment {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly events: EventRecorder
-  /** Time after the stop of the controller at which the signals of running reconciles abort, in milliseconds. Default 30 s. */
+  /**
+   * The grace period in milliseconds, by default 30 s. If a reconcile still runs this long after the controller has stopped, its signal
+   * aborts.
+   */
   readonly graceMs?: number
 }
 

@@ -15,12 +15,13 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { requeueOf, TerminalError } from './reconciler.ts'
 
 /**
- * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. The response of a webhook takes several
- * iterations of the event loop and should be sent within milliseconds. Each iteration delays the reconciles by some ten microseconds.
+ * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short because of webhooks: a
+ * response takes several iterations of the event loop, and should be sent within milliseconds. Yielding costs the reconciles some ten
+ * microseconds for each iteration.
  */
 const sliceMs = 2
 
-/** The time slices are shared by all workers of all controllers, because these share the event loop. */
+/** All workers of all controllers share the time slices, because they share the event loop. */
 const slices = new TimeSlices(sliceMs)
 
 export interface ControllerOptions {
@@ -30,7 +31,7 @@ export interface ControllerOptions {
   readonly workers: number
   /** Time after which the signal of a reconcile aborts, in milliseconds. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
-  /** Time after the stop of the controller at which the signals of running reconciles abort, in milliseconds. */
+  /** The grace period in milliseconds. If a reconcile still runs this long after the controller has stopped, its signal aborts. */
   readonly graceMs: number
   readonly client: Client
   readonly cache: CacheReader
@@ -57,7 +58,7 @@ export class Controller {
   readonly #running = new Set<AbortController>()
   /** True when no further reconcile may start. */
   #stopping = false
-  /** The error with which running reconciles were aborted when the controller stopped; undefined before that. */
+  /** The error with which running reconciles were aborted at the end of the grace period; undefined before that. */
   #ended: ProreusError | undefined
 
   constructor(options: ControllerOptions) {

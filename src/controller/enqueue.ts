@@ -18,8 +18,8 @@ import { Remapping } from './map-function-retries.ts'
 /** The second argument of a map function. */
 export interface MapContext {
   /**
-   * The cache of the types that the controller watches. It may be incomplete until their first lists are complete. Objects that arrive
-   * later cause events, which enqueue their keys.
+   * The cache of the types that the controller watches. It may be incomplete until the first list of each type is complete. An object that
+   * arrives later causes an event of its own.
    */
   readonly cache: CacheReader
 }
@@ -37,7 +37,7 @@ export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
 export type KeysOf = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
 /**
- * The priority of objects that existed before the watch began, which is lower than that of later changes. controller-runtime's
+ * The priority of objects that existed before the watch began. It is lower than the priority of later changes. controller-runtime's
  * `LowPriority` has the same value.
  */
 const initialPriority = -100
@@ -105,7 +105,10 @@ export interface EnqueueOptions {
   readonly seenGone?: Set<string>
 }
 
-/** An event handler of an informer, which enqueues keys. For an update, both the old and the new object are mapped. */
+/**
+ * Handles the events of an informer: maps their objects to keys, and enqueues the keys. For an update, both the old and the new object are
+ * mapped.
+ */
 export class EnqueueHandler implements EventHandler {
   readonly #options: EnqueueOptions
   readonly #remapping: Remapping

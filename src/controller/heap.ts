@@ -1,6 +1,6 @@
 /** `Heap`: a binary heap. Its items store their positions, so any item can be removed efficiently. */
 
-/** An item of a heap. It is in at most one heap, and stores its position in it; -1 while it is in no heap. */
+/** An item that is in at most one heap. `position` is its index in that heap, or -1 while it is in none. */
 export interface HeapItem {
   position: number
 }

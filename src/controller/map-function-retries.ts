@@ -1,4 +1,4 @@
-/** `Remapping`: retries a map function that has thrown for an object. Its keys are enqueued late instead of never. */
+/** `Remapping`: when a map function has thrown for an object, calls it again later, so the keys are enqueued late instead of never. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -8,8 +8,8 @@ import { formatKey } from '../api/object.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * The pauses between retries are 1 s, 2 s, 4 s, …. The last retry is 17 minutes after the event. The number of retries is limited, because
- * the retries for a deleted object would otherwise never end.
+ * The pauses between retries are 1 s, 2 s, 4 s, …. The last retry is 17 minutes after the event. Without a last retry, a map function that
+ * always throws would be retried forever, even for a deleted object.
  */
 const firstPauseMs = 1_000
 const maxTries = 10
@@ -18,8 +18,8 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object that the map function has not mapped. The states between them need not be mapped, because
-   * no reconcile has used them.
+   * The oldest and the newest state of the object that the map function has not mapped. The states between them need not be mapped: their
+   * keys were never enqueued, so no reconcile has used these states.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject

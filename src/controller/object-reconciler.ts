@@ -10,9 +10,10 @@ import type { ControllerSettings } from './settings.ts'
 import type { ReconcileContext, Reconciler } from './reconciler.ts'
 
 /**
- * Returns a reconciler that calls `reconcile` with the object in the cache, or `deleted` when the object is gone. An object may be missing
- * in the cache because it has not arrived yet, for example when the event of a dependent arrives before the event of its owner. Unless the
- * deletion event of the object was received, the object is therefore requested from the API server before `deleted` is called.
+ * Returns a reconciler that calls `reconcile` with the object in the cache, or `deleted` when the object is gone.
+ *
+ * An object that is missing in the cache is not always gone: the event of a dependent may have arrived before the event of its owner.
+ * Before `deleted` is called, the object is therefore requested from the API server, unless its deletion event was received.
  *
  * @param seenGone the keys of objects whose deletion events were received. Keys that have been handled are removed.
  */

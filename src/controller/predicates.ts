@@ -27,8 +27,8 @@ function onUpdate(changed: (object: DeepReadonly<KubernetesObject>, old: DeepRea
 }
 
 /**
- * Rejects updates that leave `metadata.generation` unchanged, which usually change only the status or metadata. Updates of objects without
- * a generation are accepted, and so are all events that are not updates.
+ * Rejects updates that leave `metadata.generation` unchanged. Such updates usually change only the status or metadata. All other events are
+ * accepted, and so are updates of objects without a generation.
  */
 export const generationChanged: Predicate = onUpdate(
   ({ metadata }, old) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,

@@ -25,7 +25,7 @@ interface Item<Key extends string> extends HeapItem {
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.now()`. */
   readyAt: number
-  /** The position among the items with the same priority. It is set when the key becomes ready. */
+  /** Breaks ties: the lower one comes first of two ready items with the same priority, or of two delayed items with the same `readyAt`. */
   order: number
   /**
    * The item is `delayed` until `readyAt`, and `ready` afterwards. It is `held` instead of `ready` while a worker processes the same key.
@@ -79,8 +79,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Counts a failure of `key`, and adds it with the delay of the rate limiter. The default priority is that with which the key is being
-   * processed.
+   * Counts a failure of `key`, and adds it with the delay of the rate limiter. By default, the key keeps the priority with which a worker
+   * is processing it.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
@@ -154,7 +154,7 @@ export class WorkQueue<Key extends string> {
       if (delayed) this.#delay(item)
       else this.#becomeReady(item)
     } else if (priority > item.priority) {
-      // The item is moved behind the other items with the new priority.
+      // The item is counted under its new priority, and moved behind the other items with that priority.
       this.#count(item.priority, -1)
       this.#count(priority, 1)
       if (item.state === 'ready') this.#ready.remove(item)
@@ -204,7 +204,7 @@ export class WorkQueue<Key extends string> {
 
   #wake(due: number): void {
     this.#timer = undefined
-    // A timer may fire slightly early, and the wall clock may be set back. The item for which the timer was set is ready nevertheless.
+    // The time `due` counts as reached, although the timer may fire slightly early, and the wall clock may have been set back.
     const now = Math.max(this.#clock.now(), due)
     for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
       this.#delayed.remove(item)

@@ -15,9 +15,9 @@ export interface OwnedType<R extends ResourceType = ResourceType> {
   readonly predicates?: readonly Predicate<ObjectOf<R>>[]
 }
 
-/** A watched type. `map` maps its objects to the keys of the primary objects that an event enqueues. */
+/** A watched type. When an event of one of its objects arrives, `map` returns the keys of the primary objects to enqueue. */
 export interface WatchedType<R extends ResourceType = ResourceType> extends OwnedType<R> {
-  /** Returns the keys of the primary objects to enqueue for an object of `type`. It may read the cache. */
+  /** Returns the keys of the primary objects to enqueue when this object changes. It may read the cache. */
   readonly map: MapFunction<ObjectOf<R>>
 }
 

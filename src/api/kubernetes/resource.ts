@@ -1,20 +1,22 @@
 /**
  * Helpers for the built-in types of all groups. Each group has a constant with its resource types (`core.pod`), and a TypeScript namespace
- * of the same name with the static types of their objects (`core.Pod`). A module that is exported with `export * as` would not be
- * sufficient: in declaration files, the compiler can name types of such a module only in files that import it.
+ * of the same name with the static types of their objects (`core.Pod`).
+ *
+ * To export a module with `export * as core` would not be sufficient: when the compiler writes a declaration file, it can name a type of
+ * such a module only if the file imports that module.
  */
 import type { ResourceType } from '../group-version-kind.ts'
 import { resourceType } from '../group-version-kind.ts'
 import type { KubernetesObject, NamespacedMeta, ObjectMeta } from '../object.ts'
 
-/** The static type of an object of a cluster-scoped type. `Model` declares its other fields. */
+/** The static type of an object of a cluster-scoped type. `Model` declares the fields other than apiVersion, kind and metadata. */
 export type ClusterObject<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion: ApiVersion
   kind: Kind
   metadata: ObjectMeta
 }
 
-/** The static type of an object of a namespaced type. `Model` declares its other fields. */
+/** The static type of an object of a namespaced type. `Model` declares the fields other than apiVersion, kind and metadata. */
 export type NamespacedObject<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion: ApiVersion
   kind: Kind
