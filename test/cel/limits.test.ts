@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { formatValue } from '../../src/api/field-error.ts'
-import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'
 import { compileExpression } from '../../src/cel/environment.ts'
 import { AuthorizerValue, ResourceCheck } from '../../src/cel/library/authorization.ts'
 import { compileMatchCondition, evaluateMatchConditions } from '../../src/cel/match-conditions.ts'
@@ -111,6 +111,53 @@ t.test('a budget of exactly the cost is enough', (t) => {
     t.strictSame(result.errors, [exhausted], `${budget}`)
     t.equal(result.left, -1, `${budget}`)
   }
+  const least = compileRules({ type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] }, false)!
+  t.strictSame(least.evaluateDefault(true, 'default', 1), { errors: [], left: 0 }, 'a variable costs 1')
+  t.strictSame(least.evaluateDefault(true, 'default', 0).left, -1)
+  t.end()
+})
+
+t.test('nothing is evaluated after the rule for which the budget is too small', (t) => {
+  const ruled: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [{ rule: "self == 'a' || self == 'b'" }] }
+  const first: Readonly<Record<string, readonly [StructuralSchema, JsonValue]>> = {
+    'a[0]': [{ type: 'array', items: ruled }, ['c', 'c']],
+    'a[k]': [
+      { type: 'object', additionalProperties: ruled },
+      { k: 'c', l: 'c' },
+    ],
+    'a.k': [
+      { type: 'object', properties: { k: ruled, l: ruled } },
+      { k: 'c', l: 'c' },
+    ],
+    a: [{ ...ruled, 'x-kubernetes-validations': [...ruled['x-kubernetes-validations']!, { rule: 'false' }] }, 'c'],
+  }
+  for (const [path, [schema, value]] of Object.entries(first)) {
+    const compiled = compileRules({ type: 'object', properties: { a: schema, b: ruled } }, false)!
+    const { errors, left } = compiled.evaluateDefault({ a: value, b: 'c' }, '', 1)
+    t.strictSame([errors.map((error) => error.path), left], [[path], -1], path)
+    t.match(errors[0]?.message, /validation failed due to running out of cost budget/)
+  }
+  const list = compileRules({ type: 'array', items: ruled }, false)!
+  const cost = 1000 - list.evaluateDefault(['c'], '', 1000).left
+  for (const budget of [cost, cost + 1])
+    t.strictSame(
+      list.evaluateDefault(['c', 'c', 'c'], '', budget).errors.map(({ path, message }) => `${path}: ${message}`),
+      [
+        `[0]: Invalid value: "c": failed rule: self == 'a' || self == 'b'`,
+        '[1]: Invalid value: "string": validation failed due to running out of cost budget, no further validation rules will be run',
+      ],
+      'the errors found before are reported, too',
+    )
+  t.end()
+})
+
+t.test('a default costs as much as its more expensive evaluation: as an unchanged value or as a new one', (t) => {
+  const leftAfter = (...rules: ValidationRule[]): number =>
+    compileRules({ type: 'string', 'x-kubernetes-validations': rules }, false)!.evaluateDefault('abc', 'default', 1000).left
+  const plain = { rule: "self != 'x'" }
+  t.ok(leftAfter(plain, { rule: 'self == oldSelf' }) < leftAfter(plain), 'a transition rule is evaluated on an unchanged value only')
+  const whenNew = (rule: string): ValidationRule => ({ rule: `oldSelf.hasValue() || ${rule}`, optionalOldSelf: true })
+  t.ok(leftAfter(whenNew('self.startsWith(self)')) < leftAfter(whenNew('true')), 'the rest is evaluated for a new value only')
   t.end()
 })
 

@@ -302,12 +302,44 @@ t.test('a violated rule is reported with its message, or with its text when it h
   t.end()
 })
 
+t.test('each reason has its own message, which ends with the detail if there is one', (t) => {
+  const reported = (rule: Partial<ValidationRule>, spec: StructuralSchema = text, value: JsonValue = 'a'): string[] =>
+    compileRules(withSpec({ ...spec, ...rules({ rule: 'false', ...rule }) }))!
+      .evaluate({ spec: value })
+      .map(({ reason, message }) => `${reason}: ${message}`)
+  const map: StructuralSchema = { type: 'object', additionalProperties: text }
+  const cases: readonly (readonly [reason: string | undefined, ofText: string, ofMap: string])[] = [
+    [undefined, 'FieldValueInvalid: Invalid value: "a"', 'FieldValueInvalid: Invalid value'],
+    ['FieldValueInvalid', 'FieldValueInvalid: Invalid value: "a"', 'FieldValueInvalid: Invalid value'],
+    ['FieldValueForbidden', 'FieldValueForbidden: Forbidden', 'FieldValueForbidden: Forbidden'],
+    ['FieldValueRequired', 'FieldValueRequired: Required value', 'FieldValueRequired: Required value'],
+  ]
+  for (const [reason, ofText, ofMap] of cases) {
+    const given = reason === undefined ? {} : ({ reason } as Partial<ValidationRule>)
+    t.strictSame(reported({ ...given, message: 'no' }), [`${ofText}: no`])
+    t.strictSame(reported({ ...given, message: ' ' }), [ofText])
+    t.strictSame(reported({ ...given, message: 'no' }, map, { a: 'x' }), [`${ofMap}: no`])
+    t.strictSame(reported({ ...given, message: ' ' }, map, { a: 'x' }), [ofMap])
+  }
+  const duplicate = { reason: 'FieldValueDuplicate', message: 'no' } as const
+  t.strictSame(reported(duplicate), ['FieldValueDuplicate: Duplicate value: "a"'], 'a duplicate has no detail')
+  t.strictSame(reported(duplicate, map, { a: 'x' }), ['FieldValueDuplicate: Duplicate value'])
+  t.end()
+})
+
 t.test('rules of a schema without a type are an error of its values', (t) => {
   const untyped = compileRules({ 'x-kubernetes-preserve-unknown-fields': true, ...rules('true') }, false)
   t.strictSame(untyped?.evaluateDefault(1, 'spec').errors.map(formatFieldError), [
     'spec: Invalid value: "": rule compiler initialization error: failed to convert to declType for CEL validation rules',
   ])
   t.equal(compileRules({ 'x-kubernetes-preserve-unknown-fields': true }, false), undefined)
+  const item: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true, ...rules('true') }
+  const list = compileRules({ type: 'array', items: item, ...rules('true') }, false)
+  t.strictSame(
+    list?.evaluateDefault([1, 2], 'spec').errors.map(({ path }) => path),
+    ['spec', 'spec[0]', 'spec[1]'],
+    'the errors are in the order of the values',
+  )
   t.end()
 })
 
@@ -338,5 +370,19 @@ t.test('data without a schema are equal to the same data with one', (t) => {
 t.test('an empty fieldPath is no fieldPath', (t) => {
   const compiled = compileRules(withSpec({ ...text, ...rules({ rule: 'false', fieldPath: '' }) }))!
   t.strictSame(compiled.evaluate({ spec: 'a' }).map(formatFieldError), ['spec: Invalid value: "a": failed rule: false'])
+  t.end()
+})
+
+t.test('an entry that a program left undefined is absent', (t) => {
+  const value: StructuralSchema = { ...text, ...rules("self == 'a'") }
+  for (const spec of [
+    { type: 'object', additionalProperties: value },
+    { type: 'object', properties: { k: value } },
+  ] as const) {
+    const compiled = compileRules(withSpec(spec))!
+    t.strictSame(compiled.evaluate({ spec: { k: undefined } } as unknown as JsonObject), [])
+    t.strictSame(compiled.evaluate({ spec: { k: 'b' } }).length, 1)
+  }
+  t.strictSame(compileRules(withSpec(value))!.evaluate({ spec: undefined } as unknown as JsonObject), [])
   t.end()
 })

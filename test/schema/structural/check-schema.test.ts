@@ -31,6 +31,8 @@ const restrictions: Readonly<Record<string, unknown>> = {
   anyOf: [{}],
   oneOf: [{}],
   not: {},
+  example: { a: 'x' },
+  externalDocs: { url: 'https://example.com' },
   'x-kubernetes-preserve-unknown-fields': true,
   'x-kubernetes-embedded-resource': true,
   'x-kubernetes-int-or-string': true,
