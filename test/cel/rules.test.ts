@@ -386,3 +386,46 @@ t.test('an entry that a program left undefined is absent', (t) => {
   t.strictSame(compileRules(withSpec(value))!.evaluate({ spec: undefined } as unknown as JsonObject), [])
   t.end()
 })
+
+t.test('an item of a list map is correlated by scalar keys with the first old item that has them', (t) => {
+  const item: StructuralSchema = {
+    type: 'object',
+    properties: { k: text, n: { type: 'integer' }, v: { ...text, ...rules({ rule: 'self == oldSelf', message: 'changed' }) } },
+  }
+  const listOf = (more: StructuralSchema): StructuralSchema => withSpec({ type: 'array', items: item, ...more })
+  const map = listOf({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k', 'n'] })
+  const changed = (schema: StructuralSchema, now: JsonValue, old: JsonValue): string[] =>
+    compileRules(schema)!
+      .evaluate({ spec: now }, { spec: old })
+      .map(({ path }) => path)
+  t.strictSame(
+    changed(
+      map,
+      [
+        { k: 'a', n: 2, v: 'x' },
+        { k: 'a', n: 1, v: 'x' },
+      ],
+      [
+        { k: 'a', n: 1, v: 'y' },
+        { k: 'a', n: 2, v: 'x' },
+        { k: 'a', n: 1, v: 'x' },
+      ],
+    ),
+    ['spec[1].v'],
+  )
+  const cases: readonly (readonly [name: string, now: JsonValue, old: JsonValue])[] = [
+    ['only one key is equal', { k: 'a', n: 1 }, { k: 'a', n: 2 }],
+    ['a key is missing', { k: 'a' }, { k: 'a' }],
+    ['a key is null', { k: 'a', n: null }, { k: 'a', n: null }],
+    ['a key is an object', { k: {}, n: 1 }, { k: {}, n: 1 }],
+    ['a key is a list', { k: [], n: 1 }, { k: [], n: 1 }],
+    ['a key has another type', { k: '1', n: 1 }, { k: 1, n: 1 }],
+  ]
+  for (const [name, now, old] of cases)
+    t.strictSame(changed(map, [{ ...(now as JsonObject), v: 'x' }], [{ ...(old as JsonObject), v: 'y' }]), [], name)
+  t.strictSame(changed(map, [{ k: 'a', n: 1, v: 'x' }], { k: 'a', n: 1, v: 'y' }), [], 'the old value is no list')
+  t.strictSame(changed(map, [{ k: 'a', n: 1, v: 'x' }], ['a', { k: 'a', n: 1, v: 'y' }]), ['spec[0].v'], 'an old item is no object')
+  for (const type of ['atomic', 'set'] as const)
+    t.strictSame(changed(listOf({ 'x-kubernetes-list-type': type }), [{ k: 'a', v: 'x' }], [{ k: 'a', v: 'y' }]), [], type)
+  t.end()
+})
