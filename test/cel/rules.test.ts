@@ -367,6 +367,22 @@ t.test('data without a schema are equal to the same data with one', (t) => {
   t.end()
 })
 
+t.test('the field of fieldPath is reported, unless messageExpression is blank or does not compile', (t) => {
+  const report = (rule: Partial<ValidationRule>): string[] =>
+    compileRules(withSpec({ type: 'object', properties: { a: text }, ...rules({ rule: 'false', fieldPath: '.a', ...rule }) }))!
+      .evaluate({ spec: { a: 'x' } })
+      .map(formatFieldError)
+  t.strictSame(report({}), ['spec.a: Invalid value: failed rule: false'])
+  t.strictSame(report({ messageExpression: '' }), ['spec.a: Invalid value: failed rule: false'])
+  t.strictSame(report({ messageExpression: "'not ' + self.a" }), ['spec.a: Invalid value: not x'])
+  t.strictSame(report({ messageExpression: ' self.a ', message: 'no' }), ['spec.a: Invalid value: x'])
+  t.strictSame(report({ messageExpression: "[''][1]", message: 'no' }), ['spec.a: Invalid value: no'], 'the message fails for this value')
+  for (const messageExpression of [' ', '\n', '1', 'self.b', ')'])
+    t.strictSame(report({ messageExpression, message: 'no' }), ['spec: Invalid value: no'], JSON.stringify(messageExpression))
+  t.strictSame(report({ fieldPath: '.b', message: 'no' }), ['spec: Invalid value: no'], 'the schema has no such field')
+  t.end()
+})
+
 t.test('an empty fieldPath is no fieldPath', (t) => {
   const compiled = compileRules(withSpec({ ...text, ...rules({ rule: 'false', fieldPath: '' }) }))!
   t.strictSame(compiled.evaluate({ spec: 'a' }).map(formatFieldError), ['spec: Invalid value: "a": failed rule: false'])
