@@ -189,6 +189,19 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
       `properties[spec].properties[a].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(selfType1, int)'\n | self == 1\n | .....^`,
     ],
   ],
+  'types of items and values are named from the place of the rule, too': [
+    {
+      type: 'object',
+      properties: {
+        l: { type: 'array', maxItems: 5, items: { type: 'object', properties: { b: text } }, ...rules('self == 1') },
+        m: { type: 'object', maxProperties: 5, additionalProperties: { type: 'object', properties: { b: text } }, ...rules('self == 1') },
+      },
+    },
+    [
+      `properties[spec].properties[l].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(list(selfType1.@idx), int)'\n | self == 1\n | .....^`,
+      `properties[spec].properties[m].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(map(string, selfType1.@elem), int)'\n | self == 1\n | .....^`,
+    ],
+  ],
   'all that makes no sense is told at once': [
     { type: 'integer', ...rules('b"\\u00e9" == has(self)') },
     [
