@@ -38,6 +38,21 @@ t.test('all conditions must be true, a false one takes precedence, and errors ar
   t.end()
 })
 
+t.test('a missing object is null', (t) => {
+  const conditions = (...sources: string[]): ReturnType<typeof compileMatchCondition>[] => sources.map(compileMatchCondition)
+  const object = { spec: { size: 3 } }
+  const created = { ...given, object, oldObject: undefined }
+  t.equal(evaluateMatchConditions(conditions('object.spec.size == 3', 'oldObject == null', 'namespaceObject == null'), created), undefined)
+  const deleted = { ...given, object: undefined, oldObject: object }
+  t.equal(evaluateMatchConditions(conditions('object == null', 'oldObject.spec.size == 3'), deleted), undefined)
+  t.end()
+})
+
+t.test('no conditions are all true', (t) => {
+  t.equal(evaluate(), undefined)
+  t.end()
+})
+
 t.test('the authorizer is called for the requester or a ServiceAccount, with a resource or a path', (t) => {
   asked.length = 0
   const conditions = [
