@@ -421,6 +421,13 @@ t.test('a field named __proto__ is validated like others', async (t) => {
   table(t, [
     ['valid', schema, JSON.parse('{"__proto__":"x"}') as JsonValue, none],
     ['missing', schema, {}, [['spec.__proto__', 'FieldValueRequired', 'Required value']]],
+    ['missing where it may be', { ...schema, required: [] }, {}, none],
+    [
+      'other inherited names',
+      { type: 'object', properties: { constructor: text, toString: text } } as unknown as StructuralSchema,
+      {},
+      none,
+    ],
     [
       'wrong',
       schema,
