@@ -445,3 +445,31 @@ t.test('an item of a list map is correlated by scalar keys with the first old it
     t.strictSame(changed(listOf({ 'x-kubernetes-list-type': type }), [{ k: 'a', v: 'x' }], [{ k: 'a', v: 'y' }]), [], type)
   t.end()
 })
+
+t.test('one selection reads objects of several schemas', (t) => {
+  const object = (properties: Record<string, StructuralSchema>): StructuralSchema => ({ type: 'object', properties })
+  const spec: StructuralSchema = {
+    ...object({
+      a: object({ f: text }),
+      b: object({ f: { type: 'integer' } }),
+      c: object({ g: text }),
+      list: { type: 'array', items: object({ m: { type: 'object', additionalProperties: text } }) },
+    }),
+    ...rules(
+      '[dyn(self.a), dyn(self.b), dyn(self.a)].map(x, type(x.f) == string) == [true, false, true]',
+      '[dyn(self.a), dyn(self.c), dyn(self.b)].map(x, has(x.f)) == [true, false, true]',
+      "self.list.map(x, x.m.k) == ['x', 'y', 'x']",
+      'self.list.map(x, x.m.size()) == [1, 2, 1]',
+      "self.list[0].m.k + self.list[1].m.k + self.list[0].m.k == 'xyx'",
+    ),
+  }
+  const value = {
+    a: { f: 'x' },
+    b: { f: 5 },
+    c: { g: 'y', f: 'z' },
+    list: [{ m: { k: 'x' } }, { m: { k: 'y', l: 'z' } }, { m: { k: 'x' } }],
+  }
+  const compiled = compileRules(withSpec(spec))!
+  for (const time of ['the first time', 'the second time']) t.strictSame(compiled.evaluate({ spec: value }).map(formatFieldError), [], time)
+  t.end()
+})

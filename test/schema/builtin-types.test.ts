@@ -80,6 +80,11 @@ t.test('an invalid value is reported as for every schema', async (t) => {
       ],
     ],
     [
+      'a number for a text, beside a name that comes twice, which is allowed',
+      pod({ image: 5, env: [{ name: 'A' }, { name: 'A' }] }),
+      [`${inContainer}.image: Invalid value: "integer": ${inContainer}.image in body must be of type string: "integer"`],
+    ],
+    [
       'an unknown text',
       pod({}, { restartPolicy: 'Sometimes' }),
       ['spec.pod.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],

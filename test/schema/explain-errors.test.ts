@@ -443,6 +443,34 @@ t.test('a field named __proto__ is validated like others', async (t) => {
   ])
 })
 
+t.test('a required field with an inherited name is missed in every place of a schema', async (t) => {
+  const named: StructuralSchema = { required: ['constructor'] }
+  const object: StructuralSchema = { type: 'object', ...free }
+  const missing = (path: string): Expected => [path, 'FieldValueRequired', 'Required value']
+  const branch = (detail: string): Expected => [noField, 'FieldValueInvalid', `Invalid value: "": "spec" ${detail}`]
+  table(t, [
+    ['itself', { ...object, ...named }, {}, [missing('spec.constructor')]],
+    ['items', { type: 'array', items: { ...object, ...named } }, [{}], [missing('spec[0].constructor')]],
+    ['fields', { type: 'object', properties: { a: { ...object, ...named } } }, { a: {} }, [missing('spec.a.constructor')]],
+    ['map values', { type: 'object', additionalProperties: { ...object, ...named } }, { a: {} }, [missing('spec.a.constructor')]],
+    [
+      'allOf',
+      { ...object, allOf: [named] },
+      {},
+      [branch('must validate all the schemas (allOf). None validated'), missing('spec.constructor')],
+    ],
+    ['anyOf', { ...object, anyOf: [named] }, {}, [branch('must validate at least one schema (anyOf)'), missing('spec.constructor')]],
+    [
+      'oneOf',
+      { ...object, oneOf: [named] },
+      {},
+      [branch('must validate one and only one schema (oneOf). Found none valid'), missing('spec.constructor')],
+    ],
+    ['not', { ...object, not: named }, {}, none],
+    ['the same with the field', { ...object, anyOf: [named] }, { constructor: 'x' } as unknown as JsonValue, none],
+  ])
+})
+
 t.test('violated junctors are reported', async (t) => {
   const message = (detail: string): Expected => [noField, 'FieldValueInvalid', `Invalid value: "": "spec" ${detail}`]
   const notA: Expected = ['spec', 'FieldValueInvalid', `Invalid value: "x": spec in body should match '^a'`]
