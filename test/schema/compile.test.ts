@@ -197,6 +197,9 @@ t.test('the metadata of the object itself is left to validateObjectMeta', async 
     properties: { metadata: { type: 'object', properties: { name: { ...text, maxLength: 3 } } } },
   })
   t.strictSame(compiled.validate({ metadata: { name: 'A B', labels: 'none' } }), [])
+  const plain = compileSchema({ type: 'object', properties: { metadata: { type: 'object' } } })
+  const deep = JSON.parse(`${'{"a":'.repeat(maxNesting + 1)}1${'}'.repeat(maxNesting + 1)}`) as JsonValue
+  t.strictSame(plain.validate({ metadata: { annotations: deep } }), [])
   t.strictSame(
     compiled.validate({ metadata: { name: 'abcd' } }).map(({ path }) => path),
     ['metadata.name'],

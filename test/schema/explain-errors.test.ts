@@ -566,6 +566,27 @@ t.test('the branch whose values pass the most validators is reported, the first 
   }
 })
 
+t.test('errors are in the order of the values, then of the required fields', async (t) => {
+  const closed: StructuralSchema = { type: 'object', additionalProperties: false }
+  const schema: StructuralSchema = {
+    type: 'object',
+    required: ['z', 'y'],
+    properties: { a: text, b: { type: 'array', items: count }, c: closed, y: text, z: text },
+  }
+  t.strictSame(
+    errorsOf(schema, { b: ['x', 1, 'y'], c: { n: 1, m: 2 }, a: 5 }).map(([path, , message]) => `${path}: ${message}`),
+    [
+      'spec.b[0]: Invalid value: "string": spec.b[0] in body must be of type integer: "string"',
+      'spec.b[2]: Invalid value: "string": spec.b[2] in body must be of type integer: "string"',
+      'spec.c: Invalid value: "n": spec.c.n in body is a forbidden property',
+      'spec.c: Invalid value: "m": spec.c.m in body is a forbidden property',
+      'spec.a: Invalid value: "integer": spec.a in body must be of type string: "integer"',
+      'spec.z: Required value',
+      'spec.y: Required value',
+    ],
+  )
+})
+
 t.test('every error is reported once', async (t) => {
   const compiled = compileSchema({
     type: 'object',
