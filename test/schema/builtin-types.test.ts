@@ -154,6 +154,11 @@ t.test('every kind of scalar is validated', async (t) => {
   )
   t.strictSame(template({ creationTimestamp: 'soon' }), [wrong('creationTimestamp', 'date-time', 'soon')])
   t.strictSame(template({ generation: 'x' }), [wrong('generation', 'integer', 'string')])
+  t.strictSame(
+    template({ generation: true }),
+    ['spec.template.metadata.generation: Invalid value: "": spec.template.metadata.generation in body must be of type int64: ""'],
+    'for values that are no texts, the format is compared',
+  )
   t.strictSame(template({ managedFields: [{ fieldsV1: 'x' }] }), [wrong('managedFields[0].fieldsV1', 'object', 'string')])
   t.strictSame(template({ labels: { a: 5 } }), [wrong('labels.a', 'string', 'integer')])
   t.strictSame(errorsOf(pod({}, { hostNetwork: 'x' })), [
@@ -166,6 +171,9 @@ t.test('every kind of scalar is validated', async (t) => {
   const period = `${inContainer}.livenessProbe.periodSeconds`
   t.strictSame(errorsOf(pod({ livenessProbe: { periodSeconds: 2 ** 31, httpGet: { port: 1 } } })), [
     `<nil>: Invalid value: "": Checked value must be of type integer with format int32 in ${period}`,
+  ])
+  t.strictSame(errorsOf(pod({ livenessProbe: { periodSeconds: true, httpGet: { port: 1 } } })), [
+    `${period}: Invalid value: "": ${period} in body must be of type int32: ""`,
   ])
 })
 
