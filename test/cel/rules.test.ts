@@ -231,6 +231,31 @@ t.test('every line break in a literal is a line feed, whether it is raw or not',
   t.end()
 })
 
+/** Words that are no identifiers in CEL (`k8s.io/apiserver/pkg/cel: escaping.go`). */
+const reservedWords = [
+  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop'],
+  ...['package', 'namespace', 'return', 'var', 'void', 'while'],
+]
+
+t.test('a field whose name is reserved may be selected as it is, unless the grammar needs the word', (t) => {
+  for (const word of reservedWords) {
+    const spec: StructuralSchema = { type: 'object', properties: { [word]: text }, ...rules(`self.${word} == 'x'`) }
+    const isKeyword = ['true', 'false', 'null', 'in'].includes(word)
+    t.equal(checkRules(withSpec(spec), 'schema').length, isKeyword ? 1 : 0, word)
+    if (!isKeyword) t.strictSame(compileRules(withSpec(spec))!.evaluate({ spec: { [word]: 'x' } }), [], word)
+  }
+  t.end()
+})
+
+t.test('a field whose name cannot be escaped cannot be read', (t) => {
+  for (const name of ['a b', '1a', '$a', 'é', 'a:b', '']) {
+    const spec: StructuralSchema = { type: 'object', properties: { [name]: text, z: text }, ...rules("self.z == 'x'") }
+    t.strictSame(checkRules(withSpec(spec), 'schema'), [], 'the schema is valid')
+    t.strictSame(compileRules(withSpec(spec))!.evaluate({ spec: { [name]: 'a', z: 'x' } }), [], name)
+  }
+  t.end()
+})
+
 t.test('fields that are no identifiers are read by their escaped names, whatever they begin with', (t) => {
   const names: Readonly<Record<string, string>> = {
     '.a': '__dot__a',
@@ -239,7 +264,9 @@ t.test('fields that are no identifiers are read by their escaped names, whatever
     'd.e-f/g': 'd__dot__e__dash__f__slash__g',
     __h: '__underscores__h',
     _i: '_i',
-    if: '__if__',
+    'a.if': 'a__dot__if',
+    ifs: 'ifs',
+    ...Object.fromEntries(reservedWords.map((word) => [word, `__${word}__`])),
   }
   for (const [name, escaped] of Object.entries(names)) {
     const spec: StructuralSchema = { type: 'object', properties: { [name]: text }, ...rules(`self.${escaped} == 'x'`) }
