@@ -106,3 +106,54 @@ t.test('an address belongs to the ranges of its first bits', async (t) => {
   for (const [range, addresses] of Object.entries(ranges))
     for (const address of all) t.equal(evaluate(`ip('${address}').${range}()`), String(addresses.includes(address)), `${address} ${range}`)
 })
+
+t.test('each clause of a format accepts values of certain types', async (t) => {
+  const values: Readonly<Record<string, readonly [source: string, name: string]>> = {
+    list: ['[1]', 'list'],
+    map: ["{'a': 1}", 'map'],
+    int: ['1', 'int'],
+    uint: ['1u', 'uint'],
+    double: ['1.5', 'double'],
+    bool: ['true', 'bool'],
+    string: ["'a'", 'string'],
+    timestamp: ['timestamp(0)', 'google.protobuf.Timestamp'],
+    bytes: ["b'a'", 'bytes'],
+    duration: ["duration('1s')", 'google.protobuf.Duration'],
+    type: ['int', 'type'],
+    null: ['null', 'null_type'],
+    optional: ['optional.of(1)', 'optional_type'],
+    quantity: ["quantity('1')", 'kubernetes.Quantity'],
+  }
+  const plain = ['list', 'map', 'int', 'uint', 'double', 'bool', 'string', 'timestamp', 'bytes', 'duration', 'type', 'null']
+  const clauses: Readonly<Record<string, readonly [accepted: readonly string[], problem: string]>> = {
+    s: [plain, 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps'],
+    d: [['int', 'uint'], 'decimal clause can only be used on integers'],
+    f: [['double', 'string'], 'fixed-point clause can only be used on doubles'],
+    e: [['double', 'string'], 'scientific clause can only be used on doubles'],
+    b: [['int', 'uint', 'bool'], 'only integers and bools can be formatted as binary'],
+    x: [['int', 'uint', 'string', 'bytes'], 'only integers, byte buffers, and strings can be formatted as hex'],
+    X: [['int', 'uint', 'string', 'bytes'], 'only integers, byte buffers, and strings can be formatted as hex'],
+    o: [['int', 'uint'], 'octal clause can only be used on integers'],
+  }
+  for (const [clause, [accepted, problem]] of Object.entries(clauses))
+    for (const [kind, [source, name]] of Object.entries(values)) {
+      const compiled = compileExpression(`'%${clause}'.format([${source}])`, {})
+      const refused = `error during formatting: ${problem}, was given `
+      t.equal('problem' in compiled && compiled.problem.includes(refused), !accepted.includes(kind), `%${clause} of ${kind}`)
+      if (accepted.includes(kind) || kind === 'null') continue
+      // What the types do not tell is an error of the evaluation.
+      t.equal(evaluate(`'%${clause}'.format([dyn(${source})])`), `error ${refused}${name}`, `%${clause} of dyn(${kind})`)
+    }
+  t.equal(evaluate("'%f'.format([dyn('a')])"), `error error during formatting: ${clauses.f![1]}, was given string`)
+  for (const text of ['NaN', 'Infinity', '-Infinity']) t.notMatch(evaluate(`'%f'.format(['${text}'])`), /error/, text)
+})
+
+t.test('every escape sequence of a literal has its character', async (t) => {
+  const all = String.raw`\a\b\f\n\r\t\v\\\'\"` + '\\`\\?'
+  const characters = '\u0007\b\f\n\r\t\v\\\'"`?'
+  t.equal(evaluate(`'${all}'`), JSON.stringify(characters))
+  t.equal(evaluate(`b'${all}'`), `b'${Buffer.from(characters).toString('hex')}'`)
+  t.equal(evaluate(String.raw`'\x41\101\u00e9\U0001F451'`), '"AAé👑"')
+  t.equal(evaluate(String.raw`b'\xff\377é'`), "b'ffffc3a9'")
+  t.equal(evaluate(String.raw`r'\n'`), String.raw`"\\n"`)
+})
