@@ -133,6 +133,18 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
       `properties[spec].default[0]: Invalid value: "string": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: [1, 2, 3].all(x, dyn(100).check('a').allowed())`,
     ],
   ],
+  'defaults of further fields after one that costs too much': [
+    {
+      type: 'object',
+      properties: {
+        a: { ...text, default: 'a', ...rules("[1, 2, 3].all(x, dyn(100).check('a').allowed())") },
+        b: { ...text, default: 'b', ...rules('false') },
+      },
+    },
+    [
+      `properties[spec].properties[a].default: Invalid value: "string": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: [1, 2, 3].all(x, dyn(100).check('a').allowed())`,
+    ],
+  ],
   'a text that is split without a limit': [
     { type: 'string', ...rules("self.split(',', -1).all(x, x == 'a')") },
     [

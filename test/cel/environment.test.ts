@@ -18,6 +18,10 @@ const conditions: readonly (readonly [expression: string, value: boolean | strin
   ["object.spec.list.exists(x, x == 'a')", true],
   ['object.spec.missing == 1', 'no such key: missing'],
   ["object.spec.replicas.startsWith('x')", 'no such overload'],
+  // `in` calls its implementation whatever the types are (cel-go `stdlib: inAggregate`).
+  ['1 in object.metadata.name', 'no such overload'],
+  ["'a' in object.metadata.name", 'no such overload'],
+  ['true in object.spec.replicas', 'no such overload'],
   ["object.metadata.name == 'a' && object.spec.replicas", 'no such overload'],
   ["object.metadata.name == 'b' || object.spec.replicas", 'no such overload'],
 ]

@@ -23,8 +23,8 @@ const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 
 const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
 /** Functions of cel-go's extension for lists that accept any list, whatever its item type. */
 const anyList = new Set(['sort', '@sortByAssociatedKeys'])
-/** Functions that check the type of their first argument themselves: the operand needs no trait (see `mismatch`). */
-const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
+/** Functions that check the types of their arguments themselves: the operand needs no trait (see `mismatch`). */
+const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'])
 /** Types that implement `traits.Receiver`: if no implementation applies, cel-go calls the method of the value itself. */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
 /**
