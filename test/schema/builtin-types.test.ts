@@ -1,6 +1,9 @@
 import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { withBuiltinType } from '../../src/api/builtin-types.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { compileSchema } from '../../src/schema/compile.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import type { TSchema } from '../../src/api/type.ts'
 import { Type } from '../../src/api/type.ts'
@@ -240,6 +243,13 @@ t.test('unknown fields are found wherever the only built-in type of a schema is'
   t.strictSame(inside(Type.Record(variable), { a: { x: 1 } }), ['spec.field.a.x'])
   t.strictSame(inside(Type.Object({ a: variable }), { a: { x: 1 } }), ['spec.field.a.x'])
   t.strictSame(inside(Type.Record(Type.String()), { a: 'x' }), [])
+})
+
+t.test('a map of anything beside a built-in type has no unknown fields', async (t) => {
+  const variable = withBuiltinType<StructuralSchema>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 'EnvVar')
+  const any: StructuralSchema = { type: 'object', additionalProperties: true }
+  const compiled = compileSchema({ type: 'object', properties: { any, variable } })
+  t.strictSame(compiled.unknownFields({ any: { a: { b: 1 }, l: [{ c: 1 }] }, variable: { x: 1 } }), ['variable.x'])
 })
 
 t.test('the schema of a type is built once and shared', async (t) => {
