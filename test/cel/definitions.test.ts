@@ -136,6 +136,18 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
       `properties[spec].default[0]: Invalid value: "string": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: [1, 2, 3].all(x, dyn(100).check('a').allowed())`,
     ],
   ],
+  'defaults of further fields after one that costs too much': [
+    {
+      type: 'object',
+      properties: {
+        a: { ...text, default: 'a', ...rules("[1, 2, 3].all(x, dyn(100).check('a').allowed())") },
+        b: { ...text, default: 'b', ...rules('false') },
+      },
+    },
+    [
+      `properties[spec].properties[a].default: Invalid value: "string": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: [1, 2, 3].all(x, dyn(100).check('a').allowed())`,
+    ],
+  ],
   'a text that is split without a limit': [
     { type: 'string', ...rules("self.split(',', -1).all(x, x == 'a')") },
     [
@@ -190,6 +202,19 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
     { type: 'object', properties: { a: { type: 'object', properties: { b: text }, ...rules('self == 1') } } },
     [
       `properties[spec].properties[a].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(selfType1, int)'\n | self == 1\n | .....^`,
+    ],
+  ],
+  'types of items and values are named from the place of the rule, too': [
+    {
+      type: 'object',
+      properties: {
+        l: { type: 'array', maxItems: 5, items: { type: 'object', properties: { b: text } }, ...rules('self == 1') },
+        m: { type: 'object', maxProperties: 5, additionalProperties: { type: 'object', properties: { b: text } }, ...rules('self == 1') },
+      },
+    },
+    [
+      `properties[spec].properties[l].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(list(selfType1.@idx), int)'\n | self == 1\n | .....^`,
+      `properties[spec].properties[m].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(map(string, selfType1.@elem), int)'\n | self == 1\n | .....^`,
     ],
   ],
   'all that makes no sense is told at once': [

@@ -18,6 +18,10 @@ const conditions: readonly (readonly [expression: string, value: boolean | strin
   ["object.spec.list.exists(x, x == 'a')", true],
   ['object.spec.missing == 1', 'no such key: missing'],
   ["object.spec.replicas.startsWith('x')", 'no such overload'],
+  // `in` calls its implementation whatever the types are (cel-go `stdlib: inAggregate`).
+  ['1 in object.metadata.name', 'no such overload'],
+  ["'a' in object.metadata.name", 'no such overload'],
+  ['true in object.spec.replicas', 'no such overload'],
   ["object.metadata.name == 'a' && object.spec.replicas", 'no such overload'],
   ["object.metadata.name == 'b' || object.spec.replicas", 'no such overload'],
 ]
@@ -58,5 +62,32 @@ t.test('an evaluation returns its cost', (t) => {
     const literal = `'${'a'.repeat(length)}'`
     t.equal(costOf(`${literal} == ${literal}`), cost, `a comparison of ${length} characters`)
   }
+  t.end()
+})
+
+t.test('an evaluation leaves the stack traces of other errors as they are', (t) => {
+  const before = Error.stackTraceLimit
+  for (const source of ['1 == 1', 'object.missing', '[1].map(x, [x][1])']) {
+    const compiled = compileExpression(source, { object: dynType })
+    if ('problem' in compiled) throw new Error(compiled.problem)
+    compiled.expression.evaluate([dynamicValue({})])
+    t.equal(Error.stackTraceLimit, before, source)
+  }
+  t.end()
+})
+
+t.test('a compiled expression can be evaluated again and again', (t) => {
+  const compiled = compileExpression('object.l.exists(x, x > 1) && object.l.all(x, x < 5)', { object: dynType })
+  if ('problem' in compiled) throw new Error(compiled.problem)
+  const evaluate = (...l: number[]): unknown => {
+    const { value, cost } = compiled.expression.evaluate([dynamicValue({ l })])
+    return { value, cost }
+  }
+  const first = evaluate(1, 2, 3)
+  t.match(first, { value: true })
+  t.match(evaluate(1, 9), { value: false })
+  t.match(evaluate(), { value: false })
+  t.strictSame(evaluate(1, 2, 3), first, 'the cost does not add up')
+  t.strictSame([...compiled.expression.used], ['object'])
   t.end()
 })

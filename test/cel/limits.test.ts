@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { formatValue } from '../../src/api/field-error.ts'
-import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'
 import { compileExpression } from '../../src/cel/environment.ts'
 import { AuthorizerValue, ResourceCheck } from '../../src/cel/library/authorization.ts'
 import { compileMatchCondition, evaluateMatchConditions } from '../../src/cel/match-conditions.ts'
@@ -44,6 +44,37 @@ t.test('a rule with an excessive estimated cost is refused with the factor', (t)
   t.end()
 })
 
+t.test('a rule is estimated for as many values as a request has room for', (t) => {
+  const factorOf = (schema: StructuralSchema): string | undefined =>
+    /by factor of (.*?) /.exec(checkRules({ type: 'object', properties: { a: schema } }, 'schema')[0]?.message ?? '')?.[1]
+  // The rule costs 1004: two variables, two fields, and the comparison of 10,000 bytes.
+  const name = 'n'.repeat(294)
+  const item: StructuralSchema = {
+    type: 'object',
+    required: [name],
+    properties: { [name]: { type: 'string', maxLength: 2500 } },
+    'x-kubernetes-validations': [{ rule: `self.${name} == self.${name}` }],
+  }
+  // The JSON of an item has at least 302 bytes, and a comma: 3 MiB have room for 10,381 items.
+  const most = `${((1004 * 10_381) / 10_000_000).toFixed(6)}x`
+  t.equal(factorOf({ type: 'array', items: item }), most)
+  t.equal(factorOf({ type: 'object', additionalProperties: item }), most)
+  t.equal(factorOf({ type: 'array', items: item, maxItems: 9000 }), undefined)
+  const few: StructuralSchema = { type: 'array', items: item, maxItems: 2 }
+  t.equal(factorOf({ type: 'array', items: few }), most, 'a limit within a list without one does not matter')
+  t.equal(factorOf({ type: 'object', additionalProperties: { type: 'object', properties: { l: few } } }), most)
+  t.equal(factorOf({ type: 'array', maxItems: 3, items: few }), undefined)
+  t.equal(factorOf({ type: 'array', maxItems: 6000, items: few }), `${((1004 * 12_000) / 10_000_000).toFixed(6)}x`)
+  const many: StructuralSchema = { type: 'array', items: item, maxItems: 20_000 }
+  const manyTimes = (limit: number): StructuralSchema[] => [
+    { type: 'array', items: many, maxItems: limit },
+    { type: 'object', additionalProperties: many, maxProperties: limit },
+  ]
+  for (const schema of manyTimes(1)) t.equal(factorOf(schema), '2.0x')
+  for (const schema of [...manyTimes(0), ...manyTimes(-1)]) t.equal(factorOf(schema), undefined, 'a list that is always empty')
+  t.end()
+})
+
 t.test('rules whose estimated costs exceed the total budget are named', (t) => {
   const rule = { rule: 'self.all(x, self.all(y, x == y))' }
   const list: StructuralSchema = {
@@ -60,6 +91,36 @@ t.test('rules whose estimated costs exceed the total budget are named', (t) => {
     errors.at(-1)?.message,
     'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of',
   )
+  t.end()
+})
+
+t.test('the most expensive rules are named, unless they contribute less than 1 % of the total budget', (t) => {
+  /** Returns the schema of a text whose rule has this estimated cost: two variables, and the comparison of as many bytes. */
+  const costing = (cost: number): StructuralSchema => ({
+    type: 'string',
+    maxLength: (cost - 2) * 2.5,
+    'x-kubernetes-validations': [{ rule: 'self == self' }],
+  })
+  const errorsOf = (costs: readonly number[]): string[] => {
+    const properties = Object.fromEntries(costs.map((cost, index) => [`f${index}`, costing(cost)]))
+    return checkRules({ type: 'object', properties }, 'schema').map((error) => `${error.path}: ${error.message}`)
+  }
+  const named = (...fields: readonly string[]): string[] =>
+    fields.map(
+      (field) =>
+        `schema.properties[${field}].x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+    )
+  const total = (factor: string): string =>
+    `schema: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of ${factor} ${advice}`
+  const large = 9_900_000
+  t.strictSame(errorsOf([large, large + 3000, large, large + 2000, large + 4000, large, large, large + 1000, large, large, large]), [
+    ...named('f4', 'f1', 'f3', 'f7'),
+    total('1.089100x'),
+  ])
+  t.strictSame(errorsOf(Array.from({ length: 10 }, () => 10_000_000)), [], 'the budget is used up')
+  t.strictSame(errorsOf([...Array.from({ length: 10 }, () => 10_000_000), 12]), [...named('f0', 'f1', 'f2', 'f3'), total('1.000000x')])
+  const many = Array.from({ length: 150 }, () => 999_990)
+  t.strictSame(errorsOf([...many, 1_000_000, 1_000_010]), [...named('f151', 'f150'), total('1.5x')])
   t.end()
 })
 
@@ -112,6 +173,53 @@ t.test('a budget of exactly the cost is enough', (t) => {
     t.strictSame(result.errors, [exhausted], `${budget}`)
     t.equal(result.left, -1, `${budget}`)
   }
+  const least = compileRules({ type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] }, false)!
+  t.strictSame(least.evaluateDefault(true, 'default', 1), { errors: [], left: 0 }, 'a variable costs 1')
+  t.strictSame(least.evaluateDefault(true, 'default', 0).left, -1)
+  t.end()
+})
+
+t.test('nothing is evaluated after the rule for which the budget is too small', (t) => {
+  const ruled: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [{ rule: "self == 'a' || self == 'b'" }] }
+  const first: Readonly<Record<string, readonly [StructuralSchema, JsonValue]>> = {
+    'a[0]': [{ type: 'array', items: ruled }, ['c', 'c']],
+    'a[k]': [
+      { type: 'object', additionalProperties: ruled },
+      { k: 'c', l: 'c' },
+    ],
+    'a.k': [
+      { type: 'object', properties: { k: ruled, l: ruled } },
+      { k: 'c', l: 'c' },
+    ],
+    a: [{ ...ruled, 'x-kubernetes-validations': [...ruled['x-kubernetes-validations']!, { rule: 'false' }] }, 'c'],
+  }
+  for (const [path, [schema, value]] of Object.entries(first)) {
+    const compiled = compileRules({ type: 'object', properties: { a: schema, b: ruled } }, false)!
+    const { errors, left } = compiled.evaluateDefault({ a: value, b: 'c' }, '', 1)
+    t.strictSame([errors.map((error) => error.path), left], [[path], -1], path)
+    t.match(errors[0]?.message, /validation failed due to running out of cost budget/)
+  }
+  const list = compileRules({ type: 'array', items: ruled }, false)!
+  const cost = 1000 - list.evaluateDefault(['c'], '', 1000).left
+  for (const budget of [cost, cost + 1])
+    t.strictSame(
+      list.evaluateDefault(['c', 'c', 'c'], '', budget).errors.map(({ path, message }) => `${path}: ${message}`),
+      [
+        `[0]: Invalid value: "c": failed rule: self == 'a' || self == 'b'`,
+        '[1]: Invalid value: "string": validation failed due to running out of cost budget, no further validation rules will be run',
+      ],
+      'the errors found before are reported, too',
+    )
+  t.end()
+})
+
+t.test('a default costs as much as its more expensive evaluation: as an unchanged value or as a new one', (t) => {
+  const leftAfter = (...rules: ValidationRule[]): number =>
+    compileRules({ type: 'string', 'x-kubernetes-validations': rules }, false)!.evaluateDefault('abc', 'default', 1000).left
+  const plain = { rule: "self != 'x'" }
+  t.ok(leftAfter(plain, { rule: 'self == oldSelf' }) < leftAfter(plain), 'a transition rule is evaluated on an unchanged value only')
+  const whenNew = (rule: string): ValidationRule => ({ rule: `oldSelf.hasValue() || ${rule}`, optionalOldSelf: true })
+  t.ok(leftAfter(whenNew('self.startsWith(self)')) < leftAfter(whenNew('true')), 'the rest is evaluated for a new value only')
   t.end()
 })
 

@@ -34,7 +34,28 @@ t.test('all conditions must be true, a false one takes precedence, and errors ar
   t.strictSame(evaluate('object.x == 1', 'object.spec.size == 4'), {})
   const error = (field: string): string => `expression 'object.${field} == 1' resulted in error: no such key: ${field}`
   t.strictSame(evaluate('object.x == 1'), { error: error('x') })
+  t.strictSame(evaluate('object.y == 1', 'object.x == 1'), { error: `[${error('y')}, ${error('x')}]` })
+  const undeclared = (name: string): string =>
+    `compilation error: compilation failed: ERROR: <input>:1:1: undeclared reference to '${name}' (in container '')\n | ${name}\n | ^`
+  t.strictSame(evaluate('object.y == 1', 'z', 'u', 'object.x == 1'), {
+    error: `[${error('y')}, ${undeclared('z')}, ${undeclared('u')}, ${error('x')}]`,
+  })
   t.strictSame(evaluate('object.x == 1', 'true', 'object.y == 1', 'object.x == 1'), { error: `[${error('x')}, ${error('y')}]` })
+  t.end()
+})
+
+t.test('a missing object is null', (t) => {
+  const conditions = (...sources: string[]): ReturnType<typeof compileMatchCondition>[] => sources.map(compileMatchCondition)
+  const object = { spec: { size: 3 } }
+  const created = { ...given, object, oldObject: undefined }
+  t.equal(evaluateMatchConditions(conditions('object.spec.size == 3', 'oldObject == null', 'namespaceObject == null'), created), undefined)
+  const deleted = { ...given, object: undefined, oldObject: object }
+  t.equal(evaluateMatchConditions(conditions('object == null', 'oldObject.spec.size == 3'), deleted), undefined)
+  t.end()
+})
+
+t.test('no conditions are all true', (t) => {
+  t.equal(evaluate(), undefined)
   t.end()
 })
 

@@ -231,6 +231,31 @@ t.test('every line break in a literal is a line feed, whether it is raw or not',
   t.end()
 })
 
+/** Words that are no identifiers in CEL (`k8s.io/apiserver/pkg/cel: escaping.go`). */
+const reservedWords = [
+  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop'],
+  ...['package', 'namespace', 'return', 'var', 'void', 'while'],
+]
+
+t.test('a field whose name is reserved may be selected as it is, unless the grammar needs the word', (t) => {
+  for (const word of reservedWords) {
+    const spec: StructuralSchema = { type: 'object', properties: { [word]: text }, ...rules(`self.${word} == 'x'`) }
+    const isKeyword = ['true', 'false', 'null', 'in'].includes(word)
+    t.equal(checkRules(withSpec(spec), 'schema').length, isKeyword ? 1 : 0, word)
+    if (!isKeyword) t.strictSame(compileRules(withSpec(spec))!.evaluate({ spec: { [word]: 'x' } }), [], word)
+  }
+  t.end()
+})
+
+t.test('a field whose name cannot be escaped cannot be read', (t) => {
+  for (const name of ['a b', '1a', '$a', 'é', 'a:b', '']) {
+    const spec: StructuralSchema = { type: 'object', properties: { [name]: text, z: text }, ...rules("self.z == 'x'") }
+    t.strictSame(checkRules(withSpec(spec), 'schema'), [], 'the schema is valid')
+    t.strictSame(compileRules(withSpec(spec))!.evaluate({ spec: { [name]: 'a', z: 'x' } }), [], name)
+  }
+  t.end()
+})
+
 t.test('fields that are no identifiers are read by their escaped names, whatever they begin with', (t) => {
   const names: Readonly<Record<string, string>> = {
     '.a': '__dot__a',
@@ -239,7 +264,9 @@ t.test('fields that are no identifiers are read by their escaped names, whatever
     'd.e-f/g': 'd__dot__e__dash__f__slash__g',
     __h: '__underscores__h',
     _i: '_i',
-    if: '__if__',
+    'a.if': 'a__dot__if',
+    ifs: 'ifs',
+    ...Object.fromEntries(reservedWords.map((word) => [word, `__${word}__`])),
   }
   for (const [name, escaped] of Object.entries(names)) {
     const spec: StructuralSchema = { type: 'object', properties: { [name]: text }, ...rules(`self.${escaped} == 'x'`) }
@@ -302,12 +329,44 @@ t.test('a violated rule is reported with its message, or with its text when it h
   t.end()
 })
 
+t.test('each reason has its own message, which ends with the detail if there is one', (t) => {
+  const reported = (rule: Partial<ValidationRule>, spec: StructuralSchema = text, value: JsonValue = 'a'): string[] =>
+    compileRules(withSpec({ ...spec, ...rules({ rule: 'false', ...rule }) }))!
+      .evaluate({ spec: value })
+      .map(({ reason, message }) => `${reason}: ${message}`)
+  const map: StructuralSchema = { type: 'object', additionalProperties: text }
+  const cases: readonly (readonly [reason: string | undefined, ofText: string, ofMap: string])[] = [
+    [undefined, 'FieldValueInvalid: Invalid value: "a"', 'FieldValueInvalid: Invalid value'],
+    ['FieldValueInvalid', 'FieldValueInvalid: Invalid value: "a"', 'FieldValueInvalid: Invalid value'],
+    ['FieldValueForbidden', 'FieldValueForbidden: Forbidden', 'FieldValueForbidden: Forbidden'],
+    ['FieldValueRequired', 'FieldValueRequired: Required value', 'FieldValueRequired: Required value'],
+  ]
+  for (const [reason, ofText, ofMap] of cases) {
+    const given = reason === undefined ? {} : ({ reason } as Partial<ValidationRule>)
+    t.strictSame(reported({ ...given, message: 'no' }), [`${ofText}: no`])
+    t.strictSame(reported({ ...given, message: ' ' }), [ofText])
+    t.strictSame(reported({ ...given, message: 'no' }, map, { a: 'x' }), [`${ofMap}: no`])
+    t.strictSame(reported({ ...given, message: ' ' }, map, { a: 'x' }), [ofMap])
+  }
+  const duplicate = { reason: 'FieldValueDuplicate', message: 'no' } as const
+  t.strictSame(reported(duplicate), ['FieldValueDuplicate: Duplicate value: "a"'], 'a duplicate has no detail')
+  t.strictSame(reported(duplicate, map, { a: 'x' }), ['FieldValueDuplicate: Duplicate value'])
+  t.end()
+})
+
 t.test('rules of a schema without a type are an error of its values', (t) => {
   const untyped = compileRules({ 'x-kubernetes-preserve-unknown-fields': true, ...rules('true') }, false)
   t.strictSame(untyped?.evaluateDefault(1, 'spec').errors.map(formatFieldError), [
     'spec: Invalid value: "": rule compiler initialization error: failed to convert to declType for CEL validation rules',
   ])
   t.equal(compileRules({ 'x-kubernetes-preserve-unknown-fields': true }, false), undefined)
+  const item: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true, ...rules('true') }
+  const list = compileRules({ type: 'array', items: item, ...rules('true') }, false)
+  t.strictSame(
+    list?.evaluateDefault([1, 2], 'spec').errors.map(({ path }) => path),
+    ['spec', 'spec[0]', 'spec[1]'],
+    'the errors are in the order of the values',
+  )
   t.end()
 })
 
@@ -335,8 +394,109 @@ t.test('data without a schema are equal to the same data with one', (t) => {
   t.end()
 })
 
+t.test('the field of fieldPath is reported, unless messageExpression is blank or does not compile', (t) => {
+  const report = (rule: Partial<ValidationRule>): string[] =>
+    compileRules(withSpec({ type: 'object', properties: { a: text }, ...rules({ rule: 'false', fieldPath: '.a', ...rule }) }))!
+      .evaluate({ spec: { a: 'x' } })
+      .map(formatFieldError)
+  t.strictSame(report({}), ['spec.a: Invalid value: failed rule: false'])
+  t.strictSame(report({ messageExpression: '' }), ['spec.a: Invalid value: failed rule: false'])
+  t.strictSame(report({ messageExpression: "'not ' + self.a" }), ['spec.a: Invalid value: not x'])
+  t.strictSame(report({ messageExpression: ' self.a ', message: 'no' }), ['spec.a: Invalid value: x'])
+  t.strictSame(report({ messageExpression: "[''][1]", message: 'no' }), ['spec.a: Invalid value: no'], 'the message fails for this value')
+  for (const messageExpression of [' ', '\n', '1', 'self.b', ')'])
+    t.strictSame(report({ messageExpression, message: 'no' }), ['spec: Invalid value: no'], JSON.stringify(messageExpression))
+  t.strictSame(report({ fieldPath: '.b', message: 'no' }), ['spec: Invalid value: no'], 'the schema has no such field')
+  t.end()
+})
+
 t.test('an empty fieldPath is no fieldPath', (t) => {
   const compiled = compileRules(withSpec({ ...text, ...rules({ rule: 'false', fieldPath: '' }) }))!
   t.strictSame(compiled.evaluate({ spec: 'a' }).map(formatFieldError), ['spec: Invalid value: "a": failed rule: false'])
+  t.end()
+})
+
+t.test('an entry that a program left undefined is absent', (t) => {
+  const value: StructuralSchema = { ...text, ...rules("self == 'a'") }
+  for (const spec of [
+    { type: 'object', additionalProperties: value },
+    { type: 'object', properties: { k: value } },
+  ] as const) {
+    const compiled = compileRules(withSpec(spec))!
+    t.strictSame(compiled.evaluate({ spec: { k: undefined } } as unknown as JsonObject), [])
+    t.strictSame(compiled.evaluate({ spec: { k: 'b' } }).length, 1)
+  }
+  t.strictSame(compileRules(withSpec(value))!.evaluate({ spec: undefined } as unknown as JsonObject), [])
+  t.end()
+})
+
+t.test('an item of a list map is correlated by scalar keys with the first old item that has them', (t) => {
+  const item: StructuralSchema = {
+    type: 'object',
+    properties: { k: text, n: { type: 'integer' }, v: { ...text, ...rules({ rule: 'self == oldSelf', message: 'changed' }) } },
+  }
+  const listOf = (more: StructuralSchema): StructuralSchema => withSpec({ type: 'array', items: item, ...more })
+  const map = listOf({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k', 'n'] })
+  const changed = (schema: StructuralSchema, now: JsonValue, old: JsonValue): string[] =>
+    compileRules(schema)!
+      .evaluate({ spec: now }, { spec: old })
+      .map(({ path }) => path)
+  t.strictSame(
+    changed(
+      map,
+      [
+        { k: 'a', n: 2, v: 'x' },
+        { k: 'a', n: 1, v: 'x' },
+      ],
+      [
+        { k: 'a', n: 1, v: 'y' },
+        { k: 'a', n: 2, v: 'x' },
+        { k: 'a', n: 1, v: 'x' },
+      ],
+    ),
+    ['spec[1].v'],
+  )
+  const cases: readonly (readonly [name: string, now: JsonValue, old: JsonValue])[] = [
+    ['only one key is equal', { k: 'a', n: 1 }, { k: 'a', n: 2 }],
+    ['a key is missing', { k: 'a' }, { k: 'a' }],
+    ['a key is null', { k: 'a', n: null }, { k: 'a', n: null }],
+    ['a key is an object', { k: {}, n: 1 }, { k: {}, n: 1 }],
+    ['a key is a list', { k: [], n: 1 }, { k: [], n: 1 }],
+    ['a key has another type', { k: '1', n: 1 }, { k: 1, n: 1 }],
+  ]
+  for (const [name, now, old] of cases)
+    t.strictSame(changed(map, [{ ...(now as JsonObject), v: 'x' }], [{ ...(old as JsonObject), v: 'y' }]), [], name)
+  t.strictSame(changed(map, [{ k: 'a', n: 1, v: 'x' }], { k: 'a', n: 1, v: 'y' }), [], 'the old value is no list')
+  t.strictSame(changed(map, [{ k: 'a', n: 1, v: 'x' }], ['a', { k: 'a', n: 1, v: 'y' }]), ['spec[0].v'], 'an old item is no object')
+  for (const type of ['atomic', 'set'] as const)
+    t.strictSame(changed(listOf({ 'x-kubernetes-list-type': type }), [{ k: 'a', v: 'x' }], [{ k: 'a', v: 'y' }]), [], type)
+  t.end()
+})
+
+t.test('one selection reads objects of several schemas', (t) => {
+  const object = (properties: Record<string, StructuralSchema>): StructuralSchema => ({ type: 'object', properties })
+  const spec: StructuralSchema = {
+    ...object({
+      a: object({ f: text }),
+      b: object({ f: { type: 'integer' } }),
+      c: object({ g: text }),
+      list: { type: 'array', items: object({ m: { type: 'object', additionalProperties: text } }) },
+    }),
+    ...rules(
+      '[dyn(self.a), dyn(self.b), dyn(self.a)].map(x, type(x.f) == string) == [true, false, true]',
+      '[dyn(self.a), dyn(self.c), dyn(self.b)].map(x, has(x.f)) == [true, false, true]',
+      "self.list.map(x, x.m.k) == ['x', 'y', 'x']",
+      'self.list.map(x, x.m.size()) == [1, 2, 1]',
+      "self.list[0].m.k + self.list[1].m.k + self.list[0].m.k == 'xyx'",
+    ),
+  }
+  const value = {
+    a: { f: 'x' },
+    b: { f: 5 },
+    c: { g: 'y', f: 'z' },
+    list: [{ m: { k: 'x' } }, { m: { k: 'y', l: 'z' } }, { m: { k: 'x' } }],
+  }
+  const compiled = compileRules(withSpec(spec))!
+  for (const time of ['the first time', 'the second time']) t.strictSame(compiled.evaluate({ spec: value }).map(formatFieldError), [], time)
   t.end()
 })

@@ -1,6 +1,9 @@
 import t from 'tap'
 import { formatFieldError } from '../../src/api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { withBuiltinType } from '../../src/api/builtin-types.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { compileSchema } from '../../src/schema/compile.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import type { TSchema } from '../../src/api/type.ts'
 import { Type } from '../../src/api/type.ts'
@@ -80,6 +83,11 @@ t.test('an invalid value is reported as for every schema', async (t) => {
       ],
     ],
     [
+      'a number for a text, beside a name that comes twice, which is allowed',
+      pod({ image: 5, env: [{ name: 'A' }, { name: 'A' }] }),
+      [`${inContainer}.image: Invalid value: "integer": ${inContainer}.image in body must be of type string: "integer"`],
+    ],
+    [
       'an unknown text',
       pod({}, { restartPolicy: 'Sometimes' }),
       ['spec.pod.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
@@ -149,6 +157,11 @@ t.test('every kind of scalar is validated', async (t) => {
   )
   t.strictSame(template({ creationTimestamp: 'soon' }), [wrong('creationTimestamp', 'date-time', 'soon')])
   t.strictSame(template({ generation: 'x' }), [wrong('generation', 'integer', 'string')])
+  t.strictSame(
+    template({ generation: true }),
+    ['spec.template.metadata.generation: Invalid value: "": spec.template.metadata.generation in body must be of type int64: ""'],
+    'for values that are no texts, the format is compared',
+  )
   t.strictSame(template({ managedFields: [{ fieldsV1: 'x' }] }), [wrong('managedFields[0].fieldsV1', 'object', 'string')])
   t.strictSame(template({ labels: { a: 5 } }), [wrong('labels.a', 'string', 'integer')])
   t.strictSame(errorsOf(pod({}, { hostNetwork: 'x' })), [
@@ -161,6 +174,9 @@ t.test('every kind of scalar is validated', async (t) => {
   const period = `${inContainer}.livenessProbe.periodSeconds`
   t.strictSame(errorsOf(pod({ livenessProbe: { periodSeconds: 2 ** 31, httpGet: { port: 1 } } })), [
     `<nil>: Invalid value: "": Checked value must be of type integer with format int32 in ${period}`,
+  ])
+  t.strictSame(errorsOf(pod({ livenessProbe: { periodSeconds: true, httpGet: { port: 1 } } })), [
+    `${period}: Invalid value: "": ${period} in body must be of type int32: ""`,
   ])
 })
 
@@ -229,8 +245,18 @@ t.test('unknown fields are found wherever the only built-in type of a schema is'
   t.strictSame(inside(Type.Record(Type.String()), { a: 'x' }), [])
 })
 
+t.test('a map of anything beside a built-in type has no unknown fields', async (t) => {
+  const variable = withBuiltinType<StructuralSchema>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 'EnvVar')
+  const any: StructuralSchema = { type: 'object', additionalProperties: true }
+  const compiled = compileSchema({ type: 'object', properties: { any, variable } })
+  t.strictSame(compiled.unknownFields({ any: { a: { b: 1 }, l: [{ c: 1 }] }, variable: { x: 1 } }), ['variable.x'])
+})
+
 t.test('the schema of a type is built once and shared', async (t) => {
   t.equal(builtinNode('PodSpec'), builtinNode('PodSpec'))
   t.equal(builtinNode('PodTemplateSpec').properties.get('spec'), builtinNode('PodSpec'))
-  t.throws(() => builtinNode('NoSuchType'), { code: 'PRO_INPUT', message: /Unknown built-in type "NoSuchType"/ })
+  t.throws(() => builtinNode('NoSuchType'), {
+    code: 'PRO_INPUT',
+    message: /^Unknown built-in type "NoSuchType": a kind cannot embed it\.$/,
+  })
 })

@@ -34,6 +34,12 @@ t.test('the error lists every problem and names the schema', async (t) => {
   })
 })
 
+t.test('an invalid schema is refused every time', async (t) => {
+  const schema: StructuralSchema = { type: 'object', properties: { a: {} } }
+  for (const name of ['first', 'second'])
+    t.throws(() => compileSchema(schema, name), { code: 'PRO_SCHEMA_INVALID', message: new RegExp(`^The schema ${name} is invalid `) })
+})
+
 t.test('a valid object causes no copies', async (t) => {
   const compiled = compileSchema({ type: 'object', properties: { spec: { type: 'object', properties: { a: { ...text, default: 'x' } } } } })
   const object = deepFreeze({ spec: { a: 'y' } })
@@ -93,6 +99,8 @@ t.test('the status is validated alone, with its path in the object', async (t) =
     'embedded resources are validated even when they are unchanged',
   )
   t.strictSame(formatted(validateStatus({ status: 'x' })), ['status: Invalid value: "string":  in body must be of type object: "string"'])
+  t.strictSame(formatted(validateStatus({ status: null })), ['status: Invalid value: "null":  in body must be of type object: "null"'])
+  t.strictSame(validateStatus({ status: {} }), [], 'an error before has no effect')
   t.strictSame(compileSchema({ type: 'object' }).validateStatus(broken), [], 'the schema does not restrict the status')
 })
 
@@ -189,6 +197,9 @@ t.test('the metadata of the object itself is left to validateObjectMeta', async 
     properties: { metadata: { type: 'object', properties: { name: { ...text, maxLength: 3 } } } },
   })
   t.strictSame(compiled.validate({ metadata: { name: 'A B', labels: 'none' } }), [])
+  const plain = compileSchema({ type: 'object', properties: { metadata: { type: 'object' } } })
+  const deep = JSON.parse(`${'{"a":'.repeat(maxNesting + 1)}1${'}'.repeat(maxNesting + 1)}`) as JsonValue
+  t.strictSame(plain.validate({ metadata: { annotations: deep } }), [])
   t.strictSame(
     compiled.validate({ metadata: { name: 'abcd' } }).map(({ path }) => path),
     ['metadata.name'],

@@ -36,5 +36,6 @@ t.test('metadata is validated as in every object', async (t) => {
   t.strictSame(withMetadata({ name: 'a/b' }), [`metadata.name: Invalid value: "a/b": may not contain '/'`])
   t.strictSame(withMetadata({ name: '..' }), [`metadata.name: Invalid value: "..": may not be '..'`])
   t.match(withMetadata({ namespace: 'Not a namespace' }), [/^metadata.namespace: Invalid value/])
+  t.strictSame(withMetadata({ name: '', namespace: '', generateName: 'a-' }), [], 'empty texts count as not set')
   t.match(withMetadata({ labels: { 'a b': 'c' } }), [/^metadata.labels: Invalid value: "a b"/])
 })

@@ -421,6 +421,13 @@ t.test('a field named __proto__ is validated like others', async (t) => {
   table(t, [
     ['valid', schema, JSON.parse('{"__proto__":"x"}') as JsonValue, none],
     ['missing', schema, {}, [['spec.__proto__', 'FieldValueRequired', 'Required value']]],
+    ['missing where it may be', { ...schema, required: [] }, {}, none],
+    [
+      'other inherited names',
+      { type: 'object', properties: { constructor: text, toString: text } } as unknown as StructuralSchema,
+      {},
+      none,
+    ],
     [
       'wrong',
       schema,
@@ -433,6 +440,34 @@ t.test('a field named __proto__ is validated like others', async (t) => {
       JSON.parse('{"__proto__":5}') as JsonValue,
       [['spec.__proto__', 'FieldValueTypeInvalid', 'Invalid value: "integer": spec.__proto__ in body must be of type string: "integer"']],
     ],
+  ])
+})
+
+t.test('a required field with an inherited name is missed in every place of a schema', async (t) => {
+  const named: StructuralSchema = { required: ['constructor'] }
+  const object: StructuralSchema = { type: 'object', ...free }
+  const missing = (path: string): Expected => [path, 'FieldValueRequired', 'Required value']
+  const branch = (detail: string): Expected => [noField, 'FieldValueInvalid', `Invalid value: "": "spec" ${detail}`]
+  table(t, [
+    ['itself', { ...object, ...named }, {}, [missing('spec.constructor')]],
+    ['items', { type: 'array', items: { ...object, ...named } }, [{}], [missing('spec[0].constructor')]],
+    ['fields', { type: 'object', properties: { a: { ...object, ...named } } }, { a: {} }, [missing('spec.a.constructor')]],
+    ['map values', { type: 'object', additionalProperties: { ...object, ...named } }, { a: {} }, [missing('spec.a.constructor')]],
+    [
+      'allOf',
+      { ...object, allOf: [named] },
+      {},
+      [branch('must validate all the schemas (allOf). None validated'), missing('spec.constructor')],
+    ],
+    ['anyOf', { ...object, anyOf: [named] }, {}, [branch('must validate at least one schema (anyOf)'), missing('spec.constructor')]],
+    [
+      'oneOf',
+      { ...object, oneOf: [named] },
+      {},
+      [branch('must validate one and only one schema (oneOf). Found none valid'), missing('spec.constructor')],
+    ],
+    ['not', { ...object, not: named }, {}, none],
+    ['the same with the field', { ...object, anyOf: [named] }, { constructor: 'x' } as unknown as JsonValue, none],
   ])
 })
 
@@ -530,6 +565,27 @@ t.test('the branch whose values pass the most validators is reported, the first 
       t.strictSame(paths, [noField, reported], `${first} or ${second}`)
     }
   }
+})
+
+t.test('errors are in the order of the values, then of the required fields', async (t) => {
+  const closed: StructuralSchema = { type: 'object', additionalProperties: false }
+  const schema: StructuralSchema = {
+    type: 'object',
+    required: ['z', 'y'],
+    properties: { a: text, b: { type: 'array', items: count }, c: closed, y: text, z: text },
+  }
+  t.strictSame(
+    errorsOf(schema, { b: ['x', 1, 'y'], c: { n: 1, m: 2 }, a: 5 }).map(([path, , message]) => `${path}: ${message}`),
+    [
+      'spec.b[0]: Invalid value: "string": spec.b[0] in body must be of type integer: "string"',
+      'spec.b[2]: Invalid value: "string": spec.b[2] in body must be of type integer: "string"',
+      'spec.c: Invalid value: "n": spec.c.n in body is a forbidden property',
+      'spec.c: Invalid value: "m": spec.c.m in body is a forbidden property',
+      'spec.a: Invalid value: "integer": spec.a in body must be of type string: "integer"',
+      'spec.z: Required value',
+      'spec.y: Required value',
+    ],
+  )
 })
 
 t.test('every error is reported once', async (t) => {

@@ -25,9 +25,9 @@ const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size
 /** Functions of cel-go's lists extension that accept lists of any item type. */
 const anyList = new Set(['sort', '@sortByAssociatedKeys'])
 /**
- * Functions that check the type of their first argument themselves. cel-go therefore reports a wrong argument without the function name.
+ * Functions that check the types of their arguments themselves. cel-go therefore reports a wrong argument without the function name.
  */
-const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
+const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'])
 /**
  * Types that implement cel-go's `traits.Receiver`. If no implementation accepts the arguments, cel-go calls the method of the value itself.
  */

@@ -120,9 +120,18 @@ t.test('the default of a metadata field is validated as part of the metadata', a
   t.strictSame(inMetadata({ name: { ...text, default: 'a/b' } }), [
     `${place}[name].default: Invalid value: "a/b": must result in valid metadata: metadata.name: Invalid value: "a/b": may not contain '/'`,
   ])
+  const nameProblem =
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+  t.strictSame(inMetadata({ finalizers: { type: 'array', items: { ...text, default: 'a b' } } }), [
+    `${place}[finalizers].items.default: Invalid value: "a b": must result in valid metadata: metadata.finalizers: Invalid value: "a b": ${nameProblem}`,
+  ])
+  const annotation = 'metadata.annotations: Invalid value: "/": '
   t.strictSame(
-    inMetadata({ finalizers: { type: 'array', items: { ...text, default: 'a b' } } }).map((line) => line.slice(0, 99)),
-    [`${place}[finalizers].items.default: Invalid value: "a b": must result in valid metadata: [metadata.`.slice(0, 99)],
+    inMetadata({ annotations: { type: 'object', ...free, default: { '/': '' } } }),
+    [
+      `${place}[annotations].default: Invalid value: {"/":""}: must result in valid metadata: [${annotation}prefix part must be non-empty, ${annotation}name part must be non-empty, ${annotation}${nameProblem}]`,
+    ],
+    'several errors are in brackets',
   )
   t.strictSame(inMetadata({ labels: { type: 'object', ...free, default: 5 } }), [
     `${place}[labels].default: Invalid value: 5: must result in valid metadata: metadata: Invalid value: {"labels":5}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type map[string]string`,

@@ -37,6 +37,9 @@ t.test('unsupported keywords are refused', async (t) => {
     ['definitions', null],
     ['id', null],
     ['$schema', null],
+    ['$schema', undefined],
+    ['id', undefined],
+    ['definitions', undefined],
   ] as const)
     t.strictSame(specSchemaErrors({ ...text, [keyword]: value }), [], `${keyword} without effect`)
 })

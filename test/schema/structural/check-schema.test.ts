@@ -31,6 +31,8 @@ const restrictions: Readonly<Record<string, unknown>> = {
   anyOf: [{}],
   oneOf: [{}],
   not: {},
+  example: { a: 'x' },
+  externalDocs: { url: 'https://example.com' },
   'x-kubernetes-preserve-unknown-fields': true,
   'x-kubernetes-embedded-resource': true,
   'x-kubernetes-int-or-string': true,
@@ -311,6 +313,7 @@ t.test('some defaults are not fully validated', async (t) => {
     [],
     'duplicates in the default of a set',
   )
+  t.strictSame(specSchemaErrors({ ...text, format: 'no-format', default: 'x' }), [], 'a text of an unknown format')
   t.strictSame(specSchemaErrors({ 'x-kubernetes-int-or-string': true, format: 'no-format', default: 2 }), [
     'default: Invalid value: "int64":  in body must be of type no-format: "int64"',
   ])

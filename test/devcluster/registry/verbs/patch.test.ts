@@ -201,10 +201,10 @@ t.test('duplicate keys in an apply patch are refused for existing and missing ob
   }
   t.match(await refusal(() => apply({ fieldValidation: 'Strict' })), strict)
   await apply({})
-  t.strictSame(f.warnings, duplicates)
+  t.strictSame(f.warnings.splice(0), duplicates)
   t.match(await refusal(() => apply({ fieldValidation: 'Strict' })), strict)
   await apply({})
-  t.strictSame(f.warnings, [...duplicates, ...duplicates])
+  t.strictSame(f.warnings.splice(0), duplicates)
   await f.create('deployments', {
     metadata: { name: 'a' },
     spec: {
