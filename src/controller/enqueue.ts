@@ -13,7 +13,7 @@ import { quote } from '../api/field-error.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import { formatKey } from '../api/object.ts'
 import { controllerOf, refersTo } from '../api/owner-reference.ts'
-import { Remapping } from './map-function-retries.ts'
+import { MapFunctionRetries } from './map-function-retries.ts'
 
 /** The second argument of a map function. */
 export interface MapContext {
@@ -111,12 +111,17 @@ export interface EnqueueOptions {
  */
 export class EnqueueHandler implements EventHandler {
   readonly #options: EnqueueOptions
-  readonly #remapping: Remapping
+  readonly #retries: MapFunctionRetries
 
   constructor(options: EnqueueOptions) {
     const { type, map, queue, clock, logger } = options
     this.#options = options
-    this.#remapping = new Remapping({ type, clock, logger, map: (object) => map(object).forEach((key) => queue.add(formatKey(key))) })
+    this.#retries = new MapFunctionRetries({
+      type,
+      clock,
+      logger,
+      map: (object) => map(object).forEach((key) => queue.add(formatKey(key))),
+    })
   }
 
   added(object: DeepReadonly<KubernetesObject>, initial: boolean): void {
@@ -133,7 +138,7 @@ export class EnqueueHandler implements EventHandler {
 
   /** Cancels pending retries of the map function. */
   stop(): void {
-    this.#remapping.stop()
+    this.#retries.stop()
   }
 
   #handle(event: ObjectEvent): void {
@@ -156,7 +161,7 @@ export class EnqueueHandler implements EventHandler {
     }
     for (const key of keys) queue.add(key, { priority })
     const [oldest] = failed
-    if (oldest !== undefined) this.#remapping.add(oldest, failed.at(-1)!, problem)
+    if (oldest !== undefined) this.#retries.add(oldest, failed.at(-1)!, problem)
   }
 
   /**

@@ -1,4 +1,4 @@
-/** `Remapping`: when a map function has thrown for an object, calls it again later, so the keys are enqueued late instead of never. */
+/** `MapFunctionRetries`: when a map function has thrown for an object, calls it again later, so the keys are enqueued late instead of never. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -27,7 +27,7 @@ interface Pending {
   timer: Timer
 }
 
-export interface RemappingOptions {
+export interface MapFunctionRetriesOptions {
   /** The type of the objects that the map function maps. */
   readonly type: ResourceType
   /** Maps the object, and enqueues the keys. It throws when the map function throws. */
@@ -36,12 +36,12 @@ export interface RemappingOptions {
   readonly logger: Logger
 }
 
-export class Remapping {
-  readonly #options: RemappingOptions
+export class MapFunctionRetries {
+  readonly #options: MapFunctionRetriesOptions
   /** The pending retries, by the keys of the mapped objects. */
   readonly #pending = new Map<string, Pending>()
 
-  constructor(options: RemappingOptions) {
+  constructor(options: MapFunctionRetriesOptions) {
     this.#options = options
   }
 

@@ -24,9 +24,9 @@ import { combineWebhooks } from './definition/combine.ts'
 import type { ReviewContext } from './definition/context.ts'
 import type { WebhookDefinition } from './definition/definition.ts'
 import { isRuledOut } from './definition/match-condition.ts'
-import type { Completed } from './handlers/mutating.ts'
-import { completeByHandlers } from './handlers/mutating.ts'
-import { checkAuditKey } from './handlers/request-context.ts'
+import type { Defaulted } from './handlers/mutating.ts'
+import { applyDefaultHandlers } from './handlers/mutating.ts'
+import { checkAuditKey } from './handlers/handler-context.ts'
 import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
@@ -126,16 +126,16 @@ async function errorsOf(
   const apiVersion = apiVersionOf({ group, version })
   if (!served.includes(apiVersion)) return listOf([notSupported('apiVersion', apiVersion, served)])
   const selected = webhooks.filter((webhook) => webhook.version === version && isSelected(webhook, object))
-  const handlers = selected.flatMap((webhook) => webhook.handlers.CREATE)
+  const called = selected.flatMap((webhook) => webhook.webhooks.CREATE)
   const kind = webhooks.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
   return kind === undefined
-    ? errorsOfHandlers(handlers, { object: inNamespace(webhooks[0]!.type, object), errors: noErrors }, context, () => noErrors)
-    : errorsOfKind(handlers, kind, object, version, context)
+    ? errorsOfHandlers(called, { object: inNamespace(webhooks[0]!.type, object), errors: noErrors }, context, () => noErrors)
+    : errorsOfKind(called, kind, object, version, context)
 }
 
 /** Validates an object whose kind has a schema. */
 async function errorsOfKind(
-  handlers: OrderedWebhooks,
+  webhooks: OrderedWebhooks,
   kind: Kind,
   object: JsonObject,
   version: string,
@@ -156,25 +156,25 @@ async function errorsOfKind(
   ]
   const unknown = listOf(unknownPaths.map((path) => forbidden(path, 'unknown field')))
   const defaulted = schema.default(pruned.object)
-  const completed = { object: defaulted, errors: listOf(schema.validate(defaulted)) }
+  const bySchema = { object: defaulted, errors: listOf(schema.validate(defaulted)) }
   const check = (changed: JsonObject): ErrorList => listOf(validateObject(kind, changed, { version }))
-  return joinErrors(unknown, await errorsOfHandlers(handlers, completed, context, check))
+  return joinErrors(unknown, await errorsOfHandlers(webhooks, bySchema, context, check))
 }
 
 /**
  * Applies the `default` handlers, validates each result with `check`, and returns the errors of the schema and of the `validate` handlers.
  */
 async function errorsOfHandlers(
-  handlers: OrderedWebhooks,
-  bySchema: Completed,
+  webhooks: OrderedWebhooks,
+  bySchema: Defaulted,
   context: ReviewContext<JsonObject>,
   check: (object: JsonObject) => ErrorList,
 ): Promise<ErrorList> {
   let errors: ErrorList | undefined
   try {
-    const { object } = await completeByHandlers(handlers, bySchema, context, check)
+    const { object } = await applyDefaultHandlers(webhooks, bySchema, context, check)
     errors = check(object)
-    return joinErrors(errors, await ownErrors(handlers, object, context, errors))
+    return joinErrors(errors, await ownErrors(webhooks, object, context, errors))
   } catch (error) {
     return addErrors(errors ?? check(bySchema.object), [failedOn(error)])
   }

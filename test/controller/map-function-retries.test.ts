@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import type { KubernetesObject } from '../../src/api/object.ts'
-import { Remapping } from '../../src/controller/map-function-retries.ts'
+import { MapFunctionRetries } from '../../src/controller/map-function-retries.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 import { objectOf, part } from '../support/controller/fakes.ts'
@@ -16,16 +16,16 @@ function setUp(t: Test, fails: (object: KubernetesObject) => boolean) {
     mapped.push([clock.now() - started, input.metadata.uid])
     if (fails(input)) throw new Error('cannot map')
   }
-  const remapping = new Remapping({ type: part, map, clock, logger })
-  t.teardown(() => remapping.stop())
+  const retries = new MapFunctionRetries({ type: part, map, clock, logger })
+  t.teardown(() => retries.stop())
   const logged = (): unknown[] => entries.map(({ level, msg, object, err }) => [level, msg, object, (err as Error).message])
-  return { clock, mapped, remapping, logged }
+  return { clock, mapped, retries, logged }
 }
 const state = (uid: string, name = 'p'): KubernetesObject => objectOf(part, name, { uid })
 
 t.test('a failed map function is retried after 1 s, 2 s, 4 s and so on, ten times', async (t) => {
-  const { clock, mapped, remapping, logged } = setUp(t, () => true)
-  remapping.add(state('a'), state('a'), new Error('the first'))
+  const { clock, mapped, retries, logged } = setUp(t, () => true)
+  retries.add(state('a'), state('a'), new Error('the first'))
   await clock.advance(10_000_000)
   t.strictSame(
     mapped.map(([at]) => at),
@@ -38,16 +38,16 @@ t.test('a failed map function is retried after 1 s, 2 s, 4 s and so on, ten time
     ...Array.from({ length: 9 }, () => ['debug', `${start} threw again`, 'ns/p', 'cannot map']),
     ['error', `${start} has thrown 10 times more and is not called again for this change`, 'ns/p', 'cannot map'],
   ])
-  remapping.add(state('b'), state('b'), new Error('x'))
+  retries.add(state('b'), state('b'), new Error('x'))
   t.equal(clock.nextDue, clock.now() + 1000, 'a later change is retried again')
 })
 
 t.test('the newest and the oldest state are mapped, each once', async (t) => {
-  const { clock, mapped, remapping, logged } = setUp(t, () => false)
-  remapping.add(state('oldest'), state('between'), new Error('x'))
-  remapping.add(state('between'), state('newest'), new Error('x'))
+  const { clock, mapped, retries, logged } = setUp(t, () => false)
+  retries.add(state('oldest'), state('between'), new Error('x'))
+  retries.add(state('between'), state('newest'), new Error('x'))
   const same = state('same', 'q')
-  remapping.add(same, same, new Error('x'))
+  retries.add(same, same, new Error('x'))
   await clock.advance(1000)
   t.strictSame(mapped, [
     [1000, 'newest'],
@@ -60,10 +60,10 @@ t.test('the newest and the oldest state are mapped, each once', async (t) => {
 })
 
 t.test('a state that arrives meanwhile is mapped with the next retry', async (t) => {
-  const { clock, mapped, remapping } = setUp(t, ({ metadata }) => metadata.uid === 'a')
-  remapping.add(state('b'), state('a'), new Error('x'))
+  const { clock, mapped, retries } = setUp(t, ({ metadata }) => metadata.uid === 'a')
+  retries.add(state('b'), state('a'), new Error('x'))
   await clock.advance(1000)
-  remapping.add(state('a'), state('c'), new Error('x'))
+  retries.add(state('a'), state('c'), new Error('x'))
   t.equal(clock.pending, 1)
   await clock.advance(2000)
   t.strictSame(mapped, [
@@ -74,10 +74,10 @@ t.test('a state that arrives meanwhile is mapped with the next retry', async (t)
 })
 
 t.test('after the stop nothing is retried', async (t) => {
-  const { clock, mapped, remapping } = setUp(t, () => true)
-  for (const name of ['p', 'q']) remapping.add(state('a', name), state('a', name), new Error('x'))
+  const { clock, mapped, retries } = setUp(t, () => true)
+  for (const name of ['p', 'q']) retries.add(state('a', name), state('a', name), new Error('x'))
   t.equal(clock.pending, 2)
-  remapping.stop()
+  retries.stop()
   t.equal(clock.pending, 0)
   await clock.advance(10_000)
   t.strictSame(mapped, [])

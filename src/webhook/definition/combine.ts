@@ -38,7 +38,7 @@ export interface CombinedWebhook {
   readonly name: string
   readonly filters: WebhookFilters
   /** The webhooks that have handlers for each operation. */
-  readonly handlers: Readonly<Record<Operation, OrderedWebhooks>>
+  readonly webhooks: Readonly<Record<Operation, OrderedWebhooks>>
   /** The path and operations of the mutating webhook. If `operations` is empty, no mutating webhook is registered. */
   readonly mutating: { readonly path: string; readonly operations: readonly Operation[] }
   readonly validating: { readonly path: string; readonly operations: readonly Operation[] }
@@ -95,14 +95,12 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
     definitions.some(
       (definition) => operationsOf(definition).includes(operation) && functions.some((name) => definition.handlers[name] !== undefined),
     )
-  const judgesContent = schemaKind !== undefined
+  const hasSchema = schemaKind !== undefined
   // A webhook without handlers is not registered, because it would only reduce the availability of the API server.
   const mutates = (operation: Operation): boolean =>
-    mutable.has(operation) && (judgesContent || refuseInvalidEarly || isAnswered(operation, 'default'))
+    mutable.has(operation) && (hasSchema || refuseInvalidEarly || isAnswered(operation, 'default'))
   const validates = (operation: Operation): boolean =>
-    operation === 'DELETE'
-      ? isAnswered(operation, 'validateDelete')
-      : judgesContent || isAnswered(operation, 'validate', 'validateInCluster')
+    operation === 'DELETE' ? isAnswered(operation, 'validateDelete') : hasSchema || isAnswered(operation, 'validate', 'validateInCluster')
   return versions.map((version) => {
     const target = { ...type, version, subresource, name: first.name ?? '' }
     return Object.freeze({
@@ -112,7 +110,7 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
       subresource,
       name: target.name,
       filters,
-      handlers: handlersByOperation(definitions.filter((definition) => definition.type.version === version)),
+      webhooks: webhooksByOperation(definitions.filter((definition) => definition.type.version === version)),
       mutating: { path: mutatePath(target), operations: operations.filter(mutates) },
       validating: { path: validatePath(target), operations: operations.filter(validates) },
       refuseInvalidEarly,
@@ -143,7 +141,7 @@ function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean):
   return explicit.length === 0 ? hasSchema : explicit.every((one) => one)
 }
 
-function handlersByOperation(definitions: OrderedWebhooks): Readonly<Record<Operation, OrderedWebhooks>> {
+function webhooksByOperation(definitions: OrderedWebhooks): Readonly<Record<Operation, OrderedWebhooks>> {
   const of = (operation: Operation): OrderedWebhooks => definitions.filter((definition) => operationsOf(definition).includes(operation))
   return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') }
 }
@@ -191,12 +189,12 @@ function refuseDuplicates(combined: readonly CombinedWebhook[]): void {
 }
 
 /** Returns, for each operation, the webhooks that define at least one of the handlers named in `functions`. */
-export function handlersWith(
-  handlers: CombinedWebhook['handlers'],
+export function webhooksWith(
+  webhooks: CombinedWebhook['webhooks'],
   ...functions: readonly (keyof WebhookHandlers<JsonObject>)[]
-): CombinedWebhook['handlers'] {
+): CombinedWebhook['webhooks'] {
   const have = (all: OrderedWebhooks): OrderedWebhooks =>
     all.filter(({ handlers }) => functions.some((name) => handlers[name] !== undefined))
-  const { CREATE, UPDATE, DELETE, CONNECT } = handlers
+  const { CREATE, UPDATE, DELETE, CONNECT } = webhooks
   return { CREATE: have(CREATE), UPDATE: have(UPDATE), DELETE: have(DELETE), CONNECT: have(CONNECT) }
 }

@@ -12,14 +12,14 @@ import type { ReviewContext } from '../definition/context.ts'
 import type { Awaitable, Evaluation, Found } from '../evaluation/evaluation.ts'
 import type { AdmissionHandler, Call } from './call.ts'
 import type { CombinedVerdict } from './verdict.ts'
-import { handlersWith } from '../definition/combine.ts'
+import { webhooksWith } from '../definition/combine.ts'
 import { respond } from './verdict.ts'
-import { RequestContext } from './request-context.ts'
+import { HandlerContext } from './handler-context.ts'
 import type { AdmissionResponse } from '../review/admission-review.ts'
 import { admissionVerdict, ownErrors } from './verdict.ts'
 
 /** An object after its defaults have been applied, and the errors that the schema found in it. */
-export interface Completed {
+export interface Defaulted {
   readonly object: JsonObject
   readonly errors: ErrorList
 }
@@ -28,7 +28,7 @@ export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
   // The mutating webhook calls `validateInCluster` only if `validate` has rejected the object. A webhook without `validate` and `default`
   // therefore has no handler to call.
-  const called = handlersWith(webhook.handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
+  const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {
     const { request, errors, warnings } = found
@@ -43,28 +43,28 @@ async function callHandlers(
   { request, errors, warnings }: Found,
   call: Call,
 ): Promise<AdmissionResponse> {
-  const handlers = webhook.handlers[request.operation]
+  const webhooks = webhook.webhooks[request.operation]
   const { object, oldObject } = await evaluation.objects()
-  const context = new RequestContext(request, oldObject, call)
+  const context = new HandlerContext(request, oldObject, call)
   for (const warning of warnings) context.warn(warning)
-  const completed = await completeByHandlers(handlers, { object: object!, errors }, context, (changed) => evaluation.change(changed))
-  const verdict = webhook.refuseInvalidEarly ? await validateEarly(webhook, evaluation, completed, context, call) : noErrors
+  const defaulted = await applyDefaultHandlers(webhooks, { object: object!, errors }, context, (changed) => evaluation.change(changed))
+  const verdict = webhook.refuseInvalidEarly ? await validateEarly(webhook, evaluation, defaulted, context, call) : noErrors
   return respond(request, verdict, context.collected())
 }
 
 /** Calls the `default` handlers one after another. Stops when a field of the object has a value of the wrong type. */
-export async function completeByHandlers(
-  handlers: OrderedWebhooks,
-  { object, errors }: Completed,
+export async function applyDefaultHandlers(
+  webhooks: OrderedWebhooks,
+  { object, errors }: Defaulted,
   context: ReviewContext<JsonObject>,
   change: (object: JsonObject) => Awaitable<ErrorList>,
-): Promise<Completed> {
-  for (const { handlers: own } of handlers) {
-    if (own.default === undefined) continue
+): Promise<Defaulted> {
+  for (const { handlers } of webhooks) {
+    if (handlers.default === undefined) continue
     if (errors.listed.some(({ reason }) => reason === 'FieldValueTypeInvalid')) break
     const before = object
     try {
-      object = asObject(await own.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
+      object = asObject(await handlers.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
     } catch (error) {
       // When the object has schema errors, they are the probable cause of the handler's exception.
       if (isEmpty(errors)) throw error
@@ -87,18 +87,18 @@ function asObject(result: unknown): JsonObject {
  * rejects.
  */
 async function validateEarly(
-  { handlers: allHandlers, reads }: CombinedWebhook,
+  { webhooks: byOperation, reads }: CombinedWebhook,
   evaluation: Evaluation,
-  { object, errors }: Completed,
-  context: RequestContext,
+  { object, errors }: Defaulted,
+  context: HandlerContext,
   call: Call,
 ): Promise<CombinedVerdict> {
-  const handlers = allHandlers[context.operation]
-  const own = await ownErrors(handlers, object, context, errors)
+  const webhooks = byOperation[context.operation]
+  const own = await ownErrors(webhooks, object, context, errors)
   if (!isEmpty(errors)) return joinErrors(errors, own)
   if (isEmpty(own)) return own
   // The response needs no patch, because the object is rejected anyway.
   evaluation.close()
   await call.cache.whenFilled(reads, call.signal)
-  return admissionVerdict(handlers, object, context, own)
+  return admissionVerdict(webhooks, object, context, own)
 }

@@ -4,16 +4,16 @@ import type { CombinedWebhook } from '../definition/combine.ts'
 import type { Evaluation } from '../evaluation/evaluation.ts'
 import type { AdmissionHandler, Call } from './call.ts'
 import type { CombinedVerdict } from './verdict.ts'
-import { handlersWith } from '../definition/combine.ts'
+import { webhooksWith } from '../definition/combine.ts'
 import { respond } from './verdict.ts'
-import { RequestContext } from './request-context.ts'
+import { HandlerContext } from './handler-context.ts'
 import type { AdmissionRequest, AdmissionResponse } from '../review/admission-review.ts'
 import { admissionVerdict, deletionVerdict, ownErrors } from './verdict.ts'
 
 export function validatingHandler(webhook: CombinedWebhook): AdmissionHandler {
-  const ofDeletion = handlersWith(webhook.handlers, 'validateDelete')
-  const called = { ...handlersWith(webhook.handlers, 'validate', 'validateInCluster'), DELETE: ofDeletion.DELETE }
-  const withCalled = { ...webhook, handlers: called }
+  const ofDeletion = webhooksWith(webhook.webhooks, 'validateDelete')
+  const called = { ...webhooksWith(webhook.webhooks, 'validate', 'validateInCluster'), DELETE: ofDeletion.DELETE }
+  const withCalled = { ...webhook, webhooks: called }
 
   return (evaluation, { request, errors }, call) => {
     if (!isEmpty(errors) || called[request.operation].length === 0) return respond(request, errors)
@@ -29,19 +29,19 @@ async function callHandlers(
 ): Promise<AdmissionResponse> {
   const { object, oldObject } = await evaluation.objects()
   evaluation.close()
-  const context = new RequestContext(request, oldObject, call)
-  const handlers = webhook.handlers[request.operation]
+  const context = new HandlerContext(request, oldObject, call)
+  const webhooks = webhook.webhooks[request.operation]
   const cacheIsFilled = async (): Promise<void> => {
     if (webhook.reads.length > 0) await call.cache.whenFilled(webhook.reads, call.signal)
   }
   let verdict: CombinedVerdict
   if (request.operation === 'DELETE') {
     await cacheIsFilled()
-    verdict = await deletionVerdict(handlers, oldObject!, context)
+    verdict = await deletionVerdict(webhooks, oldObject!, context)
   } else {
-    const own = await ownErrors(handlers, object!, context)
+    const own = await ownErrors(webhooks, object!, context)
     await cacheIsFilled()
-    verdict = await admissionVerdict(handlers, object!, context, own)
+    verdict = await admissionVerdict(webhooks, object!, context, own)
   }
   return respond(request, verdict, context.collected())
 }

@@ -11,23 +11,23 @@ import type { OrderedWebhooks, OperatorWebhook } from '../definition/combine.ts'
 import type { ReviewContext } from '../definition/context.ts'
 import type { Verdict } from '../definition/definition.ts'
 import type { AdmissionRequest, AdmissionResponse } from '../review/admission-review.ts'
-import type { RequestContext } from './request-context.ts'
+import type { HandlerContext } from './handler-context.ts'
 
 /**
  * Returns the errors of all `validate` handlers. If the object already has errors (`known` errors of the schema, or those of an earlier
  * handler), an exception of a handler is ignored, because these errors are its probable cause.
  */
 export async function ownErrors(
-  handlers: OrderedWebhooks,
+  webhooks: OrderedWebhooks,
   object: JsonObject,
   context: ReviewContext<JsonObject>,
   known: ErrorList = noErrors,
 ): Promise<ErrorList> {
   let own = noErrors
-  for (const { handlers: one } of handlers) {
-    if (one.validate === undefined) continue
+  for (const { handlers } of webhooks) {
+    if (handlers.validate === undefined) continue
     try {
-      own = addErrors(own, await one.validate(freeze(object), frozenOld(context), context))
+      own = addErrors(own, await handlers.validate(freeze(object), frozenOld(context), context))
     } catch (error) {
       if (isEmpty(known) && isEmpty(own)) throw error
       context.logger.debug({ err: error }, `validate() failed on an object that is refused anyway: ${messageOf(error)}`)
@@ -38,19 +38,19 @@ export async function ownErrors(
 
 /** Returns `errors` and the errors of all `validateInCluster` handlers, or the first failure `Status` that one of them returns. */
 export function admissionVerdict(
-  handlers: OrderedWebhooks,
+  webhooks: OrderedWebhooks,
   object: JsonObject,
-  request: RequestContext,
+  context: HandlerContext,
   errors: ErrorList,
 ): Promise<CombinedVerdict> {
-  return collect(handlers, request, errors, (webhook) =>
-    webhook.handlers.validateInCluster?.(freeze(object), frozenOld(request), request.of(webhook)),
+  return collect(webhooks, context, errors, (webhook) =>
+    webhook.handlers.validateInCluster?.(freeze(object), frozenOld(context), context.of(webhook)),
   )
 }
 
 /** Returns the errors of all `validateDelete` handlers, or the first failure `Status` that one of them returns. */
-export function deletionVerdict(handlers: OrderedWebhooks, object: JsonObject, request: RequestContext): Promise<CombinedVerdict> {
-  return collect(handlers, request, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), request.of(webhook)))
+export function deletionVerdict(webhooks: OrderedWebhooks, object: JsonObject, context: HandlerContext): Promise<CombinedVerdict> {
+  return collect(webhooks, context, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), context.of(webhook)))
 }
 
 /**
@@ -58,13 +58,13 @@ export function deletionVerdict(handlers: OrderedWebhooks, object: JsonObject, r
  * is the result.
  */
 async function collect(
-  handlers: OrderedWebhooks,
-  request: RequestContext,
+  webhooks: OrderedWebhooks,
+  context: HandlerContext,
   known: ErrorList,
   call: (webhook: OperatorWebhook) => Verdict | Promise<Verdict> | undefined,
 ): Promise<CombinedVerdict> {
   let errors = known
-  for (const webhook of handlers) {
+  for (const webhook of webhooks) {
     try {
       const verdict = (await call(webhook)) ?? []
       if (!isErrorList(verdict)) return verdict
@@ -73,7 +73,7 @@ async function collect(
       // With `failurePolicy: Ignore` the API server ignores a failed call. An exception must therefore not replace errors that other
       // handlers have found.
       if (isEmpty(errors)) throw error
-      request.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
+      context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }
   }
   return errors

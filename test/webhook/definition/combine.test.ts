@@ -57,10 +57,10 @@ t.test('handlers are listed in declared order, by operation', async (t) => {
     defineWebhook(pod, { validate }),
   ]
   const [combined] = combineWebhooks([first, second, third])
-  t.strictSame(combined!.handlers.CREATE, [first, third])
-  t.strictSame(combined!.handlers.UPDATE, [first, third])
-  t.strictSame(combined!.handlers.DELETE, [second])
-  t.strictSame(combined!.handlers.CONNECT, [])
+  t.strictSame(combined!.webhooks.CREATE, [first, third])
+  t.strictSame(combined!.webhooks.UPDATE, [first, third])
+  t.strictSame(combined!.webhooks.DELETE, [second])
+  t.strictSame(combined!.webhooks.CONNECT, [])
 })
 
 t.test('handlers with differing filters need a name, and get a webhook entry of their own', async (t) => {
@@ -179,7 +179,7 @@ t.test('a kind that is defined twice, and a path that is used twice, are refused
   const [first] = combineWebhooks([defineWebhook(known, { validate }), defineWebhook(widget)])
   t.equal(first!.schemaKind, widget, 'handlers for the type and for the kind share an entry')
   t.equal(first!.type, widget)
-  t.equal(first!.handlers.CREATE.length, 2)
+  t.equal(first!.webhooks.CREATE.length, 2)
   const types = ['a.b', 'a-b'].map((group) => resourceType({ group, version: 'v1', kind: 'Lamp', plural: 'lamps' }))
   t.throws(() => combineWebhooks(types.map((type) => defineWebhook(type, { validate }))), {
     code: 'PRO_CONFIG_INVALID',
@@ -199,12 +199,12 @@ t.test('another group, version, plural, subresource or name makes an entry of it
     ...types.map((type) => defineWebhook(type, { validate })),
   ])
   t.strictSame(
-    combined.map(({ validating, version, subresource, name, handlers }) => [
+    combined.map(({ validating, version, subresource, name, webhooks }) => [
       validating.path,
       version,
       subresource,
       name,
-      handlers.CREATE.length,
+      webhooks.CREATE.length,
     ]),
     [
       ['/validate-a-example-v1-lamp', 'v1', '', '', 2],
@@ -220,12 +220,12 @@ t.test('another group, version, plural, subresource or name makes an entry of it
 t.test('a kind has an entry for each served version, and its handlers are in the entry of their version', async (t) => {
   const combined = combineWebhooks([defineWebhook(widget, { validate })])
   t.strictSame(
-    combined.map(({ type, schemaKind, version, mutating, validating, handlers, refuseInvalidEarly }) => ({
+    combined.map(({ type, schemaKind, version, mutating, validating, webhooks, refuseInvalidEarly }) => ({
       isKind: type === widget && schemaKind === widget,
       version,
       mutating,
       validating,
-      updateHandlers: handlers.UPDATE.length,
+      updateHandlers: webhooks.UPDATE.length,
       refuseInvalidEarly,
     })),
     ['v1', 'v1beta1'].map((version) => ({

@@ -241,5 +241,5 @@ t.test('handlers may be methods of an object', async (t) => {
     }
   }
   const [combined] = combineWebhooks([defineWebhook(pod, new Limits())])
-  t.strictSame(combined!.handlers.CREATE[0]!.handlers.validate!({}, undefined, {} as never), [])
+  t.strictSame(combined!.webhooks.CREATE[0]!.handlers.validate!({}, undefined, {} as never), [])
 })

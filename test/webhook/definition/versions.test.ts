@@ -64,7 +64,7 @@ t.test('handlers of a version that is not served are refused', async (t) => {
 
 t.test('each version has its own handlers in one entry', async (t) => {
   t.strictSame(
-    combineWebhooks(webhooks).map(({ version, handlers }) => [version, handlers.CREATE.length]),
+    combineWebhooks(webhooks).map((combined) => [combined.version, combined.webhooks.CREATE.length]),
     [
       ['v2', 1],
       ['v1', 1],

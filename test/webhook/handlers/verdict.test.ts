@@ -13,10 +13,10 @@ import { combineWebhooks } from '../../../src/webhook/definition/combine.ts'
 import { defineWebhook } from '../../../src/webhook/definition/definition.ts'
 import type { WebhookHandlers } from '../../../src/webhook/definition/definition.ts'
 import type { Call } from '../../../src/webhook/handlers/call.ts'
-import { handlersWith } from '../../../src/webhook/definition/combine.ts'
+import { webhooksWith } from '../../../src/webhook/definition/combine.ts'
 import { respond } from '../../../src/webhook/handlers/verdict.ts'
-import { completeByHandlers } from '../../../src/webhook/handlers/mutating.ts'
-import { RequestContext } from '../../../src/webhook/handlers/request-context.ts'
+import { applyDefaultHandlers } from '../../../src/webhook/handlers/mutating.ts'
+import { HandlerContext } from '../../../src/webhook/handlers/handler-context.ts'
 import { readReview } from '../../../src/webhook/review/admission-review.ts'
 import { admissionVerdict, deletionVerdict, ownErrors } from '../../../src/webhook/handlers/verdict.ts'
 import { recordingLogger } from '../../support/recording-logger.ts'
@@ -31,7 +31,7 @@ const listOf = (...errors: FieldError[]): ReturnType<typeof addErrors> => addErr
 const [first, second, third] = [invalid('spec.a', 1, 'first'), forbidden('spec.b', 'second'), forbidden('spec.c', 'third')] as const
 const boom = new Error('boom')
 
-function fixture(): { context: RequestContext; entries: Record<string, unknown>[] } {
+function fixture(): { context: HandlerContext; entries: Record<string, unknown>[] } {
   const { logger, entries } = recordingLogger('debug')
   const call: Call = {
     client: {} as Client,
@@ -40,7 +40,7 @@ function fixture(): { context: RequestContext; entries: Record<string, unknown>[
     logger,
     signal: new AbortController().signal,
   }
-  return { context: new RequestContext(request, decoded.oldObject, call), entries }
+  return { context: new HandlerContext(request, decoded.oldObject, call), entries }
 }
 
 const webhooksOf = (...handlers: readonly WebhookHandlers<Widget>[]): OperatorWebhook[] => handlers.map((one) => defineWebhook(widget, one))
@@ -56,7 +56,7 @@ t.test('validate receives the frozen object, the old object and the context', as
   t.equal(received[0]![1], context.oldObject)
   t.equal(received[0]![2], context)
   t.ok([object, object['spec'], context.oldObject, context.oldObject!['spec']].every((one) => Object.isFrozen(one)))
-  const creating = new RequestContext(request, undefined, {} as Call)
+  const creating = new HandlerContext(request, undefined, {} as Call)
   await ownErrors(webhooksOf({ validate: (...all) => (received.push(all), []) }), object, creating)
   t.equal(received[1]![1], undefined)
 })
@@ -154,7 +154,7 @@ t.test('default handlers run in order as long as the types are right', async (t)
   ])[]) {
     const { context, entries } = fixture()
     const changed: JsonObject[] = []
-    const completing = completeByHandlers(
+    const completing = applyDefaultHandlers(
       webhooksOf(...handlers),
       { object, errors: before },
       context,
@@ -175,7 +175,7 @@ t.test('default handlers run in order as long as the types are right', async (t)
 t.test('default() must return an object', async (t) => {
   for (const result of [undefined, null, [], 'x'])
     await t.rejects(
-      completeByHandlers(webhooksOf({ default: () => result as never }), { object, errors: noErrors }, fixture().context, () => noErrors),
+      applyDefaultHandlers(webhooksOf({ default: () => result as never }), { object, errors: noErrors }, fixture().context, () => noErrors),
       { name: 'TypeError', message: 'default() must return the object, changed or not' },
     )
 })
@@ -186,14 +186,14 @@ t.test('handlers are selected by operation and by function', async (t) => {
     defineWebhook(widget, { validateInCluster: () => [], operations: ['UPDATE', 'CONNECT'] }),
     defineWebhook(widget, { validateDelete: () => [], operations: ['CREATE', 'DELETE'] }),
   ] as const
-  const [{ handlers }] = combineWebhooks(all) as [ReturnType<typeof combineWebhooks>[0]]
-  t.strictSame(handlersWith(handlers, 'validate', 'validateInCluster'), {
+  const [{ webhooks }] = combineWebhooks(all) as [ReturnType<typeof combineWebhooks>[0]]
+  t.strictSame(webhooksWith(webhooks, 'validate', 'validateInCluster'), {
     CREATE: [all[0]],
     UPDATE: [all[1]],
     DELETE: [],
     CONNECT: [all[1]],
   })
-  t.strictSame(handlersWith(handlers, 'validateDelete'), { CREATE: [all[2]], UPDATE: [], DELETE: [all[2]], CONNECT: [] })
+  t.strictSame(webhooksWith(webhooks, 'validateDelete'), { CREATE: [all[2]], UPDATE: [], DELETE: [all[2]], CONNECT: [] })
 })
 
 t.test('a response has all warnings and audit annotations, and the sorted errors with the number of omitted ones', async (t) => {

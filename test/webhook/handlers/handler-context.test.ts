@@ -12,7 +12,7 @@ import type { AdmissionContext } from '../../../src/webhook/definition/context.t
 import type { WebhookDefinition } from '../../../src/webhook/definition/definition.ts'
 import { defineWebhook } from '../../../src/webhook/definition/definition.ts'
 import type { Call } from '../../../src/webhook/handlers/call.ts'
-import { RequestContext } from '../../../src/webhook/handlers/request-context.ts'
+import { HandlerContext } from '../../../src/webhook/handlers/handler-context.ts'
 import { readReview } from '../../../src/webhook/review/admission-review.ts'
 import type { AdmissionRequest } from '../../../src/webhook/review/admission-review.ts'
 import { ScriptedClient } from '../../support/client/fake-cluster.ts'
@@ -48,7 +48,7 @@ t.test('an audit annotation key that the API server would drop is an error of th
 })
 
 /** Returns a context that needs no server, the call that it belongs to, and the entries of its logger. */
-function contextOf(request: Partial<AdmissionRequest> = {}): { context: RequestContext; entries: Record<string, unknown>[]; call: Call } {
+function contextOf(request: Partial<AdmissionRequest> = {}): { context: HandlerContext; entries: Record<string, unknown>[]; call: Call } {
   const { logger, entries } = recordingLogger('debug')
   const call: Call = {
     client: {} as Client,
@@ -58,7 +58,7 @@ function contextOf(request: Partial<AdmissionRequest> = {}): { context: RequestC
     signal: new AbortController().signal,
   }
   return {
-    context: new RequestContext({ ...readReview(Buffer.from(JSON.stringify(review({ object })))).request, ...request }, object, call),
+    context: new HandlerContext({ ...readReview(Buffer.from(JSON.stringify(review({ object })))).request, ...request }, object, call),
     entries,
     call,
   }

@@ -31,7 +31,7 @@ class Collected {
  * It is a class because it has getters. An object literal with getters would get its own hidden class in V8, which keeps the whole request
  * in memory until the next full garbage collection. Values that few handlers use are created on first use.
  */
-export class RequestContext implements Context {
+export class HandlerContext implements Context {
   readonly operation: Context['operation']
   readonly dryRun: boolean
   readonly user: Context['user']
@@ -116,13 +116,13 @@ export class RequestContext implements Context {
 }
 
 /** The context of the `validateInCluster` and `validateDelete` handlers of one webhook. */
-class ClusterContext extends RequestContext implements AdmissionContext<JsonObject> {
+class ClusterContext extends HandlerContext implements AdmissionContext<JsonObject> {
   readonly #webhook: OperatorWebhook
   readonly #call: Call
   #client: Client | undefined
   #cache: CacheReader | undefined
 
-  constructor(webhook: OperatorWebhook, ...[request, oldObject, call, collected]: Required<ConstructorParameters<typeof RequestContext>>) {
+  constructor(webhook: OperatorWebhook, ...[request, oldObject, call, collected]: Required<ConstructorParameters<typeof HandlerContext>>) {
     super(request, oldObject, call, collected)
     this.#webhook = webhook
     this.#call = call
