@@ -1,6 +1,7 @@
 /**
- * The pipeline of all writes. Each POST, PUT, PATCH and server-side apply request makes a `Write`. Every `Write` then runs through mutating
- * admission, the preparation by the type's strategy, validation, validating admission, and the storage.
+ * The pipeline of all requests that create or change a stored object. Each POST, PUT, PATCH and server-side apply request makes a `Write`.
+ * Every `Write` then runs through mutating admission, the preparation by the type's strategy, validation, validating admission, and the
+ * storage. A DELETE (`verbs/delete.ts`), and a POST that stores nothing (`verbs/create.ts`), call admission themselves.
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { change } from './existing.ts'
