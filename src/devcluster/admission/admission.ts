@@ -25,7 +25,7 @@ export interface Admission {
   /**
    * Calls the mutating webhooks in kube-apiserver's order, and returns the changed object.
    *
-   * @param redefault prunes the object and applies defaults; called after each patch.
+   * @param redefault applies the defaults of the type. It is called after each patch.
    * @throws {StatusError} when a webhook denies the request, or a call fails and `failurePolicy` is `Fail`.
    */
   mutate(attributes: AdmissionAttributes, redefault: (object: JsonObject) => JsonObject): Promise<JsonObject | undefined>

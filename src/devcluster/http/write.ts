@@ -44,7 +44,7 @@ export async function updateObject(exchange: Exchange, request: ResourceRequest,
   const presentation = presentationOf(exchange, request, services)
   const context = writeContext(exchange, request.user, 'UpdateOptions')
   const decoded = await decodedObject(exchange, request)
-  const { object, created } = await services.registry.put(request.info, keyOf(request), decoded, context, subresourceOf(request))
+  const { object, created } = await services.registry.put(request.info, keyOf(request), decoded, context, request.target.subresource)
   return send(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
 }
 
@@ -55,7 +55,7 @@ export async function patchObject(exchange: Exchange, request: ResourceRequest, 
   const context = writeContext(exchange, user, 'PatchOptions', type === 'apply')
   const { value, duplicates } = decodePatch(await readBody(exchange.request), type, request)
   const patch = { type, body: value, duplicates, ...(type === 'apply' ? { force: flag(exchange.query, 'force') } : {}) }
-  const { object, created } = await services.registry.patch(info, keyOf(request), patch, context, subresourceOf(request))
+  const { object, created } = await services.registry.patch(info, keyOf(request), patch, context, request.target.subresource)
   return send(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
 }
 
@@ -71,11 +71,6 @@ export async function deleteObjects(exchange: Exchange, request: ResourceRequest
   const { options, context } = deleteOptions(exchange, request.user, await readBody(exchange.request))
   const list = await services.registry.deleteCollection(request.info, await readOptions(exchange, request, services), options, context)
   return send(exchange, 200, presentList(list, presentation), presentation, services)
-}
-
-/** Returns the subresource; undefined for a request without one. */
-function subresourceOf({ target }: ResourceRequest): string | undefined {
-  return target.subresource === '' ? undefined : target.subresource
 }
 
 async function decodedObject(exchange: Exchange, request: ResourceRequest): Promise<DecodedObject> {
