@@ -1,9 +1,9 @@
 /** Rejects new objects in a missing or terminating namespace (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle). */
-import { isObject } from '../../api/json.ts'
-import type { ResourceInfo } from '../rest/resource-info.ts'
-import type { ObjectStore } from '../storage/object-store.ts'
-import { metadataOf } from './metadata.ts'
-import { forbidden, notFound } from '../apimachinery/status-error.ts'
+import { isObject } from '../../../api/json.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { ObjectStore } from '../../storage/object-store.ts'
+import { metadataOf } from '../metadata.ts'
+import { forbidden, notFound } from '../../apimachinery/status-error.ts'
 
 const namespaces = { group: '', kind: 'Namespace', plural: 'namespaces', storageKey: '/namespaces' }
 
