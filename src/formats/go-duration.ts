@@ -1,7 +1,5 @@
 /** Durations in Go's notation, such as `1h30m`. */
 
-const notation = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
-const part = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
 const nanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
@@ -14,22 +12,45 @@ const nanoseconds: Readonly<Record<string, bigint>> = {
 }
 const maxInt64 = 2n ** 63n - 1n
 
-/**
- * Parses a duration as Go's `time.ParseDuration` does. Returns nanoseconds; undefined when the notation is invalid, or the duration does not
- * fit into an int64.
- */
+/** Nanoseconds, or the message of the error that Go's `time.ParseDuration` returns. */
+export type GoDuration = { readonly nanos: bigint; readonly error?: never } | { readonly nanos?: never; readonly error: string }
+
+/** Returns the nanoseconds of a duration; undefined when the notation is invalid, or the duration does not fit into an int64. */
 export function parseGoDuration(text: string): bigint | undefined {
-  if (!notation.test(text)) return undefined
+  return readGoDuration(text).nanos
+}
+
+/** Parses a duration as Go's `time.ParseDuration` does. */
+export function readGoDuration(text: string): GoDuration {
+  const signed = text.startsWith('-') || text.startsWith('+')
+  const digits = signed ? text.slice(1) : text
+  if (digits === '0') return { nanos: 0n }
+  const invalid = { error: `time: invalid duration ${quoted(text)}` }
+  if (digits === '') return invalid
+  const part = /(\d*)(?:\.(\d*))?([^\d.]*)/y
   let sum = 0n
-  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(part)) {
+  while (part.lastIndex < digits.length) {
+    const [, whole = '', fraction = '', unit = ''] = part.exec(digits)!
+    if (whole === '' && fraction === '') return invalid
+    if (unit === '') return { error: `time: missing unit in duration ${quoted(text)}` }
+    const length = Object.hasOwn(nanoseconds, unit) ? nanoseconds[unit] : undefined
+    if (length === undefined) return { error: `time: unknown unit ${quoted(unit)} in duration ${quoted(text)}` }
     // Parsing very many digits takes long, and more than 19 significant ones exceed an int64.
     const significant = whole.replace(/^0+/, '')
-    if (significant.length > 19) return undefined
-    const length = nanoseconds[unit]!
-    const digits = fraction.slice(0, 18)
+    if (significant.length > 19) return invalid
+    const used = fraction.slice(0, 18)
     // Go multiplies the fraction as a float64.
-    sum += BigInt(significant) * length + BigInt(Math.trunc(Number(digits) * (Number(length) / 10 ** digits.length)))
+    sum += BigInt(significant) * length + BigInt(Math.trunc(Number(used) * (Number(length) / 10 ** used.length)))
   }
-  const value = text.startsWith('-') ? -sum : sum
-  return value < -maxInt64 - 1n || value > maxInt64 ? undefined : value
+  const nanos = text.startsWith('-') ? -sum : sum
+  return nanos < -maxInt64 - 1n || nanos > maxInt64 ? invalid : { nanos }
+}
+
+/** Quotes a string as Go's package `time` does: characters beyond ASCII and control characters as hexadecimal bytes. */
+function quoted(text: string): string {
+  const escaped = [...Buffer.from(text)].map((byte) => {
+    if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, '0')}`
+    return byte === 0x22 || byte === 0x5c ? `\\${String.fromCharCode(byte)}` : String.fromCharCode(byte)
+  })
+  return `"${escaped.join('')}"`
 }

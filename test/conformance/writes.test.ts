@@ -315,3 +315,28 @@ function fieldsOf({ body }: RawAnswer): string[] {
   const { causes = [] } = (body.details ?? {}) as { causes?: { field: string }[] }
   return causes.map(({ field }) => field).sort()
 }
+
+t.test('a timeout that is no duration is refused for each request but a watch', async (t) => {
+  const refused = (detail: string): string => `invalid timeout specified in the request URL - time: ${detail}`
+  for (const [query, detail] of [
+    ['abc', 'invalid duration "abc"'],
+    ['5', 'missing unit in duration "5"'],
+    ['1d', 'unknown unit "d" in duration "1d"'],
+  ] as const) {
+    const requests = [
+      api('POST', `${configMaps}?timeout=${query}`, { body: { metadata: { generateName: 'timeout-' } } }),
+      api('GET', `${configMaps}?timeout=${query}`),
+      api('PATCH', `${configMaps}/absent?timeout=${query}`, { body: {}, contentType: mergePatch }),
+      api('DELETE', `${configMaps}/absent?timeout=${query}`),
+      api('GET', `/version?timeout=${query}`),
+    ]
+    for (const { status, body } of await Promise.all(requests)) t.match([status, body.message], [400, refused(detail)])
+  }
+  for (const timeout of ['', '-1s', '0', '1s500ms', '.5m'])
+    t.equal(
+      (await api('POST', `${configMaps}?dryRun=All&timeout=${timeout}`, { body: { metadata: { name: 'timely' } } })).status,
+      201,
+      timeout,
+    )
+  t.equal((await api('GET', `${configMaps}?watch=true&timeout=abc&timeoutSeconds=1`)).status, 200)
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseGoDuration } from '../../src/formats/go-duration.ts'
+import { parseGoDuration, readGoDuration } from '../../src/formats/go-duration.ts'
 
 // The expected values are those of Go's time.ParseDuration.
 t.test("a duration in Go's notation is parsed to nanoseconds", async (t) => {
@@ -27,10 +27,31 @@ t.test("a duration in Go's notation is parsed to nanoseconds", async (t) => {
     t.equal(parseGoDuration(text), nanos, text)
 })
 
-t.test('text in another notation and a duration beyond an int64 are no durations', async (t) => {
-  for (const text of [
-    ...['', 's', '1', '.s', '1d', ' 1s', '1s ', '1s-1s', '--1s', '1 s', '1S'],
-    ...['9223372036854775808ns', '-9223372036854775809ns', '2562048h', `${'9'.repeat(20)}ns`, `${'9'.repeat(100_000)}h`],
-  ])
-    t.equal(parseGoDuration(text), undefined, text.slice(0, 30))
+t.test('an invalid duration has the error of Go', async (t) => {
+  const long = '9'.repeat(100_000)
+  for (const [text, error] of [
+    ['', 'time: invalid duration ""'],
+    ['-', 'time: invalid duration "-"'],
+    ['s', 'time: invalid duration "s"'],
+    ['.s', 'time: invalid duration ".s"'],
+    [' 1s', 'time: invalid duration " 1s"'],
+    ['--1s', 'time: invalid duration "--1s"'],
+    ['1', 'time: missing unit in duration "1"'],
+    ['1s5', 'time: missing unit in duration "1s5"'],
+    ['1.2.3s', 'time: missing unit in duration "1.2.3s"'],
+    ['1d', 'time: unknown unit "d" in duration "1d"'],
+    ['1s ', 'time: unknown unit "s " in duration "1s "'],
+    ['1 s', 'time: unknown unit " s" in duration "1 s"'],
+    ['1s-1s', 'time: unknown unit "s-" in duration "1s-1s"'],
+    ['1S', 'time: unknown unit "S" in duration "1S"'],
+    ['1toString', 'time: unknown unit "toString" in duration "1toString"'],
+    ['1"\\é\n', 'time: unknown unit "\\"\\\\\\xc3\\xa9\\x0a" in duration "1\\"\\\\\\xc3\\xa9\\x0a"'],
+    ['9223372036854775808ns', 'time: invalid duration "9223372036854775808ns"'],
+    ['-9223372036854775809ns', 'time: invalid duration "-9223372036854775809ns"'],
+    ['2562048h', 'time: invalid duration "2562048h"'],
+    [`${long}h`, `time: invalid duration "${long}h"`],
+  ] as const) {
+    t.equal(readGoDuration(text).error, error, text.slice(0, 30))
+    t.equal(parseGoDuration(text), undefined)
+  }
 })

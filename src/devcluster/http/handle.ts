@@ -12,6 +12,7 @@ import { forbiddenError } from '../access/authorizer.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
 import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
+import { timeoutOf } from './request-timeout.ts'
 import type { RequestInfo } from './request-info.ts'
 import { parseRequestInfo } from './request-info.ts'
 import { respondStatus } from './respond.ts'
@@ -59,6 +60,7 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     if (!methods.has(exchange.method)) throw methodNotAllowed()
     const target = requestInfoOf(exchange)
     verb = target.verb
+    if (target.verb !== 'watch' && !isPodLog(target)) timeoutOf(exchange.query)
     const attributes = attributesOf(target)
     const { headers } = exchange.request
     const sender = authenticate(headers, tokens)

@@ -1,5 +1,4 @@
 /** The query parameters of writes: dryRun, fieldManager, fieldValidation, force; and DeleteOptions. */
-import { parseGoDuration } from '../../formats/go-duration.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required, tooLong } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -12,6 +11,7 @@ import type { StatusError } from '../apimachinery/status-error.ts'
 import { badRequest, invalidObject, notANumber } from '../apimachinery/status-error.ts'
 import { decodeOptions } from './codec.ts'
 import type { Exchange } from './exchange.ts'
+import { timeoutOf } from './request-timeout.ts'
 import { goKindOf, notAnObject } from '../types/go-json.ts'
 import { flag } from './request-info.ts'
 
@@ -66,16 +66,6 @@ function printableErrors(fieldManager: string): FieldError[] {
   if (position < 0) return []
   const code = [...fieldManager][position]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
   return [invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`)]
-}
-
-/**
- * Default and maximum duration of a write in milliseconds (k8s.io/apiserver/pkg/endpoints/handlers: requestTimeoutUpperBound). A client can
- * request a shorter duration with the parameter `timeout`.
- */
-const maxWriteMs = 34_000
-function timeoutOf(query: URLSearchParams): number {
-  const ms = Number(parseGoDuration(query.get('timeout') ?? '') ?? 0n) / 1e6
-  return ms > 0 ? Math.min(ms, maxWriteMs) : maxWriteMs
 }
 
 /**
