@@ -45,7 +45,10 @@ const letterOrDash = String.raw`[a-zA-Z0-9\-\p{S}\p{L}]`
 const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
-/** Accepts host names with kube-openapi's pattern for RFC 1034, which also accepts symbols and the letters of any script. */
+/**
+ * Accepts the same host names as kube-openapi, whose pattern is meant for RFC 1034. The pattern also accepts symbols and the letters of any
+ * script.
+ */
 export function isHostname(text: string): boolean {
   // The length limits are checked first, because they limit the time that the pattern takes.
   return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)

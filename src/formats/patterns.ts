@@ -38,8 +38,8 @@ interface Effort {
 }
 
 /**
- * Maximum number of steps of the JavaScript engine at each position of the string. `maxSteps` applies instead to an anchored pattern
- * without unbounded repetition, because it is tried at only one position.
+ * Maximum number of steps of the JavaScript engine at each position of the string. An anchored pattern without unbounded repetition is
+ * tried at only one position, so it may take `maxSteps` instead.
  */
 const maxStepsPerPlace = 256
 const maxSteps = 16_384

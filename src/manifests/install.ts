@@ -59,8 +59,9 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD. It takes ownership of conflicting fields, unless their field manager is the installer of another installation: the objects
- * of that installation would then be validated by the schema of this one.
+ * Applies a CRD, and takes ownership of conflicting fields. It fails when the installer of another installation owns such a field, because
+ * otherwise the objects of that other installation would be validated by the schema of this one. With `forceConflicts`, it takes ownership
+ * of these fields, too.
  */
 async function applyDefinition(
   client: Client,

@@ -165,8 +165,8 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // kube-apiserver rejects a CRD with `uniqueItems: true`. Nevertheless it validates the defaults in the schema of such a CRD, and only
-  // then is `uniqueItems` true.
+  // kube-apiserver rejects a CRD with `uniqueItems: true`, but still validates the defaults in its schema. Only for such a default can
+  // `uniqueItems` be true here.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches

@@ -1,6 +1,6 @@
 /**
  * Validates numbers with kube-apiserver's arithmetic (kube-openapi `numberValidator`). Go distinguishes integers from floats. When the
- * value is an integer, the bound is truncated before they are compared.
+ * value is an integer, the bound is truncated before the comparison.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -22,7 +22,7 @@ export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
 /** The midpoint between the greatest float32 and 2^128. Go rounds values from this one on to infinity when it converts them to float32. */
 const float32Overflow = 2 ** 128 - 2 ** 103
-/** Go's package `swag` does not treat a float beyond the exactly representable integers as an integer. */
+/** The greatest magnitude at which Go's package `swag` may treat a float as an integer. */
 const maxExactInteger = Number.MAX_SAFE_INTEGER
 const relativeTolerance = 1e-9
 

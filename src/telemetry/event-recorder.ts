@@ -37,7 +37,7 @@ export interface EventRecorderOptions {
  * creates a new Event. client-go does the same.
  */
 const windowMs = 600_000
-/** Maximum number of Events, and of rate limits of objects, that the recorder remembers. */
+/** Maximum number of Events that the recorder remembers, and of objects whose rate limit it remembers. */
 const maxRemembered = 4096
 /**
  * Maximum number of queued write requests. Further Events are dropped, because an API server that is this slow should not receive more

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'
 
 export interface LogContext {
-  /** The owner of the current asynchronous operation, such as the name of a controller. */
+  /** The name of the component that runs the current asynchronous operation, such as the name of a controller. */
   readonly owner: string
   /** A logger with the fields of the current asynchronous operation, such as those of a reconcile. */
   readonly logger: Logger

@@ -65,8 +65,8 @@ export class Processes {
   private constructor(directory: string, logger: Logger) {
     this.directory = directory
     this.#logger = logger
-    // The watchdog runs in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, which closes the standard
-    // input of the watchdog, and only then the watchdog ends.
+    // The watchdog runs in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, and the end of this
+    // process closes the standard input of the watchdog. Only then the watchdog ends.
     this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

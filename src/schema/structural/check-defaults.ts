@@ -96,7 +96,7 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
   return errors.length > 0 ? errors : [...ruleErrors(schema, value, place, at)]
 }
 
-/** Removes the default of a schema that is used only for validation, so the default need not be prepared. */
+/** Removes the default of the schema itself. The result is used only to validate, so preparing this default would be wasted work. */
 function withoutDefaults(schema: StructuralSchema): StructuralSchema {
   const { default: _, ...rest } = schema
   return rest

@@ -26,8 +26,8 @@ export interface HalfOpenOptions extends FaultScope {
  */
 export interface FaultProxy {
   /**
-   * A connection through the proxy with the identity of the `connection` that the proxy was started with. Its CA and token are issued by
-   * the proxy.
+   * A connection through the proxy. It has the identity of the connection that the proxy was started with, but its CA and its token are
+   * issued by the proxy.
    */
   readonly connection: Connection
   /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */
