@@ -207,9 +207,9 @@ interface Way extends Omit<Step, 'converter' | 'inverse'> {
 }
 
 /**
- * Calls a converter. Contrary to the static types, the object may be incomplete: to compute `managedFields`, server-side apply converts
- * objects that contain only the fields of one manager. An exception for an incomplete object must not fail the request, so the result then
- * contains the fields that both versions have in common.
+ * Calls a converter. Contrary to the static types, the object may be incomplete: for server-side apply, the API server computes
+ * `managedFields` by converting objects that contain only the fields of one field manager. An exception for an incomplete object must not
+ * fail the request, so the result then contains the fields that both versions have in common.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   const { converter, from, to, call, reported } = way

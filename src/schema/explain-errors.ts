@@ -55,8 +55,9 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 }
 
 /**
- * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`): if a
- * value matches no schema of anyOf or oneOf, the errors of the schema with the highest count are reported.
+ * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). The
+ * number is needed for a value that matches no schema of anyOf or oneOf, because the errors of the schema with the highest number are
+ * reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length

@@ -35,7 +35,7 @@ export interface SchemaNode {
   readonly open: boolean
   readonly listType: 'set' | 'map' | undefined
   readonly listMapKeys: readonly string[]
-  /** The allowed values without null. An enum never allows null, even if it lists null, except in built-in types. */
+  /** The allowed values without null. An enum of a built-in type may allow null; any other enum rejects null, even if it lists null. */
   readonly enum: readonly JsonValue[] | undefined
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined

@@ -7,7 +7,9 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
-  /** The type; undefined unless the schema has exactly one type. An int-or-string has two types, and its range is not validated. */
+  /**
+   * The type, if it is the only type of the schema; otherwise undefined. An int-or-string has two types, and its range is not validated.
+   */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -71,7 +73,7 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
     errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
     return false
   }
-  /** Checks `value` against a bound. They are compared as integers if both are integers, otherwise as floats. */
+  /** Compares `value` with a bound: as integers if both are integers, otherwise as floats. */
   const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
     if (bound === undefined) return
     const integer = checkRange(bound, what) && isInteger(value)

@@ -1,4 +1,4 @@
-/** Records Kubernetes Events about objects, which `kubectl describe` shows. */
+/** Records Kubernetes Events about objects. `kubectl describe` shows the Events of an object. */
 import { event as eventType, type Event } from '../api/builtin.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { formatTime } from '../api/conditions.ts'

@@ -33,7 +33,8 @@ export interface FaultProxy {
   /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */
   readonly kubeconfig: string
   /**
-   * Returns a connection through the proxy with the identity of `connection`, which must be to the same API server.
+   * Returns a connection through the proxy with the identity of `connection`. The given `connection` must be to the same API server as the
+   * proxy.
    *
    * @throws {ProreusError} `PRO_INPUT` when `connection` is to another API server.
    */
