@@ -1,5 +1,5 @@
 /**
- * The context of the current reconcile, from which shared code such as the client takes the fields of its log lines. In Go, a
+ * The context of the current reconcile. Shared code such as the client takes the fields of its log lines from this context. In Go, a
  * `context.Context` would contain it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'

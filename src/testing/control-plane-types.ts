@@ -77,8 +77,8 @@ export interface ControlPlane {
    */
   compact(): Promise<void>
   /**
-   * Starts a proxy between clients and this control plane that injects faults. Give its `connection` or `kubeconfig` to the code under
-   * test, and use `client` in the test itself. The proxy stops when the control plane stops.
+   * Starts a proxy that injects faults between clients and this control plane. Give the proxy's `connection` or `kubeconfig` to the code
+   * under test, and use the `client` of the control plane in the test itself. The proxy stops when the control plane stops.
    *
    * @example
    * const proxy = await controlPlane.faultProxy()

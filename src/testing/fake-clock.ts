@@ -82,7 +82,10 @@ export class FakeClock implements Clock {
     this.#setBy += this.#now - before
   }
 
-  /** Resolves when `count` timers are pending, for example because the code under test sleeps. Rejects when the timers are not created. */
+  /**
+   * Resolves when `count` timers are pending, for example because the code under test sleeps. Rejects when timers are still missing after
+   * many iterations of the event loop.
+   */
   async untilPending(count = 1): Promise<void> {
     for (let turn = 0; this.#timers.size < count; turn++) {
       if (turn === 10_000) throw new Error(`waited for ${count} pending timers, found ${this.#timers.size}`)

@@ -33,8 +33,8 @@ done
 `
 
 /**
- * The script that starts a binary. It waits until the watchdog has registered the process. If this process ends before that, the binary is
- * never started.
+ * The script that starts a binary. The script waits until the watchdog has registered the script's own process, which then becomes the
+ * process of the binary. If this Node.js process ends before that, the binary is never started.
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 

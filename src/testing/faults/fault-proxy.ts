@@ -20,9 +20,9 @@ export interface HalfOpenOptions extends FaultScope {
 }
 
 /**
- * A proxy between clients and an API server, into which faults can be injected. Without a fault, the proxy forwards everything immediately,
- * for example each watch event as it arrives. Several faults can be active together. A fault ends with its `end()`, and all faults end with
- * `heal()`.
+ * A proxy between clients and an API server. A test can inject faults into this proxy. Without a fault, the proxy forwards everything
+ * immediately, for example each watch event as it arrives. Several faults can be active together. A fault ends with its `end()`, and all
+ * faults end with `heal()`.
  */
 export interface FaultProxy {
   /**
