@@ -46,8 +46,8 @@ function propertyOf({ properties = {} }: StructuralSchema, key: string): Structu
 }
 
 /**
- * Returns whether one enum contains all values of the other. A version may allow fewer values than another; but if each enum has values of
- * its own, these are presumably new names for the same things, which need a converter.
+ * Returns whether one enum contains all values of the other. One version may allow fewer values than another. But if each of the two enums
+ * has a value that the other enum lacks, these values are presumably new names for the same things, and need a converter.
  */
 function enumsFit(a: readonly JsonValue[] | undefined, b: readonly JsonValue[] | undefined): boolean {
   if (a === undefined || b === undefined) return true

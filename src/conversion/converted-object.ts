@@ -12,8 +12,8 @@ const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 
 /**
  * Returns the converted object. It has the given apiVersion, the kind and metadata of the source, and the spec, status, labels and
- * annotations of the converter's result. Like the API server, it prunes unknown fields, whose paths are passed to `dropped`, and applies
- * the defaults of the schema.
+ * annotations of the converter's result. Like the API server, it prunes unknown fields and applies the defaults of the schema. The paths of
+ * the pruned fields are passed to `dropped`.
  *
  * @throws {ProreusError} `PRO_INPUT` when the result is not an object, or changes metadata other than labels and annotations.
  */

@@ -20,13 +20,16 @@ export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
   /**
-   * Called when fields that a version cannot express are lost, because they could not be stored in the annotation or are not restored from
-   * it.
+   * Called when fields that a version cannot express are lost. Either they could not be stored in the annotation
+   * `conversion.GROUP/VERSION`, or they were stored there and are not restored.
    */
   unkept?(unkept: Unkept): void
   /** Called when a converter's result contains unknown fields. Each field is reported only once for each `ObjectConverter`. */
   dropped?(dropped: Dropped): void
-  /** The time slices, which all objects of the ConversionReview share. The conversion of a large object takes several slices. */
+  /**
+   * Limits how long the conversion blocks the event loop at a time. All objects of a ConversionReview share the time slices, and the
+   * conversion of a large object takes several of them.
+   */
   readonly slices?: TimeSlices
   /** Called when the conversion fails because a converter throws. */
   readonly threw?: () => void
@@ -126,7 +129,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // An annotation with stored fields of the version that the object already has is meaningless.
+  // The object is in version `step.from`, so an annotation with stored fields of that same version is meaningless.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
@@ -150,8 +153,9 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Restores the fields stored in `text`, unless the object would then look different in the version of the source. Returns the result in the
- * target version, and `back`, the same object converted back to the version of the source.
+ * Restores the fields stored in `text`, if that does not change what clients see in the version of `source`: the restored object, converted
+ * back to that version, must be equal to `source`, or to `plain` converted back. Only spec and status are compared. Returns the object as
+ * `result`, and the same object converted back as `back`.
  */
 async function restoreInto(
   step: Step,
@@ -203,9 +207,9 @@ interface Way extends Omit<Step, 'converter' | 'inverse'> {
 }
 
 /**
- * Calls a converter. Contrary to the static types, the object may be incomplete: to compute `managedFields`, server-side apply converts
- * objects that contain only the fields of one manager. An exception for an incomplete object must not fail the request, so the result then
- * contains the fields that both versions have in common.
+ * Calls a converter. Contrary to the static types, the object may be incomplete: for server-side apply, the API server computes
+ * `managedFields` by converting objects that contain only the fields of one field manager. An exception for an incomplete object must not
+ * fail the request, so the result then contains the fields that both versions have in common.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   const { converter, from, to, call, reported } = way

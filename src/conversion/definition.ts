@@ -10,7 +10,7 @@ import { differences } from './compare-versions.ts'
 
 /** The second argument of a converter. */
 export interface ConversionContext {
-  /** The version of the object that is converted. */
+  /** The version from which the object is converted. */
   readonly from: string
   /** The version of the converter's result. */
   readonly to: string
@@ -47,8 +47,8 @@ export type Converted<From, To, ToInput extends { spec: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * Exists only for type inference, and is never returned. While TypeScript infers the kind, this type makes it infer a literal type, instead
- * of string, for a literal such as 'Running' in a result.
+ * Exists only for type inference; no converter returns it. Because of this type, TypeScript infers a literal type, instead of string, for a
+ * literal such as 'Running' in a converter's result.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
@@ -105,23 +105,24 @@ export interface ConversionDefinition {
 }
 
 /**
- * Defines how objects are converted between the versions of a kind. The stored version is the hub: an object is converted from one spoke
- * to another by converting it to the hub first.
+ * Defines how objects are converted between the versions of a kind. The stored version is the hub: an object is converted from one spoke to
+ * another by converting it to the hub first.
  *
- * A converter returns spec and status, and optionally changed labels and annotations. All other metadata is copied. It must not rely on
- * required fields, because it also receives incomplete objects: server-side apply converts the fields of one manager. An exception of a
- * converter fails the whole request; for a list, this means that no client can list the kind. Converters should therefore be tolerant.
- * Invalid objects should be rejected when they are written, in `validate` of the webhook.
+ * A converter returns spec and status, and optionally changed labels and annotations. All other metadata is copied. A converter must not
+ * rely on required fields, because it also receives incomplete objects: for server-side apply, the API server converts objects that contain
+ * only the fields of one field manager. An exception of a converter fails the whole request; for a list, this means that no client can list
+ * the kind. Converters should therefore be tolerant. Invalid objects should be rejected when they are written, in `validate` of the
+ * webhook.
  *
  * Unless `lossless` is false, round trips are lossless. Each result is converted back. Fields that this round trip loses are stored in the
  * annotation `conversion.GROUP/VERSION`, where VERSION is the version of the object before its conversion. When the object is converted to
  * VERSION again, a stored field is restored if
- * - the fields derived from it are unchanged, because a change in the other version takes precedence;
+ * - no client has changed, in the other version, the fields that are derived from it, because such a change takes precedence;
  * - the schema of VERSION accepts its value, because users may forge annotations;
  * - the restored object, converted back, looks the same in the other version.
  *
- * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. If there are more,
- * they are lost, which is logged as a warning and counted in `proreus_conversion_unkept_total`.
+ * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. Fields that exceed a
+ * limit are lost, which is logged as a warning and counted in `proreus_conversion_unkept_total`.
  *
  * @example
  * const conversions = defineConversion(cronTab, {

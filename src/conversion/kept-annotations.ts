@@ -23,7 +23,10 @@ export function keptAnnotation({ group }: Pick<Kind, 'group'>, version: string):
   return `conversion.${group}/${version}`
 }
 
-/** Removes the annotations `conversion.GROUP/VERSION` for all versions of the kind. Returns the same metadata when there are none. */
+/**
+ * Removes the annotations `conversion.GROUP/VERSION` for all versions of the kind. Returns the same metadata when it has no such
+ * annotation.
+ */
 export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined): TakenAnnotations {
   const texts = new Map<string, string>()
   if (!isObject(metadata)) return { metadata: undefined, texts }

@@ -9,10 +9,10 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 
 /**
- * The fields that a conversion to another version and back would lose or change, as a tree with the structure of the object. A leaf is for
- * one field. Its `value` is the field's original value, which is to be restored; it is absent when the original had no such field. Its
- * `shown` is a digest of the field's value after the conversion there and back; it is absent when that result had no such field. Unlike a
- * list of paths, a tree is applied by visiting each value of the object at most once.
+ * The fields that a conversion to another version and back would lose or change, as a tree with the structure of the object. Each leaf
+ * stands for one field. `value` is the field's original value, which is to be restored; it is absent when the original had no such field.
+ * `shown` is a digest of the field's value after the conversion there and back; it is absent when the field was then missing. A tree is
+ * used instead of a list of paths, because applying a tree visits each value of the object at most once.
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }

@@ -13,8 +13,8 @@ import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
 import type { KeptFields } from './kept-fields.ts'
 
 /**
- * Returns the fields in which `back`, the result of a round trip, differs from `original`, serialized as JSON; undefined when they are
- * equal.
+ * Returns, as JSON, the fields in which `back` differs from `original`; undefined when they are equal. `back` is `original` after a
+ * conversion to another version and back.
  */
 export function writeKeptFields(back: JsonObject, original: JsonObject, schema: StructuralSchema): string | undefined {
   const fields: { [key: string]: KeptFields } = {}

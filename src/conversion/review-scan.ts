@@ -12,8 +12,8 @@ export class MalformedConversionReview extends Error {
 }
 
 /**
- * Maximum size of an object in bytes, which also limits the scan of any value. Objects of an API server are smaller: it accepts requests of
- * at most 3 MiB, and etcd of at most 1.5 MiB.
+ * Maximum size of an object in bytes. Objects of an API server are smaller: it accepts requests of at most 3 MiB, and etcd accepts at most
+ * 1.5 MiB.
  */
 const maxObjectBytes = 8 * 1024 * 1024
 /**
@@ -25,7 +25,10 @@ const maxSpaces = 64 * 1024
 /** Maximum number of fields of a scanned JSON object. A review has three fields, and so has its request. */
 const maxFields = 32
 
-/** An object that is not parsed yet. `values` is counted, because parsed values take ten times the memory of their JSON. */
+/**
+ * An object that is not parsed yet. Its `values` are counted to estimate the memory that the parsed object will need, which may be ten
+ * times the memory of its JSON.
+ */
 export interface ScannedObject {
   /** The index of the object in the list `request.objects`. */
   readonly index: number
@@ -43,8 +46,8 @@ export interface ScannedReview {
 }
 
 /**
- * The objects of a review that are not parsed yet. Each iteration scans the body again, because the positions of millions of objects would
- * take more memory than the objects' JSON.
+ * The unparsed objects of a review. Each iteration scans the body again, because the positions of millions of objects would take more
+ * memory than the objects' JSON.
  */
 export class ObjectList implements Iterable<ScannedObject> {
   readonly length: number
@@ -147,8 +150,8 @@ class Scan {
   }
 
   /**
-   * Scans the JSON object at the current position. `value` is called for each field, at the position of the field's value, which it must
-   * skip.
+   * Scans the JSON object at the current position. For each field, `value` is called with the field's name. The current position is then
+   * that of the field's value, which `value` must skip.
    */
   async object(value: (key: string) => void | Promise<void>): Promise<void> {
     this.#expect(openBrace)

@@ -21,7 +21,7 @@ export interface ConversionRequest {
 }
 
 /**
- * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because these are stored outside the
+ * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because buffers are stored outside the
  * JavaScript heap.
  */
 export interface ConversionAnswer {
@@ -97,7 +97,7 @@ export async function answerConversion(
   for (const scanned of request.objects) {
     // The conversion of the previous object may have taken so long that the API server no longer waits for the response.
     call.signal.throwIfAborted()
-    // Scanning the next object, if it is large, takes a time slice.
+    // The next object may be so large that scanning it takes a whole time slice, so the scan must not begin in a slice that is used up.
     await slices.next()
     let object: JsonObject = {}
     try {

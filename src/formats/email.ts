@@ -1,6 +1,6 @@
 /**
- * Checks of email addresses, which accept the same strings as Go's `mail.ParseAddress` (RFC 5322): `a@b.c`, `Name <a@b.c>`, `"quoted"@b.c`,
- * but not groups.
+ * Functions that check email addresses. They accept the same strings as Go's `mail.ParseAddress` (RFC 5322): `a@b.c`, `Name <a@b.c>`,
+ * `"quoted"@b.c`, but not groups.
  */
 import { isAddress } from './network.ts'
 

@@ -1,6 +1,6 @@
 /**
- * `format`: the formats that kube-apiserver validates, each with the rules of the parser that it uses (Go's net, net/url, net/mail and
- * time, govalidator). Unknown formats are ignored.
+ * `format`: the formats that kube-apiserver validates. Each is checked with the rules of the parser that kube-apiserver uses for it: Go's
+ * net, net/url, net/mail and time, or govalidator. Unknown formats are ignored.
  */
 import { isEmail } from './email.ts'
 import { isCidr, isHostname, isIpv4, isIpv6, isMac, isRequestUri } from './network.ts'

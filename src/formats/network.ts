@@ -1,4 +1,4 @@
-/** Checks of IP addresses, host names and URIs, which accept the same strings as Go's `net` and `net/url`. */
+/** Functions that check IP addresses, host names and URIs. They accept the same strings as Go's `net` and `net/url`. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
 /** Returns true when Go's `net.ParseIP` accepts the string. Unlike Node.js, it accepts no zone (`fe80::1%eth0`). */
@@ -7,8 +7,8 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * Accepts IPv4 addresses, also in IPv6 notation (`::ffff:1.2.3.4`), and with leading zeros, which Kubernetes still reads as decimal
- * numbers.
+ * Accepts IPv4 addresses, even in IPv6 notation (`::ffff:1.2.3.4`). The numbers may have leading zeros, because Kubernetes still accepts
+ * these and reads the numbers as decimal.
  */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(withoutLeadingZeros(text))
@@ -45,7 +45,10 @@ const letterOrDash = String.raw`[a-zA-Z0-9\-\p{S}\p{L}]`
 const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
-/** Accepts host names with kube-openapi's pattern for RFC 1034, which also accepts symbols and the letters of any script. */
+/**
+ * Accepts the same host names as kube-openapi, whose pattern is meant for RFC 1034. The pattern also accepts symbols and the letters of any
+ * script.
+ */
 export function isHostname(text: string): boolean {
   // The length limits are checked first, because they limit the time that the pattern takes.
   return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)

@@ -38,8 +38,8 @@ interface Effort {
 }
 
 /**
- * Maximum number of steps of the JavaScript engine at each position of the string. `maxSteps` applies instead to an anchored pattern
- * without unbounded repetition, because it is tried at only one position.
+ * Maximum number of steps of the JavaScript engine at each position of the string. An anchored pattern without unbounded repetition is
+ * tried at only one position, so it may take `maxSteps` instead.
  */
 const maxStepsPerPlace = 256
 const maxSteps = 16_384
@@ -47,9 +47,10 @@ const maxSteps = 16_384
 const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
 
 /**
- * Reports whether a pattern has the same meaning in RE2 and the JavaScript engine, and takes linear time in the latter. The check is
- * conservative. It accepts only ASCII literals, simple character classes, `\d`, `\w`, groups without repetition, and at most one unbounded
- * repetition. A pattern with an unbounded repetition must be anchored, because the engine would otherwise try it again at each position.
+ * Reports whether a pattern has the same meaning in RE2 and the JavaScript engine, and takes linear time in the JavaScript engine. The
+ * check is conservative. It accepts only ASCII literals, simple character classes, `\d`, `\w`, groups without repetition, and at most one
+ * unbounded repetition. A pattern with an unbounded repetition must be anchored, because the engine would otherwise try it again at each
+ * position.
  */
 export function isSimple(source: string): boolean {
   const anchored = source.startsWith('^')

@@ -1,4 +1,4 @@
-/** Checks of dates, times and durations, which accept the same strings as Go's `time` and kube-openapi's `strfmt`. */
+/** Functions that check dates, times and durations. They accept the same strings as Go's `time` and kube-openapi's `strfmt`. */
 import { parseGoDuration } from './go-duration.ts'
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/

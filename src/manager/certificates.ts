@@ -50,8 +50,8 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the DNS names of the Service in front of the webhooks. The API server uses only `name.namespace.svc`. Certificates in files may
- * be issued by cert-manager and need only this name.
+ * Returns the DNS names that the certificate must have for the Service in front of the webhooks. The API server uses only
+ * `name.namespace.svc`. A certificate in files needs no other name, because cert-manager may have issued it for that name only.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`

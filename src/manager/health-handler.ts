@@ -1,4 +1,4 @@
-/** Named health checks, and the handlers of `/healthz` and `/readyz`, whose responses have the format of kube-apiserver's. */
+/** Named health checks, and the handlers of `/healthz` and `/readyz`. The responses have the format of kube-apiserver's responses. */
 import type { Answer, Handler } from './http-endpoint.ts'
 import { messageOf } from '../api/errors.ts'
 

@@ -37,7 +37,9 @@ export interface HttpEndpoint {
  * probes.
  */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-/** Limits on connections. The kubelet opens one connection for each probe, and each Prometheus replica opens one. */
+/**
+ * Limits on connections. Few connections are needed, because the kubelet opens one for each probe, and each Prometheus replica opens one.
+ */
 const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
 
 /**

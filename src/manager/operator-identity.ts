@@ -1,6 +1,6 @@
 /**
- * The client and the event recorder of each operator of a process. Both use the operator's name, and all of them share the connections of
- * the process.
+ * The client and the event recorder of each operator of a process. The client and the recorder use the operator's name. The clients of all
+ * operators share the connections of the process.
  */
 import type { Client } from '../client/client.ts'
 import { clientAs } from '../client/client-as.ts'

@@ -15,8 +15,8 @@ import { missingConverters } from '../conversion/definition.ts'
 
 export interface OperatorDefinition {
   /**
-   * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`. The operator's requests have it
-   * as their field manager and, with the version, as their user agent; the operator's events have it as their source.
+   * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`. It is the field manager of the
+   * operator's requests and, with the version, their user agent. It is also the source of the operator's events.
    */
   readonly name: string
   /** The operator's version, which is part of its user agent. It may contain letters, digits, `.`, `-`, `+` and `_`. */

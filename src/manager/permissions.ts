@@ -53,8 +53,8 @@ interface Refusal {
 }
 
 /**
- * Checks with SelfSubjectAccessReviews that the user may list and watch each type. If the permission for a type is missing and the type is
- * not primary, a warning is logged: the reflector keeps retrying, and the permission may be granted later.
+ * Checks with SelfSubjectAccessReviews that the user may list and watch each type. If the permission for a type that is not primary is
+ * missing, only a warning is logged, because the reflector keeps retrying, and the permission may be granted later.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the user may not list or watch a primary type.
  */

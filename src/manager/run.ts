@@ -135,8 +135,8 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 
 /**
  * Starts the components in order. The probes start first, so `/readyz` reports "not ready" from the beginning. The webhooks start before
- * the cache, because the API server may call the conversion webhook for a list. The cache starts before the controllers, which wait until
- * it has synced.
+ * the cache, because the API server may need the conversion webhook to answer the cache's list requests. The cache starts before the
+ * controllers, which wait until it has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options

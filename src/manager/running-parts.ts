@@ -9,7 +9,7 @@ import type { Operator } from './operator.ts'
 import type { Probes } from './probe-server.ts'
 
 export interface Running {
-  /** The client of the process, whose field manager is the name of the installation. */
+  /** The client of the process. Its field manager is the name of the installation. */
   readonly client: Client
   readonly identities: ReadonlyMap<Operator, OperatorIdentity>
   /** True from the beginning of the graceful shutdown. */

@@ -21,8 +21,8 @@ export interface WebhookCheckOptions {
 }
 
 /**
- * Milliseconds for which a successful handshake is not repeated, unless the trust bundle changes, because each handshake costs a signature.
- * Failures are not cached.
+ * Milliseconds for which a successful result is reused, because each handshake costs a signature. When the trust bundle changes, the
+ * handshake is repeated. Failures are never reused.
  */
 const trustMs = 5_000
 /** Timeout of the handshake in milliseconds. It is below one second, the kubelet's default timeout of a probe. */

@@ -59,8 +59,9 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD. It takes ownership of conflicting fields, unless their field manager is the installer of another installation: the objects
- * of that installation would then be validated by the schema of this one.
+ * Applies a CRD, and takes ownership of conflicting fields. It fails when the installer of another installation owns such a field, because
+ * otherwise the objects of that other installation would be validated by the schema of this one. With `forceConflicts`, it takes ownership
+ * of these fields, too.
  */
 async function applyDefinition(
   client: Client,
@@ -189,7 +190,7 @@ async function installConversions(
       await installConversion(client, name, target, fieldManager, options)
       continue
     }
-    // Applying the CRD without `spec.conversion` would not suffice, because the `caBundle`, which another field manager owns, would remain.
+    // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, which would remain.
     const { spec } = await client.get(customResourceDefinition, { name }, { signal })
     const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
     if (spec.conversion?.strategy === 'Webhook')
@@ -198,8 +199,8 @@ async function installConversions(
 }
 
 /**
- * Sets the conversion webhook of a CRD. When another installation has set a conversion webhook, nothing is changed: a CRD has only one
- * conversion webhook, and it converts the objects of all installations.
+ * Sets the conversion webhook of a CRD. A conversion webhook that another installation has set is replaced only with `forceConflicts`,
+ * because a CRD has only one conversion webhook, which converts the objects of all installations.
  */
 async function installConversion(
   client: Client,
@@ -213,8 +214,8 @@ async function installConversion(
   const conversion = webhookConversion(target)
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
-    // A `clientConfig` has either `url` or `service`. A server-side apply request does not remove the other field when another field
-    // manager owns it, therefore a merge patch removes it first.
+    // A `clientConfig` has either `url` or `service`. When another field manager owns the field that is now obsolete, a server-side apply
+    // request does not remove it. A merge patch therefore removes it first.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
@@ -233,8 +234,8 @@ function isConvertedByOthers({ metadata }: CustomResourceDefinition, installatio
 }
 
 /**
- * Waits for a write request of the installation. Installing requires more permissions than running operators do, so the error for a missing
- * permission names the alternative: an administrator applies the manifests.
+ * Waits for a write request of the installation. Installing operators requires more permissions than running them. The error for a missing
+ * permission therefore names the alternative: an administrator applies the manifests.
  */
 async function allowed(write: Promise<unknown>): Promise<void> {
   try {

@@ -60,7 +60,8 @@ export async function staleFiles(directory: string, files: ReadonlyMap<string, s
 }
 
 /**
- * Writes the files that are missing or different, removes CRD files that belong to no kind, and returns the paths of all of these.
+ * Writes the files that are missing or different, and removes CRD files that belong to no kind. Returns the paths of all files that were
+ * written or removed.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when a file cannot be written.
  */

@@ -17,7 +17,7 @@ export interface Clock {
   after(ms: number, callback: () => void, keepAlive?: boolean): Timer
 }
 
-/** The longest delay of Node's `setTimeout`, which fires immediately for a longer one. */
+/** The longest delay of Node's `setTimeout`. With a longer delay, the timer fires immediately. */
 const longestTimeout = 2 ** 31 - 1
 
 /** The clock of the system. A delay of more than 24.8 days is split, because `setTimeout` would fire immediately. */

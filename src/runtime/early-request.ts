@@ -6,9 +6,10 @@ export const longAnswer = 16 * 1024
 
 /**
  * Prevents Node.js from closing a TLS connection on which a request arrives during a long response. While a response fills the buffer of a
- * socket, Node.js pauses the HTTP parser when the next request arrives. On a TLS connection, it nevertheless passes decrypted bytes to the
- * parser, and then closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the stream instead,
- * which buffers while it is paused. The listener costs a tenth of the CPU time, so it is added only for long responses.
+ * socket, Node.js pauses the HTTP parser when the next request arrives. On a TLS connection, Node.js nevertheless passes decrypted bytes to
+ * the paused parser, and then closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the
+ * stream instead, and the stream buffers the bytes while it is paused. The listener costs a tenth of the CPU time, so it is added only for
+ * long responses.
  */
 export function expectEarlyRequest(socket: Socket | null): void {
   if (socket !== null && !socket.listeners('data').includes(ignore)) socket.on('data', ignore)

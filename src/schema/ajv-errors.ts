@@ -22,8 +22,9 @@ export function explainRefusal(
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // ajv does not know the old value, and rejects invalid values that the update has not changed. `explain` with the old value tolerates
-    // them, and has found no error. When it finds errors without the old value, ajv's errors are therefore of this kind.
+    // `explain` has found no error, because it was given the old value, and an update tolerates errors of unchanged values. ajv does not
+    // know the old value, and rejects unchanged values, too. If `explain` finds errors without the old value, ajv has rejected only
+    // unchanged values.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
     // ajv rejects bigints, which represent integers beyond 2^53. `explain` validates them and has found no error.
     if (holdsBigint(value)) return []

@@ -10,9 +10,11 @@ type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'
 
 /**
  * Applies defaults to a value. kube-apiserver first drops nulls in the whole object and then applies defaults. A dropped null never affects
- * the default of another field, so one walk does both. Unchanged objects and lists inside the value are shared with the input.
+ * the default of another field, so this function does both in one pass. Unchanged objects and lists inside the value are shared with the
+ * input.
  *
- * @param dropsNulls false if the value is itself a default: its nulls are kept until the object is decoded again.
+ * @param dropsNulls false if the value is itself a default. The nulls in a default are kept; they are dropped later, when an object with
+ * this default is decoded again.
  */
 export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): JsonValue {
   if (typeof value !== 'object' || value === null) return value

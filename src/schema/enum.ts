@@ -1,7 +1,7 @@
 /**
  * Validates `enum`. Before kube-apiserver compares a value with an allowed value, it converts the value to the Go type of the allowed value
- * (kube-openapi `validate.Enum`). A float is truncated if the allowed value is an integer. An integer becomes the character with this code
- * point if the allowed value is a string.
+ * (kube-openapi `validate.Enum`). A float is truncated if the allowed value is an integer. If the allowed value is a string, an integer is
+ * taken as a code point and becomes that character.
  */
 import type { JsonValue } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'

@@ -55,8 +55,9 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 }
 
 /**
- * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`): if a
- * value matches no schema of anyOf or oneOf, the errors of the schema with the highest count are reported.
+ * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). The
+ * number is needed for a value that matches no schema of anyOf or oneOf, because the errors of the schema with the highest number are
+ * reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length
@@ -165,8 +166,8 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // kube-apiserver rejects a CRD with `uniqueItems: true`. Nevertheless it validates the defaults in the schema of such a CRD, and only
-  // then is `uniqueItems` true.
+  // kube-apiserver rejects a CRD with `uniqueItems: true`, but still validates the defaults in its schema. Only for such a default can
+  // `uniqueItems` be true here.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches

@@ -11,8 +11,8 @@ import type { SchemaNode } from './node.ts'
 import { indexPath } from '../api/field-path.ts'
 
 /**
- * Returns whether a list is a valid set or map. The fast path covers items that are strings or have one string as their key, which are
- * most.
+ * Returns whether a list is a valid set or map. In most lists, the items are strings or have one string as their key. A fast path handles
+ * these lists.
  */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
   return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '', 1).length === 0
@@ -49,8 +49,8 @@ const goldenRatio = 0x9e3779b1
 const maxCollisions = 4
 
 /**
- * Returns true when all strings differ, and undefined after too many collisions. The hash code of a string is computed from four of its
- * characters and its length, which is faster than hashing all characters, as a `Set` does.
+ * Returns true when all strings differ, and undefined after too many collisions. The hash code of a string is computed from its length and
+ * four of its characters. This is faster than a `Set`, which hashes all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots
@@ -114,7 +114,8 @@ function keyField(item: JsonValue, name: string): JsonValue | undefined {
 }
 
 /**
- * Returns the index of the second occurrence of each value, at most `most` of them. Further occurrences of the same value are not reported.
+ * Returns the index of the second occurrence of each value that occurs more than once, but at most `most` indexes. Further occurrences of
+ * the same value are not reported.
  */
 function secondOccurrences(list: readonly (JsonValue | undefined)[], most: number): number[] {
   const scalars = new Map<JsonValue | undefined, number>()

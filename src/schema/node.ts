@@ -35,13 +35,13 @@ export interface SchemaNode {
   readonly open: boolean
   readonly listType: 'set' | 'map' | undefined
   readonly listMapKeys: readonly string[]
-  /** The allowed values without null. An enum never allows null, even if it lists null, except in built-in types. */
+  /** The allowed values without null. An enum of a built-in type may allow null; any other enum rejects null, even if it lists null. */
   readonly enum: readonly JsonValue[] | undefined
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True in schemas that validate defaults. kube-apiserver does not remove unsupported formats from these schemas, as it does from all
-   * others (`StripUnsupportedFormatsPostProcess`).
+   * True in schemas that validate defaults. kube-apiserver keeps unsupported formats in these schemas. It removes them from all other
+   * schemas (`StripUnsupportedFormatsPostProcess`).
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
@@ -55,9 +55,9 @@ export interface SchemaNode {
   /** The name of the built-in type if this is the shared node of a built-in type. */
   readonly typeName: string | undefined
   /**
-   * True for built-in types and their fields. Go decodes null and an empty string as the zero value, so both count as missing. List keys
-   * are used only to correlate items. They need not be unique, because kube-apiserver's validation of most built-in types does not require
-   * it.
+   * True for built-in types and their fields. Go decodes null and an empty string as the zero value, so null and an empty string count as
+   * missing. List keys are used only to correlate items, and need not be unique, because kube-apiserver's validation of most built-in types
+   * does not require unique keys.
    */
   readonly decoded: boolean
 }
@@ -80,7 +80,7 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // The metadata of the root is never open, because only `validateObjectMeta` validates it.
+    // The metadata of the root is never open, so its depth is not checked here: only `validateObjectMeta` validates this metadata.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),

@@ -1,13 +1,15 @@
 /**
  * Validates numbers with kube-apiserver's arithmetic (kube-openapi `numberValidator`). Go distinguishes integers from floats. When the
- * value is an integer, the bound is truncated before they are compared.
+ * value is an integer, the bound is truncated before the comparison.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
-  /** The type; undefined unless the schema has exactly one type. An int-or-string has two types, and its range is not validated. */
+  /**
+   * The type, if it is the only type of the schema; otherwise undefined. An int-or-string has two types, and its range is not validated.
+   */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -22,7 +24,7 @@ export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
 /** The midpoint between the greatest float32 and 2^128. Go rounds values from this one on to infinity when it converts them to float32. */
 const float32Overflow = 2 ** 128 - 2 ** 103
-/** Go's package `swag` does not treat a float beyond the exactly representable integers as an integer. */
+/** The greatest magnitude at which Go's package `swag` may treat a float as an integer. */
 const maxExactInteger = Number.MAX_SAFE_INTEGER
 const relativeTolerance = 1e-9
 
@@ -71,7 +73,7 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
     errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
     return false
   }
-  /** Checks `value` against a bound. They are compared as integers if both are integers, otherwise as floats. */
+  /** Compares `value` with a bound: as integers if both are integers, otherwise as floats. */
   const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
     if (bound === undefined) return
     const integer = checkRange(bound, what) && isInteger(value)

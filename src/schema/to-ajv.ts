@@ -59,8 +59,8 @@ let builtinAjv: Ajv | undefined
 function builtinCheck(name: string): ValidateFunction {
   let check = builtinChecks.get(name)
   if (check === undefined) {
-    // For built-in types, optimized code and messages would cost more time than they save: the check of a Pod consists of many small
-    // functions, and each process that validates Pods compiles them.
+    // For built-in types, generating optimized code and messages would cost more time than the optimization saves: the check of a Pod
+    // consists of many small functions, and each process that validates Pods compiles all of them.
     builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
     check = builtinAjv.compile(translateFully(builtinNode(name)))
     builtinChecks.set(name, check)

@@ -17,7 +17,10 @@ export interface KindConversionMetrics {
   unkept(reason: string): void
 }
 
-/** Upper bounds of the histogram buckets in seconds, from less than the duration for one object to the API server's timeout for a list. */
+/**
+ * Upper bounds of the histogram buckets in seconds. The first is less than the conversion of one object takes. The last is the API server's
+ * timeout for the conversion of a list.
+ */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** The metrics of the conversion webhooks of one process. */

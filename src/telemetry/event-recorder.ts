@@ -1,4 +1,4 @@
-/** Records Kubernetes Events about objects, which `kubectl describe` shows. */
+/** Records Kubernetes Events about objects. `kubectl describe` shows the Events of an object. */
 import { event as eventType, type Event } from '../api/builtin.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { formatTime } from '../api/conditions.ts'
@@ -37,7 +37,7 @@ export interface EventRecorderOptions {
  * creates a new Event. client-go does the same.
  */
 const windowMs = 600_000
-/** Maximum number of Events, and of rate limits of objects, that the recorder remembers. */
+/** Maximum number of Events that the recorder remembers, and of objects whose rate limit it remembers. */
 const maxRemembered = 4096
 /**
  * Maximum number of queued write requests. Further Events are dropped, because an API server that is this slow should not receive more

@@ -1,12 +1,12 @@
 /**
- * The context of the current reconcile, from which shared code such as the client takes the fields of its log lines. In Go, a
+ * The context of the current reconcile. Shared code such as the client takes the fields of its log lines from this context. In Go, a
  * `context.Context` would contain it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'
 
 export interface LogContext {
-  /** The owner of the current asynchronous operation, such as the name of a controller. */
+  /** The name of the component that runs the current asynchronous operation, such as the name of a controller. */
   readonly owner: string
   /** A logger with the fields of the current asynchronous operation, such as those of a reconcile. */
   readonly logger: Logger

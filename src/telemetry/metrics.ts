@@ -262,8 +262,8 @@ export class Metrics {
   }
 
   /**
-   * Adds a gauge for each work queue. For each scrape, `summary` computes its value from the seconds that each current key has been
-   * processed.
+   * Adds a gauge with one series for each work queue. For each scrape, `summary` computes the value of a series from `ages`: the seconds
+   * since the queue's workers started to process their current keys.
    */
   #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
     const running = this.#running

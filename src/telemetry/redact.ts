@@ -5,7 +5,7 @@ import { secrecyOf } from './secret-keys.ts'
 import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
-/** Maximum depth of nesting, which is enough for an object in an error in a log line. Values below this depth are not logged. */
+/** Maximum depth of nesting. It is enough for an object that is a property of a logged error. Values below this depth are not logged. */
 const maxDepth = 12
 /**
  * Maximum number of values in a log line, which is enough for several dozen Pods. An object that occurs several times is counted each time,
@@ -253,8 +253,8 @@ const names = new Map<string, Name>()
 const maxNames = 2_000
 const maxNameLength = 64
 /**
- * The longest key in a Kubernetes object, which is that of a label or annotation: a prefix of 253 characters, a slash, and a name of 63
- * characters.
+ * Maximum length of a key. The longest keys in Kubernetes objects are those of labels and annotations: a prefix of 253 characters, a slash,
+ * and a name of 63 characters.
  */
 const maxKey = 317
 

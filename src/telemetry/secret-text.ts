@@ -35,7 +35,7 @@ const rules: readonly Rule[] = [
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
   // The password in a URL. Up to five digits after the colon are a port if a `/`, `?`, `#` or the end of the string follows them.
   [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
-  // A user name in a URL that is at least 20 characters long, which is probably a token. Short names such as `git` are not redacted.
+  // A user name of at least 20 characters in a URL, because it is probably a token. Short names such as `git` are not redacted.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
   [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
   [
@@ -101,7 +101,7 @@ const proseAfterBearer = new Set(
 
 /**
  * Returns whether "bearer" is part of a sentence, such as "Bearer token is missing" or "the bearer of", or of a challenge (`Bearer
- * realm=…`). Otherwise a token follows it.
+ * realm=…`). Otherwise the word after "bearer" is a token.
  */
 function isProse(scheme: string, token: string): boolean {
   const [first] = /^[A-Za-z]*/.exec(token)!

@@ -9,7 +9,7 @@ import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
  */
 export type ReviewOutcome = 'allowed' | 'denied' | 'errored' | 'timed_out' | 'abandoned'
 
-/** The kind that the API server calls the webhook for, which the labels of the metrics contain. */
+/** The kind that the API server calls the webhook for. The labels of the metrics contain this kind. */
 export interface ReviewedKind {
   readonly group: string
   readonly kind: string
@@ -136,8 +136,8 @@ export class WebhookMetrics {
   }
 
   /**
-   * Counts a request that is refused without a review. `code` is the HTTP status code of the reason. `status` is that of the response,
-   * which may differ.
+   * Counts a request that is refused without a review. `code` is the HTTP status code for the reason of the refusal. `status` is the status
+   * code of the response, by default the same.
    */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1

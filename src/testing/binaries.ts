@@ -72,8 +72,8 @@ export function cachedProgram(name: ProgramName, env: Environment): string {
 }
 
 /**
- * Returns the path of a binary. It is searched in the environment variable of this binary, then in the folder `KUBEBUILDER_ASSETS`, then in
- * the cache. Returns undefined when the binary is not found.
+ * Returns the path of a binary. The environment variable of this binary takes precedence. Without it, the binary is searched in the folder
+ * `KUBEBUILDER_ASSETS`, then in the cache. Returns undefined when the binary is not found.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the environment variable of the binary names a file that cannot be executed.
  */

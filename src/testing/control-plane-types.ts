@@ -12,13 +12,13 @@ import type { ControlPlaneServiceAccount } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 
 /**
- * The kind of control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and, for
+ * What serves as the control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and, for
  * `controllers`, further binaries. `existing`: the cluster of the kubeconfig.
  */
 export type ControlPlaneBackend = 'embedded' | 'binaries' | 'existing'
 
 export interface ControlPlaneOptions {
-  /** The kind of control plane. Default `embedded`. */
+  /** What serves as the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
   /** True runs controllers for garbage collection, namespace deletion, ServiceAccounts and scheduling. Default true. */
   readonly controllers?: boolean
@@ -77,8 +77,8 @@ export interface ControlPlane {
    */
   compact(): Promise<void>
   /**
-   * Starts a proxy between clients and this control plane that injects faults. Give its `connection` or `kubeconfig` to the code under
-   * test, and use `client` in the test itself. The proxy stops when the control plane stops.
+   * Starts a proxy that injects faults between clients and this control plane. Give the proxy's `connection` or `kubeconfig` to the code
+   * under test, and use the `client` of the control plane in the test itself. The proxy stops when the control plane stops.
    *
    * @example
    * const proxy = await controlPlane.faultProxy()

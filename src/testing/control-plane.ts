@@ -83,7 +83,7 @@ function withCompany(controlPlane: BareControlPlane): ControlPlane {
   }
   let stopped: Promise<void> | undefined
   const stop = async (): Promise<void> => {
-    // An operator whose API server is unreachable may fail when it stops. Its promise `ended` already reports this error.
+    // An operator may fail to stop when its API server is unreachable. The operator's promise `ended` already reports this error.
     for (const started of company.reverse()) await started.then((each) => each.stop()).catch(() => undefined)
     await controlPlane.stop()
   }
@@ -102,7 +102,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     controllers,
     nodes,
     namespaces,
-    // RBAC objects grant the permissions of the users, as in the other kinds of control plane.
+    // `rules` is empty, because RBAC objects grant the permissions of the users, as in a real control plane.
     users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),
     logger,
   })
@@ -135,7 +135,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
   }
 }
 
-/** Time limit in milliseconds for the deletion of the objects in an existing cluster, of which namespaces take longest. */
+/** Time limit in milliseconds for the deletion of the objects in an existing cluster. Namespaces take longest. */
 const leavingMs = 60_000
 
 async function isGone(client: Client, type: ResourceType, key: ObjectKey): Promise<boolean> {

@@ -9,8 +9,8 @@ interface PendingTimer {
 }
 
 /**
- * Number of event loop iterations after each timer, in which promises settle. A chain of promises that waits for no I/O settles within one
- * iteration.
+ * Number of event loop iterations for which the clock waits after each timer, so that promises settle. A chain of promises that waits for
+ * no I/O settles within one iteration.
  */
 const settlingTurns = 2
 
@@ -25,7 +25,7 @@ const settlingTurns = 2
  */
 export class FakeClock implements Clock {
   #now: number
-  /** The sum of all changes of the time by `set`, which do not affect `monotonicNow`. */
+  /** The sum of all changes of the time by `set`. These changes do not affect `monotonicNow`. */
   #setBy = 0
   #order = 0
   readonly #timers = new Set<PendingTimer>()
@@ -60,8 +60,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Advances the time by `ms` milliseconds. Each timer fires when the clock has reached the time of the timer, and then promises settle.
-   * Timers that are created in the meantime fire, too, when they are due.
+   * Advances the time by `ms` milliseconds. On the way, the clock stops at the time of each timer, calls the timer's callback, and waits
+   * for promises to settle. Timers that are created in the meantime fire, too, when they are due.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
@@ -82,7 +82,10 @@ export class FakeClock implements Clock {
     this.#setBy += this.#now - before
   }
 
-  /** Resolves when `count` timers are pending, for example because the code under test sleeps. Rejects when the timers are not created. */
+  /**
+   * Resolves when `count` timers are pending, for example because the code under test sleeps. Rejects when timers are still missing after
+   * many iterations of the event loop.
+   */
   async untilPending(count = 1): Promise<void> {
     for (let turn = 0; this.#timers.size < count; turn++) {
       if (turn === 10_000) throw new Error(`waited for ${count} pending timers, found ${this.#timers.size}`)

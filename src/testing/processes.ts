@@ -33,8 +33,8 @@ done
 `
 
 /**
- * The script that starts a binary. It waits until the watchdog has registered the process. If this process ends before that, the binary is
- * never started.
+ * The script that starts a binary. The script waits until the watchdog has registered the script's own process, which then becomes the
+ * process of the binary. If this Node.js process ends before that, the binary is never started.
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
@@ -65,8 +65,8 @@ export class Processes {
   private constructor(directory: string, logger: Logger) {
     this.directory = directory
     this.#logger = logger
-    // The watchdog runs in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, which closes the standard
-    // input of the watchdog, and only then the watchdog ends.
+    // The watchdog runs in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, and the end of this
+    // process closes the standard input of the watchdog. Only then the watchdog ends.
     this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

@@ -38,7 +38,7 @@ export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlane
   return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }
 }
 
-/** Creates the ServiceAccounts that do not exist, and adds the keys of those it creates to `created`. */
+/** Creates the ServiceAccounts that do not exist, and adds the key of each created ServiceAccount to `created`. */
 export async function createServiceAccounts(
   client: Client,
   wanted: readonly ControlPlaneServiceAccount[],

@@ -57,7 +57,7 @@ export async function grant(client: Client, users: readonly ControlPlaneUser[], 
   }
 }
 
-/** Creates the namespaces that do not exist, and adds the keys of those it creates to `created`. */
+/** Creates the namespaces that do not exist, and adds the key of each created namespace to `created`. */
 export async function createNamespaces(client: Client, names: readonly string[], created: Created[] = []): Promise<void> {
   for (const name of new Set(names)) {
     try {

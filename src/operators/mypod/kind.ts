@@ -3,8 +3,8 @@ import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * The schema of a container in the CRD, which the API server enforces even without the webhook. It has only these fields, because the full
- * schema of a Pod spec would make the CRD too large for `kubectl apply`. The webhook validates the complete Pod spec.
+ * The schema of a container in the CRD. The API server enforces this schema even without the webhook. The schema has only these fields,
+ * because the full schema of a Pod spec would make the CRD too large for `kubectl apply`. The webhook validates the complete Pod spec.
  */
 const container = Type.Object(
   {

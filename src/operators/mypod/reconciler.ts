@@ -7,8 +7,8 @@ import type { Outcome } from './status.ts'
 import { statusPatch } from './status.ts'
 
 /**
- * Retry interval in milliseconds after the API server rejected the Pod. Usually only an administrator or the owner of the MyPod can resolve
- * the problem; a change of the MyPod triggers a reconcile immediately.
+ * Retry interval in milliseconds after the API server rejected the Pod. Frequent retries would be useless, because usually an administrator
+ * or a user must resolve the problem. A change of the MyPod triggers a reconcile immediately.
  */
 const refusedRetryMs = 30_000
 

@@ -3,7 +3,7 @@ import { jsonEqual, mergeConditions } from 'proreus'
 import type { Condition, ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
 import type { mypod, MyPod } from './kind.ts'
 
-/** The outcome of a reconcile, as far as the Pod does not show it. */
+/** The parts of a reconcile's outcome that cannot be derived from the Pod. */
 export interface Outcome {
   readonly degraded?: { readonly reason: 'NameConflict' | 'PodCreateFailed'; readonly message: string }
   readonly progressing?: { readonly reason: 'Creating' | 'Recreating'; readonly message: string }

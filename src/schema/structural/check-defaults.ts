@@ -96,7 +96,7 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
   return errors.length > 0 ? errors : [...ruleErrors(schema, value, place, at)]
 }
 
-/** Removes the default of a schema that is used only for validation, so the default need not be prepared. */
+/** Removes the default of the schema itself. The result is used only to validate, so preparing this default would be wasted work. */
 function withoutDefaults(schema: StructuralSchema): StructuralSchema {
   const { default: _, ...rest } = schema
   return rest
@@ -121,8 +121,8 @@ function withoutIntOrString(schema: StructuralSchema): StructuralSchema {
 }
 
 /**
- * Removes boolean `additionalProperties` from the schemas of allOf, anyOf, oneOf and not: kube-apiserver's schema for defaults does not
- * have them in these schemas (`NestedValueValidation.toKubeOpenAPI`).
+ * Removes boolean `additionalProperties` from the schemas of allOf, anyOf, oneOf and not, because kube-apiserver omits it there when it
+ * validates defaults (`NestedValueValidation.toKubeOpenAPI`).
  */
 function withoutBooleanAdditional(schema: StructuralSchema): StructuralSchema {
   const { allOf, anyOf, oneOf, not } = schema
@@ -148,7 +148,7 @@ function branchWithoutBooleanAdditional(schema: StructuralSchema): StructuralSch
   }
 }
 
-/** Prepends the path of the default to the path of an error. A dot separates them, unless the path of the error starts with a bracket. */
+/** Prepends the path of the default to the path of an error. A path that starts with a bracket is appended without a dot. */
 function within(place: string, error: FieldError): FieldError {
   return error.path.startsWith('[') ? { ...error, path: `${place}${error.path}` } : under(place, error)
 }

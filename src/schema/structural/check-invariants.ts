@@ -99,7 +99,10 @@ function isNonZero(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
 }
 
-/** Kubernetes specifies apiVersion, kind and metadata implicitly: a schema may only restrict metadata.name and metadata.generateName. */
+/**
+ * Checks the schemas of apiVersion, kind and metadata, whose types are fixed. At the root, the schema of metadata may only restrict name
+ * and generateName, because Kubernetes specifies all other metadata implicitly.
+ */
 function metadataErrors(schema: StructuralSchema, path: string, level: Level): FieldError[] {
   if (level !== 'root' && schema['x-kubernetes-embedded-resource'] !== true) return []
   const errors: FieldError[] = []

@@ -16,8 +16,8 @@ import { openapiErrors } from './check-openapi.ts'
 import { malformedSchema, subschemas } from './subschemas.ts'
 
 /**
- * Maximum nesting of a schema, which protects the stack of recursive functions. Each field adds two levels. Schemas in practice have far
- * fewer levels.
+ * Maximum nesting of a schema. The limit protects the stack of recursive functions. Each field adds two levels, and schemas in practice
+ * have far fewer levels than the limit.
  */
 const maxSchemaNesting = 300
 
@@ -34,7 +34,7 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const rules =
     unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
-  // An unsupported keyword is reported separately only if `openapiErrors` has not reported it.
+  // An unsupported keyword is reported here only if there are no other errors, because `openapiErrors` may already have reported it.
   if (errors.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)]
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }

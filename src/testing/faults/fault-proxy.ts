@@ -20,20 +20,21 @@ export interface HalfOpenOptions extends FaultScope {
 }
 
 /**
- * A proxy between clients and an API server, into which faults can be injected. Without a fault, the proxy forwards everything immediately,
- * for example each watch event as it arrives. Several faults can be active together. A fault ends with its `end()`, and all faults end with
- * `heal()`.
+ * A proxy between clients and an API server. A test can inject faults into this proxy. Without a fault, the proxy forwards everything
+ * immediately, for example each watch event as it arrives. Several faults can be active together. A fault ends with its `end()`, and all
+ * faults end with `heal()`.
  */
 export interface FaultProxy {
   /**
-   * A connection through the proxy with the identity of the `connection` that the proxy was started with. Its CA and token are issued by
-   * the proxy.
+   * A connection through the proxy. It has the identity of the connection that the proxy was started with, but its CA and its token are
+   * issued by the proxy.
    */
   readonly connection: Connection
   /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */
   readonly kubeconfig: string
   /**
-   * Returns a connection through the proxy with the identity of `connection`, which must be to the same API server.
+   * Returns a connection through the proxy with the identity of `connection`. The given `connection` must be to the same API server as the
+   * proxy.
    *
    * @throws {ProreusError} `PRO_INPUT` when `connection` is to another API server.
    */

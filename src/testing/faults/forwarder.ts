@@ -17,7 +17,7 @@ export interface ForwarderOptions {
   readonly tls: KeyPair
   /** The connection for requests with a token that is not in `tokens`; these requests keep their credentials. */
   readonly connection: Connection
-  /** The tokens that the proxy has issued, and the connection whose identity each token has. */
+  /** The tokens that the proxy has issued. Each token stands for the identity of its connection. */
   readonly tokens: ReadonlyMap<string, Connection>
   readonly answers: Answers
 }
@@ -27,7 +27,7 @@ export interface Forwarder {
   close(): Promise<void>
 }
 
-/** Maximum size of the request headers in bytes. kube-apiserver's limit is large, too, because tokens of projected volumes are long. */
+/** Maximum size of the request headers in bytes. It is large, like kube-apiserver's limit, because tokens of projected volumes are long. */
 const maxHeaderBytes = 64 * 1024
 /**
  * Milliseconds after which the server closes an idle connection. This is longer than clients keep idle connections, so normally the client
@@ -131,7 +131,10 @@ class Upstream {
     await Promise.all([this.#dispatchers?.watches.destroy(), this.#dispatchers?.requests.destroy()])
   }
 
-  /** Returns the dispatcher for watches, whose number of connections is not limited: all requests may be watches. */
+  /**
+   * Returns the dispatcher for watches, which is used for all requests, because any of them may be a watch. It does not limit the number of
+   * its connections.
+   */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}
     if (this.#dispatchers === undefined || !this.#dispatchers.carry(certificate)) {

@@ -1,4 +1,4 @@
-/** `Link`: a TCP connection through the proxy, whose data can be delayed, held or dropped. */
+/** `Link`: a TCP connection through the proxy. Its data can be delayed, held or dropped. */
 import type { Socket } from 'node:net'
 import type { Timer } from '../../runtime/clock.ts'
 import { systemClock } from '../../runtime/clock.ts'

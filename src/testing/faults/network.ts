@@ -6,7 +6,7 @@ import type { Direction, Latency } from './link.ts'
 import { Link } from './link.ts'
 import { listen } from '../../runtime/listen.ts'
 
-/** A fault, which lasts until its `end()` or the proxy's `heal()` is called. */
+/** A fault. It lasts until its `end()` or the proxy's `heal()` is called. */
 export interface Fault {
   /** Ends this fault; idempotent. */
   end(): void
