@@ -31,8 +31,8 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * True when the kind has a webhook, and also when operators define other kinds of the group but not this kind, which is then an error.
-   * When false, the object was not validated, and `errors` and `warnings` are empty.
+   * True when the kind has a webhook. Also true when operators define other kinds of the API group but not this kind; `errors` then
+   * contains an error about the kind. When false, the object was not validated, and `errors` and `warnings` are empty.
    */
   readonly known: boolean
   readonly kind: string

@@ -102,7 +102,7 @@ export class OffloadedEvaluation implements Evaluation {
   }
 }
 
-/** Returns an ArrayBuffer that contains only these bytes, which can be transferred to a thread. */
+/** Returns an ArrayBuffer that contains only these bytes, because a transfer to a thread always moves a whole ArrayBuffer. */
 function ownBuffer(bytes: Buffer): ArrayBuffer {
   const { buffer, byteLength } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer

@@ -8,9 +8,9 @@ import type { ConnectionLimits } from './limits.ts'
 
 /**
  * The quiet period of a stopping server, in milliseconds. When no TLS handshake has completed for this time, the server closes all
- * connections that carry no request. It waits that long because an overloaded server is still completing handshakes, and the clients of
- * these connections then send their requests. The server has to close them itself: `close` of Node.js waits for unfinished handshakes and
- * for connections that never carried a request.
+ * connections that carry no request. It does not close them at once, because an overloaded server is still completing handshakes, and the
+ * clients of these connections then send their requests. The server has to close the idle connections itself, because `close` of Node.js
+ * waits for unfinished handshakes and for connections that never carried a request.
  */
 const quietMs = 1000
 
@@ -81,7 +81,7 @@ export class Connections {
     this.#limits = limits
     server.on('connection', (socket: Socket) => this.#opened(socket))
     server.on('secureConnection', (socket) => this.#secured(socket))
-    // This listener must run before fastify's listener.
+    // This listener must run before fastify's, because fastify's `onRequest` hook checks whether this listener has closed the connection.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => this.#requested(request.socket, response))
   }
 

@@ -118,8 +118,8 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
 }
 
 /**
- * Returns whether each item is still at its index, because it has the same reference or the same keys. After defaulting, this is usually
- * the case.
+ * Returns whether the item at each index of `target` is the one at this index of `raw`: both have the same reference or the same keys. This
+ * is the usual result after defaulting.
  */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
@@ -133,7 +133,7 @@ function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): bo
   return true
 }
 
-/** Returns whether no key differs and at least one key is present in both items. */
+/** Returns whether two items have the same keys. A key may be absent from both items, but not all keys. */
 function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
   let same = false
   for (const name of names) {
@@ -150,7 +150,7 @@ interface ItemKeys {
 }
 
 /**
- * Returns the key of each item. Returns undefined unless all items of both lists are objects with keys that are distinct within their list.
+ * Returns the key of each item. Returns undefined if an item is not an object, has no key, or has the same key as another item of its list.
  */
 function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
