@@ -1,6 +1,6 @@
 /**
- * Plans folds over lists and maps. The folds of the standard macros have a faster implementation, which does not create a new list in each
- * iteration.
+ * Plans folds over lists and maps (`Comprehension` in ast.ts): builds the functions that evaluate them. The folds of the standard macros
+ * have a faster implementation, which does not create a new list in each iteration.
  */
 import type { Comprehension, Expr } from '../syntax/ast.ts'
 import { accumulatorName, isBinding } from '../syntax/ast.ts'
@@ -152,7 +152,8 @@ function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loo
 function listCollector(planner: Planner, filter: Eval | undefined, added: Expr): Shape | undefined {
   if (added.kind !== 'list' || added.elements.length !== 1) return undefined
   const element = planner.plan(added.elements[0]!)
-  // If the element is a constant, the list with only this element is a constant, too, and has no cost.
+  // In each iteration, cel-go creates a list with only the new element and appends it to the result. If the element is a constant, this
+  // list is a constant, too, and has no cost.
   const roundCost = 2 + (element.constant === undefined ? listCost : 0)
   return (frame, range, loop) => {
     const items: Value[] = []
