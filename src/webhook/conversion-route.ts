@@ -46,8 +46,8 @@ interface ConversionRouteOptions {
 const sliceMs = 10
 
 /**
- * Maximum number of errors that are logged at level `warn` for one ConversionReview; further errors are logged at level `debug`. All
- * objects of a list may have the same error, and clients repeat lists.
+ * Maximum number of errors that are logged at level `warn` for one ConversionReview; further errors are logged at level `debug`. There is a
+ * maximum because all objects of a list may have the same error, and clients repeat lists.
  */
 const maxLogged = 3
 

@@ -43,9 +43,9 @@ export interface OfflineReview {
 }
 
 /**
- * Validates an object as if it were created now, with strict field validation, which kubectl requests, too. The schema and all handlers
- * validate it, in the order in which the handlers are declared. If one of `kinds` has the group of the object, but none has its kind, the
- * kind is reported as an error.
+ * Validates an object as if it were created now, with strict field validation, as kubectl requests it. The schema and all handlers validate
+ * the object, in the order in which the handlers are declared. If one of `kinds` has the API group of the object, but none has its kind,
+ * the kind is reported as an error.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],

@@ -109,7 +109,7 @@ export function contains(list: ListValue, value: Value): boolean {
   return false
 }
 
-/** Returns the result of a comparison of values with different types: false, or for a Kubernetes value the error `no such overload`. */
+/** Returns false, the result of comparing values of different types. Throws `no such overload` if `isKubernetes` is true. */
 function otherType(isKubernetes: boolean): false {
   if (isKubernetes) throw noSuchOverload()
   return false

@@ -157,8 +157,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Counts the request that holds the reserve against the memory outside the reserve, as soon as there is room for that request. This frees
-   * the reserve for the next request, because the holder may be small and slow, and large requests need the reserve.
+   * Counts the request that holds the reserve against the memory outside the reserve, as soon as there is room for that request. The
+   * reserve is then free for a large request. Otherwise a small request of a slow client could hold the reserve for long.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

@@ -44,7 +44,8 @@ interface ReceiveOptions {
 }
 
 /**
- * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. Each chunk costs a microsecond, however small it is.
+ * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. A body with smaller chunks is rejected, because each
+ * chunk costs a microsecond, however small it is.
  */
 const leastChunkBytes = 64
 const freeChunks = 256

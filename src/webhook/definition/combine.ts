@@ -66,8 +66,8 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // The definitions for all versions of such a kind get the same key below, because `combine` needs them together to create one webhook for
-  // each version.
+  // The definitions for all versions of a kind with a schema get the same key below, because `combine` needs them together to create one
+  // webhook for each version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type

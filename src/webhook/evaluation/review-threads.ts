@@ -19,8 +19,8 @@ export interface ReviewThreadOptions {
   readonly webhooks: readonly ThreadWebhook[]
   readonly clock: Clock
   /**
-   * Maximum number of threads. Default: one less than the number of processors, to leave one for the event loop, but at least one, and at
-   * most two, because large reviews are rare.
+   * Maximum number of threads, at least one. By default, one processor is left for the event loop, and each other processor gets a thread,
+   * but at most two threads are started, because large reviews are rare.
    */
   readonly threads?: number | undefined
   /**

@@ -27,8 +27,9 @@ class Connection {
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The responses to requests that are not yet answered. An array is used because a growing `Set` or `Map` keeps references from its old
-   * hash tables to the new ones, so everything that it ever contained would stay in memory until the next full garbage collection.
+   * The responses to requests that are not yet answered. They are in an array, because a growing `Set` or `Map` of V8 keeps references from
+   * its old hash tables to the new ones. Everything that the `Set` ever contained would stay in memory until the next full garbage
+   * collection.
    */
   readonly answers: ServerResponse[] = []
   /** The start time of the oldest unanswered request. If all requests are answered, the time at which the last one ended. */

@@ -31,8 +31,8 @@ const maxPairs = 250_000
 
 /**
  * Returns the operations that change `raw` into `target`. A key whose value is undefined counts as absent. Items of a list are matched by
- * the `x-kubernetes-list-map-keys` of the schema, or by `name`. The time is linear: if long lists have many changes, the patch is correct
- * but not minimal.
+ * the `x-kubernetes-list-map-keys` of the schema, or by `name`. To keep the time linear, the patch for long lists with many changes is
+ * correct, but not minimal.
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
   const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }
