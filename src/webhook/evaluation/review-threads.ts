@@ -19,8 +19,8 @@ export interface ReviewThreadOptions {
   readonly webhooks: readonly ThreadWebhook[]
   readonly clock: Clock
   /**
-   * Maximum number of threads, at least one. By default, one processor is left for the event loop, and each other processor gets a thread,
-   * but at most two threads are started, because large reviews are rare.
+   * Maximum number of threads. Default: 1 on a machine with one or two processors, otherwise 2. The event loop also needs a processor, and
+   * two threads suffice, because large reviews are rare.
    */
   readonly threads?: number | undefined
   /**
