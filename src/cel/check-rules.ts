@@ -35,8 +35,8 @@ interface Context {
   /** Maximum number of times that the schema node can occur in one object; undefined if unbounded. */
   readonly cardinality: number | undefined
   /**
-   * Path of the outermost list around the schema node that is not of type map; undefined if there is none. kube-apiserver cannot find the
-   * old value of an item of such a list, so rules within it must not use oldSelf.
+   * Path of the outermost list that contains the schema node and is not of type `map`; undefined if there is none. kube-apiserver cannot
+   * find the old values of the items of such a list, so rules within the list must not use oldSelf.
    */
   readonly uncorrelatable: string | undefined
   /**

@@ -7,8 +7,8 @@ import { getOwn, isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 
 /**
- * Finds the old item of a list of type map that has the same keys as a new item (`k8s.io/apiserver/pkg/cel/common: maplist.go`). Items of
- * other lists have no old item.
+ * Finds old items of a list of type `map` (`k8s.io/apiserver/pkg/cel/common: maplist.go`). The old item of a new item is the one with the
+ * same keys. Items of lists of other types have no old item.
  */
 export class KeyedItems {
   readonly #keys: readonly string[]
@@ -93,8 +93,9 @@ export class Correlation {
 }
 
 /**
- * The old values that decide whether an error of a value becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
- * ratchetingOptions`). `current` is set if the value itself has an old value; `nearestParent` is the nearest ancestor that has one.
+ * The comparisons that decide whether an error of a value becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
+ * ratchetingOptions`). `current` compares the value with its old value; undefined if the value has no old value. `nearestParent` does the
+ * same for the nearest ancestor that has an old value.
  */
 export interface Ratchet {
   readonly current: Correlation | undefined

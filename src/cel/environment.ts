@@ -43,7 +43,10 @@ export type Compilation =
   | { readonly expression: CompiledExpression }
   | {
       readonly problem: string
-      /** The result of the type check; undefined if the type check failed. It is set when only the planning of the CEL program failed. */
+      /**
+       * The result of the type check; undefined if the type check failed. It is set if only the creation of the CEL program failed, for
+       * example because a constant cannot be converted.
+       */
       readonly checked?: Checked
     }
 

@@ -122,7 +122,7 @@ function count(
   deadlineMs: number,
 ): void {
   metrics.reviewed(operation, outcome, ms / 1000)
-  // A handler that blocks the event loop cannot be interrupted, and may return after the deadline.
+  // A review can exceed its deadline without the outcome `timed_out`, because a handler that blocks the event loop cannot be interrupted.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
   metrics.warned(response.warnings?.length ?? 0)

@@ -40,14 +40,14 @@ interface ConversionRouteOptions {
 }
 
 /**
- * Milliseconds after which a conversion lets other requests run. This is a fifth of 50 ms, from which the API server considers a webhook
- * call slow.
+ * Milliseconds after which a conversion lets other requests run. The API server considers a webhook call slow from 50 ms; this is a fifth
+ * of that time.
  */
 const sliceMs = 10
 
 /**
- * Maximum number of errors that are logged at level `warn` for one ConversionReview; further errors are logged at level `debug`. All
- * objects of a list may have the same error, and clients repeat lists.
+ * Maximum number of errors that are logged at level `warn` for one ConversionReview; further errors are logged at level `debug`. There is a
+ * maximum because all objects of a list may have the same error, and clients repeat lists.
  */
 const maxLogged = 3
 
@@ -58,8 +58,8 @@ interface Entry {
 }
 
 /**
- * Registers the route for conversions, unless no conversion is defined. The route receives bodies separately from the other routes of the
- * app, because its limits differ.
+ * Registers the route for conversions; does nothing if no conversion is defined. This route receives its bodies separately from the other
+ * routes of the app, because the limits of a ConversionReview differ from those of an AdmissionReview.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when two conversions are defined for one kind.
  */
@@ -170,7 +170,7 @@ async function roomFor(
 ): Promise<void> {
   signal.throwIfAborted()
   const { bytes, values } = objects.heaviest
-  // For each value there is a bracket or a comma, and there may be a colon.
+  // Each value counts as two marks: a bracket or a comma, and possibly a colon.
   const cost = costOfMarks(bytes, convertedCopies * 2 * Math.min(values, maxObjectValues))
   const more = Math.min(Math.ceil(cost - batchCost * body.length), reserve - charge.bytes)
   if (more <= 0 || charge.grow(more)) return

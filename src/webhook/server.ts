@@ -233,7 +233,9 @@ function createRoutes(
   return routes
 }
 
-/** Logs a warning when a client rejects the serving certificate with a TLS alert, which is the only symptom of a wrong `caBundle`. */
+/**
+ * Logs a warning when a client rejects the serving certificate with a TLS alert. Such an alert is the only symptom of a wrong `caBundle`.
+ */
 function explainHandshake(error: NodeJS.ErrnoException, logger: Logger): void {
   const untrusted = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')
   if (untrusted)

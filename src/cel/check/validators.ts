@@ -25,7 +25,7 @@ export function literalIssues(checked: Checked): Issue[] {
   return issues
 }
 
-/** Returns false for a constant argument with which the function always fails; keyed by function name. */
+/** The checks of constant arguments, keyed by function name. A check returns false if the function always fails with this argument. */
 const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
   duration: isConvertible,
   timestamp: isConvertible,

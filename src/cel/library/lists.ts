@@ -102,8 +102,8 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
 }
 
 /**
- * Maximum number of items that `range` creates. The cost of a list counts only after the list is built, so the cost limit does not bound
- * the memory of a single call.
+ * Maximum number of items that `range` creates. The cost limit does not bound the memory of a single call, because the cost of a list is
+ * added only after the list is built.
  */
 const maxRange = 1_000_000
 

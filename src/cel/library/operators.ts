@@ -129,7 +129,7 @@ const others = ['bool', 'string', 'bytes', 'timestamp', 'duration'] as const
 /**
  * Declares an order operator, such as `<`, for all pairs of comparable types.
  *
- * @param holds returns the result of the operator for -1, 0 or 1, the result of `compare`.
+ * @param holds converts the result of `compare` (-1, 0 or 1) to the result of the operator.
  * @param native faster implementation for two ints, the most common case.
  */
 function orderOverloads(operator: string, id: string, holds: (order: number) => boolean, native: (a: Int, b: Int) => boolean): Overload[] {

@@ -11,7 +11,7 @@ import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, 
 
 /**
  * Returns true for the zero value of a type, as cel-go defines it. Optionals, the types of Kubernetes' libraries, and lists, maps and
- * objects with a schema have none.
+ * objects with a schema have no zero value.
  */
 function isZero(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return false

@@ -1,4 +1,4 @@
-/** Plans field selection and indexing: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
+/** Plans field selection and indexing, i.e. builds the functions that evaluate them: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
 import type { Expr } from '../syntax/ast.ts'
 import { CelError } from '../types/errors.ts'
 import { goTypeOf } from '../types/go-type.ts'
@@ -26,8 +26,8 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. cel-go converts an operand that is an optional (see `resolveAttribute`). It does not
- * convert the result of another selection or index, which belongs to the same attribute.
+ * Plans the operand of a selection or an index. If the value of the operand is an optional, cel-go converts it (see `resolveAttribute`).
+ * The result of another selection or index is not converted, because cel-go resolves a chain such as `a.b[0].c` as one attribute.
  */
 function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)

@@ -1,6 +1,6 @@
 /**
- * Plans function calls. If the argument types match only one overload, that overload is called directly. Otherwise, the overload is chosen
- * by the values of the arguments.
+ * Plans function calls: builds the functions that evaluate them. If the argument types match only one overload, that overload is called
+ * directly. Otherwise, the overload is chosen by the values of the arguments.
  */
 import type { Call } from '../syntax/ast.ts'
 import type { Implementation, Overload } from '../library/declarations.ts'

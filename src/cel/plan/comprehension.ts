@@ -1,6 +1,6 @@
 /**
- * Plans folds over lists and maps. The folds of the standard macros have a faster implementation, which does not create a new list in each
- * iteration.
+ * Plans folds over lists and maps (`Comprehension` in ast.ts): builds the functions that evaluate them. The folds of the standard macros
+ * have a faster implementation, which does not create a new list in each iteration.
  */
 import type { Comprehension, Expr } from '../syntax/ast.ts'
 import { accumulatorName, isBinding } from '../syntax/ast.ts'
@@ -73,8 +73,8 @@ function quantifier(planner: Planner, { initial, condition, step }: Comprehensio
   if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined
   if (initial.kind !== 'literal' || typeof initial.value !== 'boolean') return undefined
   const decisive = !initial.value
-  // The loop condition of `all` reads the accumulator and calls `@not_strictly_false`. The condition of `exists` also negates the
-  // accumulator.
+  // The loop condition of `all` has a cost of 2, because it reads the accumulator and calls `@not_strictly_false`. The condition of
+  // `exists` also negates the accumulator.
   const conditionCost = decisive ? 3 : 2
   const { eval: predicate } = planner.plan(step.args[1]!)
   return (frame, range, loop) => {
@@ -152,7 +152,8 @@ function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loo
 function listCollector(planner: Planner, filter: Eval | undefined, added: Expr): Shape | undefined {
   if (added.kind !== 'list' || added.elements.length !== 1) return undefined
   const element = planner.plan(added.elements[0]!)
-  // If the element is a constant, the list with only this element is a constant, too, and has no cost.
+  // In each iteration, cel-go creates a list with only the new element and appends it to the result. If the element is a constant, this
+  // list is a constant, too, and has no cost.
   const roundCost = 2 + (element.constant === undefined ? listCost : 0)
   return (frame, range, loop) => {
     const items: Value[] = []

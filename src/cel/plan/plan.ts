@@ -40,7 +40,7 @@ export class Frame {
       this.#failures = Object.assign([], this.#failures, { [slot]: error })
     }
   }
-  /** Returns the error that reading a variable without a value throws. */
+  /** Returns the error that is thrown when an expression reads a variable without a value. */
   failureOf(slot: number, name: string): CelError {
     return this.#failures?.[slot] ?? new CelError(`no such attribute(s): ${name}`)
   }

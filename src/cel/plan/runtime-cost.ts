@@ -15,7 +15,7 @@ export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
-/** Cost of an authorization check. Because of `perCallLimit`, one evaluation can make at most two of them. */
+/** Cost of an authorization check. `perCallLimit` therefore allows at most two checks in one evaluation. */
 export const authorizationCost = 350_000
 
 function traversal(size: number): number {

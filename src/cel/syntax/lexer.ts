@@ -11,7 +11,8 @@ export interface Token {
 
 const blank = /(?:[\t \r\n\f]+|\/\/[^\n]*)*/y
 const escape = String.raw`\\(?:[abfnrtv"'\\?\`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`
-// The order matters: a float must match before an int, because it begins like one, and `"""` before `""`, the empty string.
+// The order matters: floats are tried before ints, because a float begins like an int. `"""` is tried before the empty string `""`, because
+// the first two quotes would match the empty string.
 const tokenPatterns: readonly (readonly [TokenKind, RegExp])[] = [
   ['float', /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)/y],
   ['uint', /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/y],

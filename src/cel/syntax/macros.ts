@@ -122,7 +122,7 @@ function existsOne(range: Expr, variables: Variables, predicate: Expr, build: Bu
   })
 }
 
-/** Builds a fold that creates a list or map. Each iteration that passes the filter adds to it. */
+/** Builds a fold that creates a list or map. Each iteration that passes the filter adds to the list or map. */
 function collect(range: Expr, variables: Variables, initial: Expr, filter: Expr | undefined, step: Expr, build: Builder): Expr {
   return build.fold({
     range,

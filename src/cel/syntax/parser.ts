@@ -36,7 +36,10 @@ class Parser {
   readonly #issues: Issue[]
   #at = 0
   #depth = 0
-  /** Number of selections and indexes in the current chain, such as 3 in `a.b[0].c`, plus those of chains nested in it. */
+  /**
+   * Number of selections, method calls and indexes up to now in the current chain, such as 3 at the end of `a.b[0].c`. It includes those
+   * that precede the current chain in the chains around it, such as `.b[` before `c.d` in `a.b[c.d]`.
+   */
   #steps = 0
 
   /** @param issues receives the errors after which parsing continues. */

@@ -55,8 +55,8 @@ function ownEquals(value: Value, other: Value): boolean {
 }
 
 /**
- * Compares two values whose conversion may fail. If only the conversion of the right value fails, the values count as different. If the
- * left value has a type of Kubernetes, the error is thrown instead.
+ * Compares two values whose conversion may fail. An error of the left value is thrown. An error of the right value is thrown only if the
+ * left value has a type of Kubernetes; otherwise the values count as different.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
@@ -90,8 +90,8 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
 }
 
 /**
- * Reports whether a list contains a value. If no item is equal and the comparison with an item failed, a list with a schema throws the
- * first of these errors (`unstructuredList.Contains`), and any other list returns false.
+ * Reports whether a list contains a value. If no item is equal and the comparison with some items failed, a list with a schema throws the
+ * first error (`unstructuredList.Contains`), and any other list returns false.
  */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
@@ -109,7 +109,7 @@ export function contains(list: ListValue, value: Value): boolean {
   return false
 }
 
-/** Returns the result of a comparison of values with different types: false, or for a Kubernetes value the error `no such overload`. */
+/** Returns false, the result of comparing values of different types. Throws `no such overload` if `isKubernetes` is true. */
 function otherType(isKubernetes: boolean): false {
   if (isKubernetes) throw noSuchOverload()
   return false

@@ -89,7 +89,8 @@ function declareObject(schema: StructuralSchema, name: string): DeclaredType {
     const declared = declareType(child, `${name}.${escaped ?? field}`)
     if (declared === undefined) continue
     if (escaped !== undefined) fields.set(escaped, declared)
-    // The JSON of a field contains two quotes, a colon and a comma. A required field with a default may be absent from a request.
+    // Only a required field without a default is present in every request. Besides its name and value, its JSON has two quotes, a colon and
+    // a comma.
     if (schema.required?.includes(field) === true && child.default === undefined) {
       minSize += Buffer.byteLength(field) + declared.minSize + 4
     }
@@ -109,7 +110,7 @@ function declareString(schema: StructuralSchema): DeclaredType {
   return { type: stringType, maxElements, minSize: 2 }
 }
 
-/** Returns the maximum size of a string. kube-apiserver multiplies maxLength by four, the maximum number of bytes of a character. */
+/** Returns the maximum size of a string. kube-apiserver multiplies maxLength by four, because a character has at most four bytes. */
 function maxCharacters({ maxLength }: StructuralSchema): number {
   return maxLength === undefined ? maxRequestBytes - 2 : Math.max(0, maxLength) * 4
 }

@@ -1,6 +1,6 @@
 /**
- * Formats a float like Go's `strconv.FormatFloat` with format `g` and precision -1: with the fewest digits that identify the float, and
- * with an exponent if it is below 1e-4, or 1e6 and above.
+ * Formats a float like Go's `strconv.FormatFloat` with format `g` and precision -1: with the fewest digits that identify the float. If the
+ * decimal exponent is less than -4 or greater than 5, the result has scientific notation, such as `1e+06`.
  */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'

@@ -79,7 +79,7 @@ export class SchemaObject extends MapValue {
 }
 
 /**
- * A value without a schema, which `x-kubernetes-preserve-unknown-fields` preserves. It can only be compared for equality
+ * A value that has no schema because of `x-kubernetes-preserve-unknown-fields`. Expressions can only compare it for equality
  * (`k8s.io/apiserver/pkg/cel/common: unknownPreserved`).
  */
 export class PreservedValue extends OpaqueValue {
@@ -92,7 +92,7 @@ export class PreservedValue extends OpaqueValue {
   equals(other: OpaqueValue): boolean {
     return this.isData(other)
   }
-  /** Returns true when the JSON data of a value, which may have any type, equals the data of this value. */
+  /** Returns true when the JSON data of `value` equals the data of this value. `value` may have any type. */
   isData(value: Value): boolean {
     const data = dataOf(value)
     return data !== undefined && jsonEqual(this.data, data)
@@ -106,7 +106,8 @@ function dataOf(value: Value): JsonValue | undefined {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // A float without a fraction equals no JSON number: the JSON number is an int64 in Go, and Go would compare it with a float64.
+  // In Go, a JSON number without a fraction is an int64, which never equals a float64. A float without a fraction therefore equals no JSON
+  // number.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 

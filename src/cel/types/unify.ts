@@ -55,8 +55,8 @@ function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
 }
 
 /**
- * `valid` is true if `type` can be substituted for the type parameter; the mapping then contains it. `known` is true if the mapping already
- * had a type for the parameter.
+ * Tries to infer the type parameter from `type`, and adds the inferred type to the mapping. `valid` is true if `type` can be substituted
+ * for the type parameter. `known` is true if the mapping already had a type for the parameter.
  */
 function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
   if (sameType(type, parameter)) return { valid: true, known: true }

@@ -47,7 +47,10 @@ export class Duration {
   }
 }
 
-/** How a list with a schema is compared and concatenated: as a set, by the given key fields of its items, or by index if undefined. */
+/**
+ * How lists with a schema are compared and concatenated. `set`: as sets. A list of names: by these key fields of their items. Undefined: by
+ * index.
+ */
 export type ListSemantics = 'set' | readonly string[] | undefined
 
 export abstract class ListValue {
@@ -98,8 +101,8 @@ export abstract class MapValue {
 }
 
 /**
- * A map that an expression created. A number finds the entry whose key is an equal number of another type, except that an int or uint does
- * not find a double.
+ * A map that an expression created. A lookup by a number also finds an equal number of another type, but an int or a uint does not find a
+ * double.
  */
 export class PlainMap extends MapValue {
   readonly #entries = new Map<unknown, readonly [Value, Value]>()
@@ -156,7 +159,8 @@ function exactKey(key: Value): unknown {
 }
 
 /**
- * Returns the JavaScript keys of numbers of other types that equal a number. A double equals an int or a uint, but an int finds no double.
+ * Returns the keys of the JavaScript map for all numbers of other types that a lookup by the number `key` finds. A double finds an equal
+ * int or uint, but an int or a uint does not find a double.
  */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]

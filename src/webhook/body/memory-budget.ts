@@ -9,8 +9,8 @@ import type { Clock, Timer } from '../../runtime/clock.ts'
 export const smallBytes = 128 * 1024
 
 /**
- * Memory in bytes up to which a request counts as small; most reviews are. Small requests may use all memory outside the reserve. Larger
- * requests, and bodies that arrive in chunks, leave a quarter of this memory free for small ones.
+ * Upper limit, in bytes, of the memory of a small request. Most reviews are small requests. They may use all memory outside the reserve.
+ * Larger requests, and bodies that arrive in chunks, must leave a quarter of the memory outside the reserve free for small requests.
  */
 export const smallCost = 8 * smallBytes
 
@@ -28,7 +28,7 @@ const checkMs = 250
 /** Memory that a request needs in addition to the memory that it already has. */
 interface Wanted {
   readonly bytes: number
-  /** True when the bytes are only a chunk of a body, whose remaining chunks may never arrive. */
+  /** True when the bytes are for one chunk of a body. The remaining chunks may never arrive. */
   readonly isPart?: boolean
 }
 
@@ -157,8 +157,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Lets the request that holds the reserve use memory outside the reserve as soon as there is room for it. That request may be small and
-   * slow, and large requests need the reserve.
+   * Counts the request that holds the reserve against the memory outside the reserve, as soon as there is room for that request. The
+   * reserve is then free for a large request. Otherwise a small request of a slow client could hold the reserve for long.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

@@ -44,7 +44,8 @@ interface ReceiveOptions {
 }
 
 /**
- * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. Each chunk costs a microsecond, however small it is.
+ * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. A body with smaller chunks is rejected, because each
+ * chunk costs a microsecond, however small it is.
  */
 const leastChunkBytes = 64
 const freeChunks = 256
@@ -186,8 +187,8 @@ class Receiver implements Received {
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
-    // A request that waits for memory is rejected only at its deadline: the API server does not retry a rejected call, so the request of
-    // the user would fail.
+    // A request that waits for memory is rejected only at its deadline. An earlier rejection would fail the request of the user, because
+    // the API server does not retry a rejected call.
     this.#patience ??= clock.after(deadlineFrom(this.#timeout, clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))

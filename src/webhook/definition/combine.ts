@@ -57,7 +57,7 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
 
 /**
  * Combines the webhooks of all operators in the process. A kind with several served versions results in one webhook for each version.
- * Handlers that are defined for the kind are called with objects of the stored version; handlers that are defined for a `versionOf` are
+ * Handlers that are defined for the kind are called with objects of the stored version. Handlers that are defined for a `versionOf` are
  * called with objects of that version. With `matchPolicy: Equivalent`, the API server also calls the webhook for the stored version when
  * the request has another version, and converts the object. The webhooks for other versions validate objects with the schemas of these
  * versions.
@@ -66,7 +66,8 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // All versions of a kind are in one group, so `combine` can create a webhook for each of them, with the handlers of that version.
+  // The definitions for all versions of a kind with a schema get the same key below, because `combine` needs them together to create one
+  // webhook for each version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type

@@ -41,7 +41,7 @@ export interface OperationOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** The context of handlers that do not read the cluster. `proreus validate` provides it without a cluster, too. */
+/** The context of handlers that do not read the cluster. `proreus validate` calls these handlers, too, without a cluster. */
 export interface ReviewContext<T = unknown> {
   readonly operation: Operation
   readonly dryRun: boolean
@@ -98,12 +98,12 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
   readonly client: Client
   /**
    * Reads from the informers of this process, without a request to the API server. The objects are frozen, and may be older than those in
-   * the API server. The cache has the types in the webhook's `reads`, which have synced before the handler is called.
+   * the API server. The types that can be read are those in the webhook's `reads`. They have synced before the handler is called.
    *
-   * A read of any other type throws `PRO_INPUT`, even if a controller in this process watches that type: the webhook would fail in a
-   * process without that controller. A read also throws when the cache cannot contain all matching objects. This is the case for a
-   * namespaced type when the key has no namespace, and, in a process that is limited to certain namespaces, for all other namespaces and
-   * for all namespaces together.
+   * A read of any other type throws `PRO_INPUT`, even if a controller in this process watches that type, because the webhook would fail in
+   * a process without that controller. A read also throws when the cache cannot contain all matching objects. This is the case for a
+   * namespaced type when the key has no namespace. If the process is limited to certain namespaces, it is also the case for all other
+   * namespaces, and for a list of all namespaces.
    */
   readonly cache: CacheReader
   /**

@@ -78,8 +78,8 @@ type ObjectsOf = {
 }
 
 /**
- * The type of the object that the handlers receive. For a subresource, it is the type of the request body; for an empty subresource, the
- * type of the webhook.
+ * The type of the object that the handlers receive. With a subresource, it is the type of the request body, otherwise the type for which
+ * the webhook is defined.
  */
 export type ReviewedObject<R extends ResourceType, Subresource extends string> = Subresource extends 'scale'
   ? Scale

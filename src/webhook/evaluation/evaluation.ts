@@ -30,8 +30,8 @@ export interface ReviewedObjects {
 /** The steps of one review, without the handlers. */
 export interface Evaluation {
   /**
-   * The decoded request. Before a worker thread has parsed the body, it may be undefined, or may not yet have the correct `dryRun` and
-   * `options`.
+   * The decoded request. If a worker thread parses the body, the request is at first undefined, or its `dryRun` and `options` may not be
+   * correct yet.
    */
   readonly request: AdmissionRequest | undefined
   /**

@@ -27,7 +27,7 @@ export function rulesOf(
 }
 
 const noWarnings: readonly string[] = Object.freeze([])
-/** The object of a CONNECT request without options, which only aggregated API servers send. The handlers receive this empty object. */
+/** The object that the handlers receive for a CONNECT request without options. Only aggregated API servers send such requests. */
 const noOptions: JsonObject = Object.freeze({})
 /** Maximum number of warnings about unknown fields in one response. */
 const maxUnknownFields = 32
@@ -54,8 +54,8 @@ export class InlineEvaluation implements Evaluation {
     const raw = object ?? (request.operation === 'CONNECT' && verb === 'validate' ? noOptions : undefined)
     this.#object = raw
     if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
-    // The API server validates the object with the CRD's schema before it calls a validating webhook. Other clients may not, and handlers
-    // must receive only valid objects.
+    // The API server validates the object with the CRD's schema before it calls a validating webhook. Other clients may send an invalid
+    // object, which must not reach the handlers.
     if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
     const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`.slice(0, maxWarningLength))
     this.#object = schema.default(raw)

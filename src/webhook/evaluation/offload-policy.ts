@@ -1,7 +1,10 @@
 /** Decides, from samples of a body, whether the main thread can evaluate the review without delaying other reviews. */
 import { smallBytes } from '../body/memory-budget.ts'
 
-/** Maximum size in bytes and number of values of an ordinary review, which takes about 10 ms, and at most 50 ms. */
+/**
+ * Upper limits of an ordinary review: the size of its body in bytes, and the number of its values. A review within these limits takes about
+ * 10 ms, and at most 50 ms.
+ */
 const ordinaryBytes = 1024 * 1024
 const ordinaryValues = 60_000
 
@@ -26,8 +29,9 @@ export function isSoonEvaluated(bytes: Uint8Array): boolean {
 
 /**
  * Returns whether a body looks like an ordinary object, with few distinct field names and short strings. `JSON.parse` handles 200 MB of
- * such JSON per second. Each distinct name and each value costs at least a microsecond to parse, validate, default and patch, and patterns
- * are slow on long strings. The samples are at random positions, so a client cannot hide other content between them.
+ * such JSON per second. Other bodies take longer, because each distinct name and each value costs at least a microsecond to parse,
+ * validate, default and patch, and because patterns are slow on long strings. The samples are at random positions, so a client cannot hide
+ * other content between them.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()

@@ -10,7 +10,7 @@ import { writeDelta } from './thread-delta.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 
-/** Number of values that are parsed or serialized in one iteration of the event loop, which takes about a millisecond. */
+/** Number of values that are parsed or serialized in one iteration of the event loop. Such an iteration takes about a millisecond. */
 const valuesPerTurn = 5000
 
 interface OffloadOptions {
@@ -102,7 +102,7 @@ export class OffloadedEvaluation implements Evaluation {
   }
 }
 
-/** Returns an ArrayBuffer that contains only these bytes, which can be transferred to a thread. */
+/** Returns an ArrayBuffer that contains only these bytes, because a transfer to a thread always moves a whole ArrayBuffer. */
 function ownBuffer(bytes: Buffer): ArrayBuffer {
   const { buffer, byteLength } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer

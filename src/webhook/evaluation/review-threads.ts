@@ -1,9 +1,9 @@
 /**
  * A pool of worker threads that evaluate large reviews. Threads start on demand and are terminated after an idle period.
  *
- * Parsing in slices on the main thread would not suffice: validation, error messages and the patch also walk the whole object, and the
- * patterns of a schema may take long for each string. Threads return objects as bytes, because structured cloning of half a million values
- * would block the event loop for as long as parsing them.
+ * It would not suffice to parse in slices on the main thread, because validation, error messages and the patch also visit the whole object,
+ * and matching a single string with a pattern of the schema may take long. Threads return objects as bytes, because structured cloning of
+ * half a million values would block the event loop for as long as parsing them.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -19,8 +19,8 @@ export interface ReviewThreadOptions {
   readonly webhooks: readonly ThreadWebhook[]
   readonly clock: Clock
   /**
-   * Maximum number of threads. Default: one less than the number of processors, to leave one for the event loop, but at least one, and at
-   * most two, because large reviews are rare.
+   * Maximum number of threads. Default: 1 on a machine with one or two processors, otherwise 2. The event loop also needs a processor, and
+   * two threads suffice, because large reviews are rare.
    */
   readonly threads?: number | undefined
   /**
@@ -37,7 +37,7 @@ const idleMs = 10_000
 
 const script = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-/** A review that waits until a thread is free. */
+/** A review that waits for a free thread. */
 interface Waiting {
   readonly resolve: (thread: ReviewThread) => void
   readonly reject: (error: unknown) => void
@@ -112,8 +112,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // A thread continues to start even if its review is aborted. Threads that are starting are therefore counted; otherwise a busy
-        // machine might start ever more threads and complete the start of none.
+        // Starts at most one thread for each waiting review. A thread continues to start even if the review that waited for it is aborted.
+        // If such threads were not counted, a busy machine might start ever more threads, none of which gets ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }

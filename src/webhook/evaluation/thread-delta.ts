@@ -1,8 +1,8 @@
 /**
- * Serializes the result of a handler for the worker thread, which has the original object. Handlers receive frozen objects, and their
- * result shares with the original all values that they did not copy. If the result has the same reference as the original at the same path,
- * the value is unchanged; it is neither compared nor sent. The main thread therefore compares no values, however large the object is. The
- * worker thread finds the changes when it creates the patch.
+ * Serializes the result of a handler for the worker thread, which has the original object. Handlers receive frozen objects, so their result
+ * shares with the original every list and object that they did not copy. A list or object with the same reference as the original at the
+ * same path is therefore unchanged. The main thread neither visits nor sends such a value, however large it is. The worker thread finds the
+ * changes when it creates the patch.
  *
  * The format is JSON. A scalar is written as it is. `[0]` stands for the original value at the same path, `[0,3]` for the fourth item of
  * the original list. `[1,…]` is a list of items, and `[2,key,value,…]` is an object.

@@ -21,8 +21,8 @@ export interface WorkerCalls {
   /** Returns the objects for the handlers, as JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /**
-   * Replaces the object. `delta` is the result of `writeDelta` relative to the object that `objects` returned, or to that of the last
-   * `change`.
+   * Replaces the object. `delta` is the result of `writeDelta`. Its base is the object of the last `change`, or before the first `change`
+   * the object that `objects` returned.
    */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {
@@ -37,7 +37,9 @@ export type WorkerMessage = { readonly method: keyof WorkerCalls; readonly argum
 export type WorkerReply =
   { readonly value: unknown } | { readonly error: 'MalformedReview' | 'BodyRefused' | 'Error'; readonly message: string }
 
-/** Maximum length of a review's request without its objects. This part is copied to the main thread. */
+/**
+ * Maximum length of the JSON of a review's request without its objects. The limit is low because this part is copied to the main thread.
+ */
 const maxRequestLength = smallBytes
 
 const port = parentPort

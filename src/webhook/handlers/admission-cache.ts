@@ -1,4 +1,4 @@
-/** The process's cache of informers, for webhook handlers. Reads throw while the type has not yet synced. */
+/** The process's cache of informers, for webhook handlers. A read throws while the informer of its type has not synced. */
 import { ProreusError } from '../../api/errors.ts'
 import { quote } from '../../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../../api/group-version-kind.ts'
@@ -42,7 +42,7 @@ export class AdmissionCache implements CacheReader {
     return cache.list(type, options)
   }
 
-  /** Resolves when the caches of all these types have synced. Rejects with the reason of the signal when it aborts. */
+  /** Resolves when the informers of all `types` have synced. Rejects with the reason of the signal when the signal aborts. */
   async whenFilled(types: readonly ResourceType[], signal: AbortSignal): Promise<void> {
     const cache = this.#cache
     if (cache !== undefined) await Promise.all(types.map((type) => cache.informer(type).whenSynced(signal)))

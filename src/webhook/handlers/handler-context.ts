@@ -28,8 +28,8 @@ class Collected {
 /**
  * The context that the `default` and `validate` handlers of all webhooks share.
  *
- * It is a class because it has getters. An object literal with getters would get its own hidden class in V8, which keeps the whole request
- * in memory until the next full garbage collection. Values that few handlers use are created on first use.
+ * This is a class with getters instead of an object literal, because V8 would create a hidden class for each literal with getters, and
+ * would keep the whole request in memory until the next full garbage collection. Values that few handlers use are created on first use.
  */
 export class HandlerContext implements Context {
   readonly operation: Context['operation']
@@ -142,8 +142,8 @@ class ClusterContext extends HandlerContext implements AdmissionContext<JsonObje
 }
 
 /**
- * Returns a view of the cache that is limited to the types that the webhook declares. The same webhook may run in another process, whose
- * controllers and other webhooks watch other types.
+ * Returns a view of the cache that is limited to the types that the webhook declares. Without this limit, a read of another type would work
+ * only in processes in which another controller or webhook watches that type.
  */
 function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhook, cache: CacheReader): CacheReader {
   return new DeclaredCache(cache, reads, (unknown) => {

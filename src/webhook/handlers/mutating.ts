@@ -26,8 +26,7 @@ export interface Defaulted {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // The mutating webhook calls `validateInCluster` only if `validate` has rejected the object. A webhook without `validate` and `default`
-  // therefore has no handler to call.
+  // `validateInCluster` is not in this list, because the mutating webhook calls it only if `validate` has rejected the object.
   const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {
@@ -97,7 +96,7 @@ async function validateEarly(
   const own = await ownErrors(webhooks, object, context, errors)
   if (!isEmpty(errors)) return joinErrors(errors, own)
   if (isEmpty(own)) return own
-  // The response needs no patch, because the object is rejected anyway.
+  // The object is rejected, so the response needs no patch, and the worker thread can release the object.
   evaluation.close()
   await call.cache.whenFilled(reads, call.signal)
   return admissionVerdict(webhooks, object, context, own)

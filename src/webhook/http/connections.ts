@@ -8,9 +8,9 @@ import type { ConnectionLimits } from './limits.ts'
 
 /**
  * The quiet period of a stopping server, in milliseconds. When no TLS handshake has completed for this time, the server closes all
- * connections that carry no request. It waits that long because an overloaded server is still completing handshakes, and the clients of
- * these connections then send their requests. The server has to close them itself: `close` of Node.js waits for unfinished handshakes and
- * for connections that never carried a request.
+ * connections that carry no request. It does not close them at once, because an overloaded server is still completing handshakes, and the
+ * clients of these connections then send their requests. The server has to close the idle connections itself, because `close` of Node.js
+ * waits for unfinished handshakes and for connections that never carried a request.
  */
 const quietMs = 1000
 
@@ -27,8 +27,9 @@ class Connection {
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The responses to requests that are not yet answered. An array is used because a growing `Set` or `Map` keeps references from its old
-   * hash tables to the new ones, so everything that it ever contained would stay in memory until the next full garbage collection.
+   * The responses to requests that are not yet answered. They are in an array, because a growing `Set` or `Map` of V8 keeps references from
+   * its old hash tables to the new ones. Everything that the `Set` ever contained would stay in memory until the next full garbage
+   * collection.
    */
   readonly answers: ServerResponse[] = []
   /** The start time of the oldest unanswered request. If all requests are answered, the time at which the last one ended. */
@@ -81,7 +82,7 @@ export class Connections {
     this.#limits = limits
     server.on('connection', (socket: Socket) => this.#opened(socket))
     server.on('secureConnection', (socket) => this.#secured(socket))
-    // This listener must run before fastify's listener.
+    // This listener must run before fastify's, because fastify's `onRequest` hook checks whether this listener has closed the connection.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => this.#requested(request.socket, response))
   }
 

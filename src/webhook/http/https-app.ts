@@ -21,11 +21,14 @@ interface HttpOptions {
   readonly logger: Logger
   /** Called for each response. When it returns true, the connection is closed after the response. */
   readonly draining: () => boolean
-  /** The paths that are served. Other paths are answered with 404, and requests to these paths with a method other than POST with 405. */
+  /**
+   * The paths that are served. A request to any other path is answered with 404. A request to a served path with a method other than POST
+   * is answered with 405.
+   */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because its body is rejected. `code` is the HTTP status of the
-   * cause and `status` that of the response; this app passes the same status for both. Not called for 404 and 405.
+   * Called when a request to a served path fails with an error, for example because its body is rejected. `status` is the HTTP status of
+   * the response. `code` is the HTTP status of the error, which is always the same here. Not called for 404 and 405.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

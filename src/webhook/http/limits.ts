@@ -17,10 +17,12 @@ export const slowSenders = { headersMs: 10_000, requestMs: 30_000, checkEveryMs:
 
 export interface ConnectionLimits {
   /**
-   * Maximum number of connections. When it is exceeded, one of the following connections is closed, in this order of preference: a
-   * connection without any request, from the remote address with the most such connections, because a flood and the API server have
-   * different addresses; a connection with a slow request, from the remote address with the most slow requests; the connection that has
-   * been idle longest.
+   * Maximum number of connections. A further connection closes one of the following, in this order of preference:
+   *
+   * - a connection that has never carried a request, from the remote address with the most such connections. A flood has other remote
+   *   addresses than the API server, so the API server's connections stay open.
+   * - a connection with a slow request, from the remote address with the most slow requests.
+   * - the connection that has been idle longest.
    */
   readonly connections: number
   /**

@@ -35,8 +35,8 @@ export interface MemoryShares {
 }
 
 /**
- * The memory limit of a process whose container has no limit, unless half of the machine's memory is less. All documented limits of the
- * webhook server hold with 1 GiB.
+ * Upper bound for the memory limit of a process whose container has no limit; see `processMemory`. All documented limits of the webhook
+ * server hold with 1 GiB.
  */
 const unlimitedBytes = 1024 * mebibyte
 /** Measured: the memory of an idle process with all operators of this package, and the size of its heap. */
@@ -47,7 +47,7 @@ const idleHeapBytes = 64 * mebibyte
  * allocator.
  */
 const usable = 0.9
-/** Minimum memory for requests. With a memory limit that does not leave this much, the process works, but may exceed its limit. */
+/** Minimum memory for requests and worker threads. With a memory limit that leaves less, the process works, but may exceed its limit. */
 const leastAvailableBytes = 32 * mebibyte
 /**
  * Measured: the memory of a worker thread with the bytes of a review, and the heap that the most expensive review of 7 MiB requires
@@ -70,7 +70,10 @@ const maxConversionBytes = 128 * mebibyte
 export const conversionCost = 2.5
 /** The part of `conversionCost` that is for the objects of a batch. An object with a very large number of values needs more. */
 export const batchCost = 0.5
-/** Measured: number of copies of an object's values while it is converted: those of the object and those of the result. */
+/**
+ * Measured: number of copies of an object's values that are in memory during its conversion. One copy belongs to the object, the other to
+ * the result.
+ */
 export const convertedCopies = 2
 /** Measured: the memory of one connection with its TLS state. All connections together may use 8 % of the memory limit. */
 const connectionBytes = 66 * 1024
@@ -93,14 +96,14 @@ export function processMemory(limitBytes?: number): ProcessMemory {
   }
 }
 
-/** Returns the smallest memory limit in bytes with which the process certainly does not exceed its limit. */
+/** Returns the smallest memory limit in bytes that leaves `leastAvailableBytes` for requests and worker threads. */
 export function leastLimitBytes({ idleBytes }: Pick<ProcessMemory, 'idleBytes'>): number {
   return Math.ceil((idleBytes + leastAvailableBytes) / usable)
 }
 
 export function shareMemory({ limitBytes, idleBytes, heapLimitBytes, processors }: ProcessMemory): MemoryShares {
   const available = Math.max(leastAvailableBytes, limitBytes * usable - idleBytes)
-  // On a machine with one or two processors, only one thread is started, which leaves time for the event loop.
+  // A second thread requires enough memory, and a third processor, because the event loop also needs a processor.
   const count = processors > 2 && available * threadShare >= 2 * (threadBytes + threadHeapBytes) ? 2 : 1
   const heapBytes = Math.max(threadHeapBytes / 6, Math.min(threadHeapBytes, available * threadShare - threadBytes))
   const left = Math.max(leastAvailableBytes / 2, available - count * (threadBytes + heapBytes))

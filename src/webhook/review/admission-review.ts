@@ -102,8 +102,8 @@ function decodeReview(body: unknown): DecodedReview {
 }
 
 /**
- * Number of bytes at the beginning of a review that `peekRequest` reads. In them, the API server has written all fields of the request
- * except the objects, `dryRun` and `options`.
+ * `peekRequest` reads this number of bytes at the beginning of a review. The API server writes all fields of the request before the
+ * objects, except `dryRun` and `options`.
  */
 const peekedBytes = 64 * 1024
 

@@ -18,8 +18,8 @@ function isBeingDeleted(object: JsonObject | undefined): boolean {
 }
 
 /**
- * Returns the object without its metadata. While an object is being deleted, a controller with a finalizer may still act on its other
- * fields, so the webhook applies to changes of these fields.
+ * Returns the object without its metadata. The webhook applies to changes of all other fields even while the object is being deleted,
+ * because a controller with a finalizer may still act on these fields.
  */
 function content(object: JsonObject | undefined): object {
   return { ...object, metadata: undefined }

@@ -24,8 +24,8 @@ export function deadlineFrom(timeout: unknown, passedMs = 0, defaultMs = webhook
 }
 
 /**
- * Resolves to the result of `work`. After `ms` milliseconds it resolves to `timedOut` instead and aborts the controller; a later result or
- * error of `work` is then ignored.
+ * Resolves to the result of `work`. After `ms` milliseconds it resolves to `timedOut` instead and aborts the AbortController. A later
+ * result or error of `work` is then ignored.
  */
 export async function withDeadline<T>(
   clock: Clock,

@@ -31,8 +31,8 @@ const maxPairs = 250_000
 
 /**
  * Returns the operations that change `raw` into `target`. A key whose value is undefined counts as absent. Items of a list are matched by
- * the `x-kubernetes-list-map-keys` of the schema, or by `name`. The time is linear: if long lists have many changes, the patch is correct
- * but not minimal.
+ * the `x-kubernetes-list-map-keys` of the schema, or by `name`. To keep the time linear, the patch for long lists with many changes is
+ * correct, but not minimal.
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
   const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }
@@ -118,8 +118,8 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
 }
 
 /**
- * Returns whether each item is still at its index, because it has the same reference or the same keys. After defaulting, this is usually
- * the case.
+ * Returns whether the item at each index of `target` is the one at this index of `raw`: both have the same reference or the same keys. This
+ * is the usual result after defaulting.
  */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
@@ -133,7 +133,7 @@ function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): bo
   return true
 }
 
-/** Returns whether no key differs and at least one key is present in both items. */
+/** Returns whether two items have the same keys. A key may be absent from both items, but not all keys. */
 function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
   let same = false
   for (const name of names) {
@@ -150,7 +150,7 @@ interface ItemKeys {
 }
 
 /**
- * Returns the key of each item. Returns undefined unless all items of both lists are objects with keys that are distinct within their list.
+ * Returns the key of each item. Returns undefined if an item is not an object, has no key, or has the same key as another item of its list.
  */
 function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
