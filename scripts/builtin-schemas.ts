@@ -103,7 +103,7 @@ const documents = [
   'apis/rbac.authorization.k8s.io/v1',
 ]
 
-/** Types whose JSON form is not an object with fields, and their names in types.json. */
+/** Types whose JSON form is not an object with fields, each with the word for its form in types.json. */
 const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.api.resource.Quantity': 'quantity',
   'apimachinery.pkg.apis.meta.v1.FieldsV1': 'object',
@@ -216,7 +216,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns `order`, the enum values in the order of the API server's error messages. Throws when these are not the enum values in `text`.
+ * Returns `order`: the enum values in the order of the API server's error messages. Throws when `order` and `text` contain different
+ * values.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

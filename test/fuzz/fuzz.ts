@@ -38,8 +38,8 @@ export interface Outcome {
 const createsPerSchema = 6
 const updatesPerSchema = 4
 /**
- * The number of versions, and thereby of schemas, in one CustomResourceDefinition. It is served two seconds after its creation, independent
- * of this number.
+ * The number of versions in one CustomResourceDefinition. Each version has its own schema. The number is high, because a
+ * CustomResourceDefinition is served only two seconds after its creation, no matter how many versions it has.
  */
 const schemasPerDefinition = 50
 /** The number of parallel requests. Additional requests would only wait in the API server. */
@@ -200,8 +200,8 @@ async function likelier(first: Result, actual: Result, again: () => Promise<Resu
 }
 
 /**
- * Returns true when `proreus validate` reports the same errors as the API server. It cannot do so for bodies that cannot be decoded, and
- * for metadata that the server sets.
+ * Returns true when the errors of `proreus validate` should be those of the API server. `proreus validate` does not check whether a body
+ * can be decoded, nor metadata that the server sets.
  */
 function isOfflineMatter({ status, problems }: Result, { metadata }: JsonObject): boolean {
   if (isObject(metadata) && metadata.generateName && !metadata.name) return false

@@ -125,7 +125,7 @@ export class ServedSchemas {
     return resultOf(withoutRandom(answer, object))
   }
 
-  /** Sends an update (as a dry run) of a stored object, which keeps only its name. */
+  /** Updates a stored object, as a dry run. The new object is `object` with the name and the resourceVersion of the stored object. */
   async update(schema: number, stored: JsonObject, object: JsonObject): Promise<Result> {
     const { name, resourceVersion } = stored.metadata as JsonObject
     const path = `${this.#path(schema)}/${String(name)}?dryRun=All&fieldValidation=Warn`
@@ -216,7 +216,7 @@ export function validateOffline(
   } as unknown as Kind
   const compiled = compileSchema(schema)
   const { metadata } = decodeObjectMeta(object.metadata ?? null)
-  // An update keeps these fields of the old object, and its name is that in the URL.
+  // An update cannot change the name. The API server sets the fields in `serversOwn`, so those of the old object are used.
   const kept = Object.entries(isObject(old?.metadata) ? old.metadata : {}).filter(([key]) => key === 'name' || serversOwn.has(key))
   const typed = {
     apiVersion: `${group}/${version}`,

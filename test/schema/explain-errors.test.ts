@@ -476,7 +476,7 @@ t.test('violated junctors are reported', async (t) => {
       'the branch with the most in it that can be right, the first of several',
       { ...text, anyOf: [a, { anyOf: [{ pattern: '^y' }, { pattern: '^w' }] }, { anyOf: [{ pattern: '^v' }] }] },
       'x',
-      // The message of the nested anyOf is equal to that of the outer anyOf, and is reported once.
+      // Both the outer and the nested anyOf have this message. It is reported once.
       [
         message('must validate at least one schema (anyOf)'),
         ['spec', 'FieldValueInvalid', `Invalid value: "x": spec in body should match '^y'`],
@@ -504,8 +504,8 @@ t.test('violated junctors are reported', async (t) => {
 })
 
 t.test('the branch whose values pass the most validators is reported, the first of equal ones', async (t) => {
-  // For each field, the number of kube-openapi's validators that pass (`Result.MatchCount`) when a schema of anyOf describes the field
-  // without a type.
+  // The schema of each field, and the schema without a type by which a branch of anyOf describes the field. `validators` is the number of
+  // kube-openapi's validators that pass for the value in that branch (`Result.MatchCount`).
   const fields: Readonly<Record<string, { schema: StructuralSchema; branch: StructuralSchema; value: JsonValue; validators: number }>> = {
     nothing: { schema: { ...text, nullable: true }, branch: {}, value: null, validators: 1 },
     flag: { schema: { type: 'boolean' }, branch: {}, value: true, validators: 4 },

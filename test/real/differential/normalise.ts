@@ -132,7 +132,7 @@ export class Normaliser {
     return entries.map((entry) => this.#value(entry)).sort((a, b) => (identity(a) < identity(b) ? -1 : 1))
   }
 
-  /** Sorts the rules, whose order depends on that of the objects in the API server's cache. */
+  /** Sorts the rules of a SelfSubjectRulesReview. Their order depends on the order of the objects in the API server's cache. */
   #rules(rules: readonly JsonValue[]): JsonValue {
     return rules.map((rule) => this.#value(rule)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
   }

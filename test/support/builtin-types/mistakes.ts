@@ -1,4 +1,4 @@
-/** Values of built-in types with one mistake each, which an OpenAPI schema can detect. They are derived from a valid value. */
+/** Derives invalid values of built-in types from a valid value. Each has one mistake, which an OpenAPI schema can detect. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject } from '../../../src/api/json.ts'
 import type { BuiltinValue } from '../../../src/builtin-schemas/types.ts'

@@ -28,8 +28,8 @@ import { target } from './reviews.ts'
 import { Turns } from '../turns.ts'
 
 /**
- * The flags of the container image. `--max-old-space-size` is half of the container's memory limit, which V8 would choose as the heap limit
- * in the container.
+ * The flags of the container image, and `--max-old-space-size`. In the container, V8 itself would limit the heap to half of the memory
+ * limit.
  */
 const flags = [`--max-old-space-size=${shippedLimitBytes / 2 ** 21}`, '--max-semi-space-size=1', '--conditions=proreus-source']
 

@@ -141,7 +141,8 @@ async function truthOf(client: Client): Promise<Map<ResourceType, KubernetesObje
 }
 
 /**
- * Starts to measure the heap of this process after half of the given time. The returned function returns its growth since then, in bytes.
+ * Measures the heap of this process. The measurement starts when half of the given time has passed, and ends when the returned function is
+ * called. That function returns the growth of the heap in bytes.
  */
 export function watchHeap(seconds: number): () => number {
   setFlagsFromString('--expose-gc')

@@ -95,7 +95,7 @@ function mutate(dice: Dice, review: JsonObject): void {
   }
 }
 
-/** Returns a copy of the value, because a value must not contain itself. */
+/** Returns a copy of the value at a place, to be put at another place. Without the copy, a value could contain itself. */
 function structuredValue({ parent, key }: Place): JsonValue {
   return copy((Array.isArray(parent) ? parent[key as number] : parent[key]) ?? null)
 }
