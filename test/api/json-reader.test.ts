@@ -165,8 +165,8 @@ t.test('long integers are found among any other text', (t) => {
 
 t.test('all other values are read like JSON.parse', (t) => {
   const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
-  // `stringifyJson` writes a double beyond 2^53 with all its digits, and `JsonReader` reads them exactly. `JSON.parse` rounds the digits to
-  // the original double.
+  // `stringifyJson` writes a double beyond 2^53 with all its digits, and `JsonReader` reads them as a bigint. `rounded` converts this
+  // bigint to the original double, because `JSON.parse` rounds to a double.
   const rounded = (value: unknown): unknown => JSON.parse(stringifyJson(value)!)
   fc.assert(
     fc.property(

@@ -127,7 +127,7 @@ class ObjectFuzz {
       return { version, schema, one, stored }
     })
     await Promise.all(servers.map((server) => server.replace(schemas)))
-    // A case is skipped if a server did not store its old object, because the object cannot be updated.
+    // An update is skipped if one of the servers did not store the old object, because this server has no object to update.
     await inParallel(
       prepared.filter(({ one, stored }) => one.old === undefined || !stored.includes(undefined)),
       async (one) => {

@@ -61,7 +61,10 @@ export class Normaliser {
     this.#countVersions = countVersions
   }
 
-  /** Adds a prefix of generated names. It is needed for responses that contain the name but not the object, such as errors. */
+  /**
+   * Adds a prefix of generated names. Without it, a generated name in a response without the object, such as an error, would not be
+   * recognized.
+   */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.
     this.#prefixes.add(prefix.slice(0, 58))
@@ -184,7 +187,7 @@ function withSortedCauses(status: JsonObject): JsonObject {
   if (!Array.isArray(causes) || !isObject(status.details)) return status
   const sorted = causes.toSorted((a, b) => (causeText(a) < causeText(b) ? -1 : 1))
   const [, head, list] = /^(.* is invalid: )\[(.*)\]$/s.exec(String(status.message)) ?? []
-  // A cause that occurs several times occurs once in the message.
+  // The message lists each cause only once, even if it occurs several times.
   const listOf = (all: readonly JsonValue[]): string => [...new Set(all.map(causeText))].join(', ')
   const message = head !== undefined && list === listOf(causes) ? `${head}[${listOf(sorted)}]` : (status.message ?? '')
   return { ...status, message, details: { ...status.details, causes: sorted } }

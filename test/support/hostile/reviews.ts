@@ -7,7 +7,7 @@ import { Type } from '../../../src/api/type.ts'
 
 const item = Type.Object({ name: Type.String(), text: Type.Optional(Type.String()), weight: Type.Integer({ default: 1, maximum: 9 }) })
 
-/** The items of `rules`, a list of type atomic: its items have no key. */
+/** The type of the items of `rules`. The list has `listType: atomic`, so its items have no key. */
 const rule = Type.Object({
   match: Type.Record(Type.String()),
   id: Type.Integer(),

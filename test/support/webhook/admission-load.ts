@@ -90,7 +90,7 @@ export class AdmissionLoad {
     }
   }
 
-  /** Sends the requests that are due. It does not wait for earlier responses unless `inFlight` requests are pending. */
+  /** Sends the requests that are due. It waits for earlier responses only while `inFlight` requests are pending. */
   #tick(): void {
     const { perSecond, most, burst, inFlight } = this.#options
     const due = Math.min(most, burst + Math.floor(((performance.now() - this.#started) * perSecond) / 1000))

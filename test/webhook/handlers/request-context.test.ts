@@ -305,8 +305,8 @@ t.test('a webhook can read only the types in its own `reads`', async (t) => {
   const running = cache.start(stop.signal)
   t.teardown(() => (stop.abort(), running))
   await cache.whenSynced()
-  // The cache of this process contains all three types. A webhook must nevertheless not read types that only other webhooks and controllers
-  // need, because in another process they would be missing.
+  // The cache of this process contains all three types. A webhook must nevertheless read only the types that it declares, because in a
+  // process without the other webhooks and controllers the cache lacks their types.
   const webhooks = [
     defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
     defineWebhook(widget, {
