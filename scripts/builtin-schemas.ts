@@ -1,6 +1,6 @@
 /**
- * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and of the types
- * that they refer to. The source is the OpenAPI documents of a real API server.
+ * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and of all types to
+ * which the fields refer. The source is the OpenAPI documents of a real API server.
  *
  * With `--check`, exits with 1 when the file is out of date. The check is skipped when the binaries of a real control plane are missing.
  */
@@ -12,7 +12,7 @@ import { startControlPlane } from '../src/testing/control-plane.ts'
 
 const target = join(import.meta.dirname, '../src/builtin-schemas/types.json')
 
-/** The types that a kind can embed, by Go package. The types that they refer to are added to the file. */
+/** The types that a kind can embed, by Go package. The types to which their fields refer are added to the file. */
 const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'api.apps.v1': [
     'DaemonSetSpec',

@@ -10,7 +10,9 @@ import { fc } from '../support/property.ts'
 
 const day = 86_400_000
 const hour = 3_600_000
-/** A third of the validity period of a CA. The period is one year and one hour, because it starts an hour before the CA is issued. */
+/**
+ * A third of the validity period of a CA. The period is one year and one hour, because the validity begins an hour before the CA is issued.
+ */
 const third = (365 * day + hour) / 3
 const start = Date.parse('2026-01-01T00:00:00Z')
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }

@@ -1,4 +1,4 @@
-/** Tests of operators' webhook handlers for objects, subresources and deletions, which a control plane calls. */
+/** Tests in which a control plane calls operators' webhook handlers for objects, subresources and deletions. */
 import t from 'tap'
 import { configMap, deployment, pod, secret } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'

@@ -44,7 +44,10 @@ const updatesPerSchema = 4
 const schemasPerDefinition = 50
 /** The number of parallel requests. Additional requests would only wait in the API server. */
 const concurrency = 24
-/** The maximum number of differences that are shrunk, which takes many requests. The others are reported as they are found. */
+/**
+ * The maximum number of differences that are shrunk, because shrinking takes many requests. All further differences are reported as they
+ * are found.
+ */
 const maxShrunk = 20
 
 async function inParallel<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {

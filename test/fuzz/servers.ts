@@ -36,7 +36,8 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 /**
- * Returns a CustomResourceDefinition with one version for each schema. All its versions are served at the same time, so one wait is enough.
+ * Returns a CustomResourceDefinition with one version for each schema. The API server starts to serve all versions at the same time, so the
+ * caller must wait only once.
  */
 function definition(plural: string, schemas: readonly unknown[], stored?: StructuralSchema): JsonObject {
   const versionOf = (name: string, schema: unknown, storage: boolean): unknown => ({
@@ -104,7 +105,9 @@ export class ServedSchemas {
     await this.#api('DELETE', `${definitionsPath}/${this.#plural}.${group}`)
   }
 
-  /** Stores an object in the version of the schema, which sets defaults. Resolves to undefined when the object is rejected. */
+  /**
+   * Stores an object in the version of the schema. The defaults of the schema are set. Resolves to undefined when the object is rejected.
+   */
   async store(schema: number, object: JsonObject): Promise<JsonObject | undefined> {
     this.#objects += 1
     const { name, ...metadata } = isObject(object.metadata) ? object.metadata : {}

@@ -181,7 +181,10 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** Sorts the causes, and their list in the message. Their order is random, because Go iterates over maps in random order. */
+/**
+ * Sorts the causes of a rejection, in the details and in the message. The API server returns them in random order, because Go iterates over
+ * maps in random order.
+ */
 function withSortedCauses(status: JsonObject): JsonObject {
   const causes = valueAt(status, 'details.causes')
   if (!Array.isArray(causes) || !isObject(status.details)) return status

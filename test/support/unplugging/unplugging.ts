@@ -25,7 +25,9 @@ export interface UnpluggingOptions {
   readonly name: string
   readonly seconds: number
   readonly seed: number
-  /** True for an additional operator all of whose connections become silent forever. Its client needs about two minutes to detect that. */
+  /**
+   * True if there is an additional operator whose connections all become silent forever. Its client needs about two minutes to detect that.
+   */
   readonly forgetting: boolean
 }
 

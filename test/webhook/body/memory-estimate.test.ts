@@ -3,8 +3,8 @@ import { costOf, costOfMarks, maxReviewCost } from '../../../src/webhook/body/me
 import { hostileReviews, reviewOfSpec } from '../../support/hostile/reviews.ts'
 
 /**
- * Strings, and the bytes of heap that `JSON.parse` uses for each in addition to the string itself. They are measured with
- * `process.memoryUsage` after garbage collections.
+ * Strings, each with the bytes of heap that `JSON.parse` uses in addition to the string. The bytes were measured with `process.memoryUsage`
+ * after garbage collections.
  */
 const measured: readonly (readonly [string, string, number])[] = [
   ['empty objects', reviewOfSpec(`{"open":[${'{},'.repeat(43_000)}1]}`), 2_757_034],

@@ -148,8 +148,8 @@ t.test('an access review defaults to the namespace of the request', async (t) =>
     {
       async validateInCluster(_object, _old, { requesterCan }) {
         for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ verb: 'create', type: pod, ...more })
-        // Requests with different namespaces must be checked separately. Access in a namespace does not imply access to cluster-scoped
-        // resources.
+        // Requests with different namespaces must be checked separately, because access in a namespace does not imply access to
+        // cluster-scoped resources.
         for (const more of [{}, { namespace: 'other' }]) await requesterCan({ verb: 'get', type: node, ...more })
         return []
       },

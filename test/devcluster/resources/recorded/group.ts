@@ -12,7 +12,7 @@ export interface RecordedType {
   readonly version?: string
   readonly kind: string
   readonly plural: string
-  /** True if absent. */
+  /** Whether the type is namespaced; true by default. */
   readonly namespaced?: boolean
 }
 
