@@ -71,7 +71,8 @@ async function sendOthers({ rate, seconds, ...target }: Task): Promise<Result> {
   for (let due = performance.now(); due < end; due += 1000 / rate) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     const answered = (outcome: string): void => {
-      // The latency starts when the request was due, not when it was sent: the delay of requests behind a blocked server counts as well.
+      // The latency starts when the request was due, not when it was sent. It therefore includes the delay of requests that could not be
+      // sent because the server was blocked.
       times.push(performance.now() - due)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }

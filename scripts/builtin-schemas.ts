@@ -1,6 +1,6 @@
 /**
- * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and of the types
- * that they refer to. The source is the OpenAPI documents of a real API server.
+ * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and of all types to
+ * which the fields refer. The source is the OpenAPI documents of a real API server.
  *
  * With `--check`, exits with 1 when the file is out of date. The check is skipped when the binaries of a real control plane are missing.
  */
@@ -12,7 +12,7 @@ import { startControlPlane } from '../src/testing/control-plane.ts'
 
 const target = join(import.meta.dirname, '../src/builtin-schemas/types.json')
 
-/** The types that a kind can embed, by Go package. The types that they refer to are added to the file. */
+/** The types that a kind can embed, by Go package. The types to which their fields refer are added to the file. */
 const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'api.apps.v1': [
     'DaemonSetSpec',
@@ -103,7 +103,7 @@ const documents = [
   'apis/rbac.authorization.k8s.io/v1',
 ]
 
-/** Types whose JSON form is not an object with fields, and their names in types.json. */
+/** Types whose JSON form is not an object with fields, each with the word for its form in types.json. */
 const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.api.resource.Quantity': 'quantity',
   'apimachinery.pkg.apis.meta.v1.FieldsV1': 'object',
@@ -216,7 +216,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns `order`, the enum values in the order of the API server's error messages. Throws when these are not the enum values in `text`.
+ * Returns `order`: the enum values in the order of the API server's error messages. Throws when `order` and `text` contain different
+ * values.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

@@ -42,7 +42,7 @@ function errorsPage(): string {
   return `# Error codes\n\nEvery error that Proreus itself reports is a \`ProreusError\` with one of these as its \`code\`.\n\n${table(['code', 'meaning'], rows)}`
 }
 
-/** The description of a registered metric. It is declared in this file, because the types of prom-client lack `labelNames`. */
+/** The description of a registered metric. This file declares the interface, because the types of prom-client lack `labelNames`. */
 interface DocumentedMetric {
   readonly name: string
   readonly type: string

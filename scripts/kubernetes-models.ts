@@ -3,9 +3,9 @@
  * @kubernetes/client-node. Those models are classes in some nine hundred files, which are slow to compile for a program that only needs the
  * type of a Pod, and they use `Date` for times.
  *
- * The types are members of an exported namespace. The declaration files of a user's program, for example of a kind with
- * `Type.Builtin('PodTemplateSpec')`, need a public name for each type, and the compiler finds the members of a namespace without another
- * import. It does not find names that `export … as` creates.
+ * The types are members of an exported namespace, because a user's program may need a public name for each of them. For example, the
+ * declaration file of a kind with `Type.Builtin('PodTemplateSpec')` contains such a name. The compiler finds the members of a namespace
+ * without another import, but not the names that `export … as` creates.
  *
  * With `--check`, exits with 1 when the file is out of date.
  */
@@ -18,7 +18,7 @@ const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models'
 const groups = join(root, 'src/api/kubernetes')
 const target = join(groups, 'models.ts')
 
-/** The files that use models. Only the models that they name are written, and the models that these refer to. */
+/** The files that use models. The script writes the models that these files name, and the models to which a written model refers. */
 const readers = [
   ...readdirSync(groups)
     .map((name) => join(groups, name))

@@ -58,8 +58,8 @@ function rule(comment: string, tags: string): string {
   const [value] = marker('default').filter((text) => /^("|\d|true|false)/.test(text))
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
-    // `atomic` is not written for lists and maps without a merge strategy, because it is the default.
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
+    // `atomic` is not written for a list without a merge strategy, because it is the default of such a list.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')

@@ -146,8 +146,8 @@ function goFields(body: string): ReadonlyMap<number, GoField> {
     const [jsonName = '', ...options] = /json:"([^"]*)"/.exec(tags)?.[1]?.split(',') ?? ['-', 'omitempty']
     const isInline = jsonName === '' && options.includes('inline')
     const goName = name ?? goType.replace(/^.*[.*]/, '')
-    // A field with the tag `json:"-"` belongs to a type with a custom JSON form, such as Quantity. That form is built from the protobuf
-    // names.
+    // A field with the tag `json:"-"` belongs to a type with a custom JSON form, such as Quantity. Its JSON name in the descriptor is the
+    // name of the protobuf field.
     fields.set(Number(number), {
       goName,
       isPointer: goType.startsWith('*') || jsonName === '-',
@@ -226,8 +226,8 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
 }
 
 /**
- * Returns the kinds whose versions the embedded API server does not serve. kube-apiserver also knows these kinds, and names them in its
- * error for a request body with such a kind.
+ * Returns the kinds of the API versions that the embedded API server does not serve, keyed by apiVersion. They are needed because
+ * kube-apiserver knows them, and therefore names them in its error for a request body with such a kind.
  */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}

@@ -35,7 +35,8 @@ if (asked.length === 0) {
   }
 }
 
-// `tap build` installs the plugins that package.json names. Without it, tap uses its default plugins, which compile each test with tsc.
+// `tap build` installs the plugins that package.json names. Without `tap build`, the default plugins of tap would be used, which compile
+// each test with tsc.
 const tap = join(root, 'node_modules/.bin/tap')
 const isBuilt = join(root, 'node_modules/.proreus-tap')
 if (!existsSync(isBuilt)) {

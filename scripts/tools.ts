@@ -21,10 +21,12 @@ import {
 } from '../src/testing/binaries.ts'
 
 interface Source {
-  /** Returns the folder below `tools/` whose go.mod pins the version. It can depend on environment variables. */
+  /** Returns the folder below `tools/` whose go.mod pins the version of the binary. The folder can depend on environment variables. */
   readonly module: (env: Environment) => string
   readonly package: string
-  /** Returns the variables that the Go linker sets for the version (`-X`). Without them the binary reports v0.0.0. */
+  /**
+   * Returns the variables that `go build` sets in the binary (`-ldflags -X`), such as its version. Without them the binary reports v0.0.0.
+   */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
 
@@ -94,8 +96,8 @@ async function buildAlone(name: ProgramName, env: Environment, progress: (line: 
   await mkdir(cache, { recursive: true })
   if (await check(cache)) progress('waiting for another process that builds these programs\n')
   const retries = { forever: true, minTimeout: 250, maxTimeout: 1000 }
-  // When another process takes over the lock because it seems stale, this build continues: two builds do no harm, because each moves its
-  // result into place atomically.
+  // If another process takes over the lock because it seems stale, this build nevertheless continues. Two builds at the same time do no
+  // harm, because each moves its result into place atomically.
   const release = await lock(cache, { retries, stale: 30_000, onCompromised: () => undefined })
   try {
     return (await findProgram(name, env)) ?? (await build(name, env, progress))

@@ -6,8 +6,8 @@ import { repository } from './support/process/process.ts'
 
 const entries = ['src/index', 'src/testing/index']
 /**
- * The folder of the declaration files, which exist only in memory. If they were in the folders of the sources, the compiler would use the
- * sources instead.
+ * The folder of the declaration files, which exist only in memory. It differs from the folders of the sources, because beside a source file
+ * the compiler would use the source instead of the declaration file.
  */
 const folder = join(repository, 'declarations')
 

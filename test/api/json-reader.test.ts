@@ -165,8 +165,8 @@ t.test('long integers are found among any other text', (t) => {
 
 t.test('all other values are read like JSON.parse', (t) => {
   const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
-  // `stringifyJson` writes a double beyond 2^53 with all its digits, and `JsonReader` reads them exactly. `JSON.parse` rounds the digits to
-  // the original double.
+  // `stringifyJson` writes a double beyond 2^53 with all its digits, and `JsonReader` reads them as a bigint. `rounded` converts this
+  // bigint to the original double, because `JSON.parse` rounds to a double.
   const rounded = (value: unknown): unknown => JSON.parse(stringifyJson(value)!)
   fc.assert(
     fc.property(
@@ -283,7 +283,7 @@ t.test('a read takes at most as many values as requested', async (t) => {
     while (!reader.read(count)) goes += 1
     return goes
   }
-  // An object or a list counts as read when the reader enters it; an empty one, like a scalar, counts when it is complete.
+  // `goes` returns the number of `read` calls. A list or an object counts as one value in addition to the values in it.
   t.strictSame([goes('[1,2,3]', 1), goes('[1,2,3]', 2), goes('[1,2,3]', 3), goes('[1,2,3]', 4)], [4, 2, 2, 1])
   t.strictSame([goes('{"a":{},"b":[[]]}', 1), goes('"x"', 1), goes('[]', 1), goes('{}', 1)], [4, 1, 1, 1])
   const reader = new JsonReader('[1]')

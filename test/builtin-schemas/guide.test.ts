@@ -39,7 +39,7 @@ t.test('the operator applies only changes, and removes fields that are no longer
   await client.create(site, { metadata: key, spec: { replicas: 1, template: { spec } } })
   await until('it is deployed', () => client.get(deployment, key).catch(() => undefined))
 
-  // The first event causes no write in the example, but the second event does.
+  // The first patch causes no write by the operator of the example, but the second patch does.
   await client.patch(deployment, key, { metadata: { labels: { team: 'web' } } })
   await client.patch(deployment, key, { spec: { replicas: 3 } })
   await until('it is put right', async () => (await client.get(deployment, key)).spec?.replicas === 1)

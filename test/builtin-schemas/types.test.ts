@@ -47,8 +47,8 @@ t.test('every embeddable type is described with all types that it uses, and none
     if (fields === undefined) return void t.fail(`there is no ${name}`)
     reached.add(name)
     for (const field of fields) {
-      // The compiled check uses `in` without testing whether a field is inherited. Such a field name would therefore seem present in every
-      // object.
+      // The compiled check uses `in`, which also finds inherited names. A field with such a name, for example `toString`, would therefore
+      // seem present in every object.
       if (field.name in Object.prototype) t.fail(`${name}.${field.name} has the name of a field of every object`)
       visitValue(field.value, [...above, name])
     }

@@ -18,7 +18,7 @@ function listSchema(rule: string, items: StructuralSchema, limits: StructuralSch
 
 const advice = '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
 
-// Rules on a list with `maxItems`, and the factor by which the estimated cost exceeds the limit, from the error of kube-apiserver 1.36.3;
+// Rules on a list with `maxItems`. `factor` is the quotient of the estimated cost and the limit, from the error of kube-apiserver 1.36.3;
 // undefined when the rule is accepted.
 const estimates: readonly (readonly [rule: string, maxItems: number, factor: string | undefined])[] = [
   ['self.list.all(x, dyn(x).check(x).errored())', 10, undefined],

@@ -137,7 +137,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 t.test('the variables and functions of conditions have the types of the API server', (t) => {
-  // The error for a list reveals the type of its item: a condition must be a bool, and the error contains the type of the condition.
+  // A list with the expression as its item is not a valid condition, because a condition must be a bool. The error contains the type of the
+  // list, and thereby the type of the expression.
   for (const [source, type] of Object.entries(types)) {
     t.strictSame(compileMatchCondition(`[${source}]`), { problem: `must evaluate to bool but got list(${type})`, internal: false }, source)
   }

@@ -1,9 +1,9 @@
 /**
  * Compares the compiler and the evaluator with records from the Go packages of kube-apiserver 1.36.3. For a valid expression, the record
- * contains its type, its value, its cost and the estimate of its cost. For an invalid one, it contains the problem.
+ * contains its type, its value, its cost and the estimate of its cost. For an invalid expression, the record contains the problem.
  *
  * Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`. `least` and `most` are
- * the limits of the estimated cost; expressions of match conditions lack them.
+ * the limits of the estimated cost. They are absent for expressions of match conditions.
  */
 import { readFileSync } from 'node:fs'
 import t from 'tap'

@@ -29,7 +29,7 @@ const objects = ['objects', 'rules'].flatMap((name) => {
   })
 })
 
-/** Removes the number from type names (`selfType…`). It is the time at which the API server compiled the schema. */
+/** Removes the number from type names (`selfType…`). This number is the time at which the API server compiled the schema. */
 function withoutMoment(text: string): string {
   return text.replace(/selfType\d+/g, 'selfType')
 }

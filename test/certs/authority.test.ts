@@ -10,7 +10,9 @@ import { fc } from '../support/property.ts'
 
 const day = 86_400_000
 const hour = 3_600_000
-/** A third of the validity period of a CA. The period is one year and one hour, because it starts an hour before the CA is issued. */
+/**
+ * A third of the validity period of a CA. The period is one year and one hour, because the validity begins an hour before the CA is issued.
+ */
 const third = (365 * day + hour) / 3
 const start = Date.parse('2026-01-01T00:00:00Z')
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }
@@ -172,8 +174,8 @@ t.test('over simulated years with damaged stores, the served certificate is alwa
         if (pairProblem(leaf.cert, leaf.key, now) !== undefined) throw new Error('serves a pair that cannot be used')
         if (!isSignedBy(readCertificate(leaf.cert), bundle)) throw new Error('the bundle does not trust the leaf')
         if (bundle.some(({ notAfter }) => notAfter <= now)) throw new Error('the bundle has an expired certificate')
-        // A lost CA is replaced without overlap. In the other cases, the new bundle must trust the previous leaf, which a replica serves
-        // until it renews its own.
+        // When the CA is lost, the new bundle need not trust the previous leaf. In the other cases it must, because a replica serves the
+        // previous leaf until it renews its own.
         const lost = stored === undefined || (stored.current?.cert ?? '') === '' || stored.current?.cert === 'damaged'
         if (
           served !== undefined &&

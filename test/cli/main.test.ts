@@ -68,7 +68,10 @@ t.test('an unexpected error requests a bug report', async (t) => {
   t.match(stderr, /^proreus: an unexpected error, please report it: TypeError: [^\n]*\n +at /)
 })
 
-/** The flags and arguments of a command and its subcommands: variable, default and choices. */
+/**
+ * Describes the flags and arguments of a command and its subcommands. Each flag has its environment variable, its default and its choices,
+ * if any; each argument has two booleans, `required` and `variadic`.
+ */
 function flagsOf(command: Command, path: readonly string[] = []): Record<string, readonly unknown[]> {
   return Object.assign(
     {},

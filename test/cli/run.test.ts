@@ -38,7 +38,8 @@ const inside = {
 }
 
 /**
- * Executes `proreus run` with these arguments and environment variables, and returns the arguments with which it calls the function `run`.
+ * Executes `proreus run` with these arguments and environment variables, and returns the arguments that the command passes to the function
+ * `run`.
  */
 async function called(args: readonly string[], environment: Readonly<Record<string, string>> = outside): Promise<Call> {
   let call: Call | undefined

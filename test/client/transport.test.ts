@@ -101,7 +101,7 @@ t.test('TLS connections are reused for sequential requests, on HTTP/1.1', async 
   const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
   t.teardown(async () => (await transport.close(), await server.close()))
   for (let i = 0; i < 50; i += 1) await transport.request(get)
-  // A second connection is possible, because the pool opens one when a request is sent while a response ends.
+  // There may be a second connection, because the pool opens one for a request that is sent while the previous response ends.
   const before = server.sockets
   t.ok(before <= 2, `${before} connections for 50 requests`)
   t.equal(server.requests[0]?.clientName, 'first')
@@ -495,8 +495,8 @@ t.test('while connecting, a request ends at its timeout or abort, and close take
   await clock.advance(1000)
   await closed
   t.match(await running, { code: 'PRO_ABORTED' })
-  // A connection attempt that the transport abandoned without closing it would end only after ten seconds. The limit of five seconds
-  // detects it.
+  // If the transport abandoned a connection attempt without closing it, the connection would end only after ten seconds, which exceeds the
+  // limit of five seconds.
   await until('the connections are gone', () => [...sockets].every((socket) => socket.readableEnded), 5000)
 })
 
@@ -684,8 +684,8 @@ t.test('a slow reader slows the server down', async (t) => {
   })
   for await (const chunk of await transport.stream(get)) {
     t.ok(chunk.length > 0)
-    // Without back-pressure the server would continue to write; with it, the server stops when the socket buffers are full. The number of
-    // written bytes then stays the same for 300 iterations.
+    // Without back-pressure the server would continue to write. With back-pressure the server stops when the socket buffers are full, and
+    // the number of written bytes then stays the same for 300 iterations of the event loop.
     let stillFor = 0
     let last = written
     await eventually(() => {

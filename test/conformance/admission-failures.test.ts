@@ -19,14 +19,18 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
-/** Creates a ConfigMap with `dryRun=All`. The webhooks whose objectSelector has the label `policy` with this value are called. */
+/**
+ * Creates a ConfigMap with `dryRun=All`. Its label `policy` has this value, so the webhooks whose objectSelector requires the value are
+ * called.
+ */
 function create(policy = '', query = ''): Promise<RawAnswer> {
   const body = { metadata: { name: 'a', labels: { policy } }, data: { a: 'b' } }
   return api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All${query}`, { body })
 }
 
 /**
- * Returns two copies of a webhook, one with failurePolicy Fail and one with Ignore. The label `policy` of an object selects one of them.
+ * Returns two copies of a webhook, one with failurePolicy Fail and one with Ignore. The label `policy` of an object determines which copy
+ * is called.
  */
 function both(path: string, more: JsonObject = {}): JsonObject[] {
   return ['Fail', 'Ignore'].map((failurePolicy) =>

@@ -1,4 +1,4 @@
-/** Tests of operators' webhook handlers for objects, subresources and deletions, which a control plane calls. */
+/** Tests in which a control plane calls operators' webhook handlers for objects, subresources and deletions. */
 import t from 'tap'
 import { configMap, deployment, pod, secret } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'
@@ -43,7 +43,7 @@ const withStep = (object: DeepReadonly<Incoming<Gadget>>, step: string): DeepRea
     ? object
     : { ...object, spec: { ...object.spec, steps: [...(object.spec.steps ?? []), `${step}${object.spec.steps?.length ?? 0}`] } }
 
-/** An operator with webhooks for Gadgets. The operator `policies` has other webhooks for them. */
+/** An operator with webhooks for Gadgets. The operator `policies` has other webhooks for the same kind. */
 const gadgets = defineOperator({
   name: 'gadgets',
   kinds: [gadget],
@@ -147,7 +147,8 @@ function causesOf({ body }: RawAnswer): JsonObject[] {
   return (body as { details?: { causes?: JsonObject[] } }).details?.causes ?? []
 }
 
-// The API server uses a webhook configuration completely or not at all: when it calls the last webhook, it calls the others as well.
+// The API server uses a webhook configuration completely or not at all. When it calls the last webhook, it therefore calls all webhooks of
+// the configuration.
 await until('the webhooks are called', async () => {
   const refused = await api('POST', `${core}/configmaps?dryRun=All`, configMapWith({ mode: 'bad' }))
   const changed = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))

@@ -46,7 +46,9 @@ function forbidden(error: string): JsonObject {
 
 const at = 'webhooks[0].matchConditions'
 const one = (expression: string): JsonObject[] => [{ name: 'a', expression }]
-/** Returns the cause for an invalid expression `shown`; `problem` is the end of its message. */
+/**
+ * Returns the expected cause for an invalid expression. `shown` is the expression in the message, and `problem` is the end of the message.
+ */
 const compileError = (shown: string, problem: string): string =>
   `FieldValueInvalid ${at}[0].expression: Invalid value: ${JSON.stringify(shown)}: ${problem}`
 const failed = (shown: string, problem: string): string => {

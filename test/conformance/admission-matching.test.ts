@@ -215,7 +215,8 @@ t.test(
       t.ok(status < 300, `${what}: ${text}`)
       t.equal(called(), expected, what)
     }
-    // A request for a Namespace has the name of the Namespace as its `namespace`, but the `scope` of a rule treats it as cluster-scoped.
+    // The AdmissionRequest for a Namespace has the name of the Namespace as its `namespace`. For the `scope` of a rule, the request is
+    // nevertheless cluster-scoped.
     t.equal((await patch(ownPath, { metadata: { annotations: { a: 'b' } } })).status, 200)
     t.match(
       server.take().map(({ request }) => [request.name, request.namespace]),

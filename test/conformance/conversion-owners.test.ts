@@ -1,4 +1,4 @@
-/** Tests of several installations with the same kind: only one of them owns the conversion of the kind. */
+/** Tests of several installations with the same kind. Its CustomResourceDefinition contains the conversion webhook of only one of them. */
 import t from 'tap'
 import { customResourceDefinition } from '../../src/api/builtin.ts'
 import { systemClock } from '../../src/runtime/clock.ts'

@@ -28,7 +28,10 @@ function clientOf(t: Test, connection: Connection, options: { timeoutMs?: number
   return made
 }
 
-/** Lists and watches ConfigMaps. Records `listed`, the name of the object in each event, and the error with which the watch ends. */
+/**
+ * Lists and then watches ConfigMaps. `seen` contains `listed` and the name of the object in each event, and `error` is the error with which
+ * the watch ends.
+ */
 function record(t: Test, watching: Client) {
   const stop = new AbortController()
   const seen: string[] = []

@@ -28,8 +28,9 @@ function kindOf(name: string, maxLength = 20) {
 }
 
 /**
- * Returns an operator that applies one key of a ConfigMap, which it shares with the other operator, whenever its kind or the ConfigMap
- * changes. Its webhook denies objects with the text `bad`, and records its calls in ConfigMaps.
+ * Returns an operator that applies one key of the ConfigMap `shared`; the other operator applies another key of the same ConfigMap. A
+ * change of the object `one` or of the ConfigMap triggers a reconcile. The operator's webhook denies objects with the text `bad`, and
+ * records some of its calls in ConfigMaps.
  */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({
@@ -100,7 +101,7 @@ t.test('two operators', async (t) => {
       ({ manager, operation }) => `${manager} ${operation}`,
     )
     t.strictSame(managers.sort(), ['left Apply', 'right Apply'])
-    // If the operators were in conflict, each would react to this change and then to the other's changes.
+    // If the two operators overwrote each other's fields, each of them would write again after every write of the other operator.
     await client.patch(left, { namespace, name: 'one' }, { spec: { text: 'later' } })
     await until('the change has arrived', async () => (await client.get(configMap, shared)).data?.['left'] === 'later')
     const applies = (await controlPlane.requests()).filter(

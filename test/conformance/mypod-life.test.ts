@@ -8,7 +8,7 @@ import { conditionOf, mypodNamed, namespace, seconds, startMyPodWorld } from '..
 import { until } from '../../src/testing/until.ts'
 import { needsRequests } from '../support/conformance/backends.ts'
 
-/** The namespace that a test creates and deletes, in an existing cluster as well. */
+/** The test creates and deletes this namespace, even on an existing cluster. */
 const leaving = 'mypods-leaving'
 const restricted = 'mypods-restricted'
 
@@ -51,7 +51,8 @@ t.test('the life of MyPods', async (t) => {
         ({ reason, type }) => reason === 'PodCreateFailed' && type === 'Warning',
       ),
     )
-    // If the operator retried immediately after the API server denied the other Pod, the retries would be visible when this Pod runs.
+    // If the operator retried immediately after the API server denied the Pod `bare`, it would have sent many requests by the time the Pod
+    // `elsewhere` runs.
     await running('elsewhere')
     t.ok(operator.isAlive())
     t.test('the requests', needsRequests, async (t) => {

@@ -63,7 +63,7 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // The API server considers a field with this name changed whenever it is at the root of the object.
+  // The API server treats a field with the name `kind` as changed in every update, but only at the root of the object.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },

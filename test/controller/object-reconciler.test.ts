@@ -12,7 +12,7 @@ const object = objectOf(thing, 'a')
 
 interface Setup {
   readonly cached?: KubernetesObject
-  /** Returns the object that the API server has, or rejects with its error. */
+  /** Resolves with the object that the API server returns, or rejects with the error of the request. */
   readonly get?: () => Promise<unknown>
   readonly deleted?: (key: ObjectKey) => Promise<Result>
   readonly gone?: readonly string[]

@@ -85,7 +85,7 @@ t.test('envelope, white space and number of fields are limited', async (t) => {
     message: `The body is no JSON of a ConversionReview: ${problem}.`,
   })
   const largeEnvelope = { message: 'The ConversionReview without its objects is larger than 65536 bytes.' }
-  // The length of the review without its objects and without the x characters. The brackets of the list do not count.
+  // The length of the review without the list of objects and without the x characters in the field `a`.
   const around = '{"request":{"objects":},"a":""}'.length
   await review(`,"a":"${'x'.repeat(65_536 - around)}"`, `[{"b":"${'y'.repeat(70_000)}"}]`)
   await t.rejects(review(`,"a":"${'x'.repeat(65_537 - around)}"`, '[{}]'), largeEnvelope)

@@ -50,7 +50,7 @@ function objectsOf(kind: Kind, version: string): fc.Arbitrary<JsonObject> {
     .filter((object) => schema.validate(object).length === 0)
 }
 
-/** A kind whose converters lose nearly all fields. Only the fields that the framework keeps in an annotation restore them. */
+/** A kind whose converters lose nearly all fields. The framework restores the lost fields from the annotation in which it keeps them. */
 const lossy = defineKind({
   group: 'example.com',
   kind: 'Lossy',

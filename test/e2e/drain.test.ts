@@ -10,8 +10,8 @@ import { until } from '../../src/testing/until.ts'
 
 const perSecond = 200
 /**
- * One request in ten is for the validating webhook. Its handler sends two requests to the API server for each call, and therefore needs
- * connections to the API server until the process ends.
+ * One request in ten is for the validating webhook. For each call, the handler of this webhook sends two requests to the API server. It
+ * therefore needs connections to the API server until the process ends.
  */
 const paths = [...Array<string>(9).fill('/mutate-harryyann-github-io-v1-mypod'), '/validate-harryyann-github-io-v1-mypod']
 /** The time until every API server knows that the endpoint is withdrawn. */

@@ -70,8 +70,8 @@ t.test('only patterns with bounded backtracking use the native engine', async (t
 
 t.test('the number of steps of the native engine is limited', async (t) => {
   const cases: readonly (readonly [pattern: string, simple: boolean])[] = [
-    // Without a leading `^`, a match can begin at every position of the string. The limit therefore applies to the sum of the steps of all
-    // paths through the pattern.
+    // Without a leading `^`, a match can begin at every position of the string. The limit for one position is therefore low: 256 steps for
+    // all paths through the pattern together.
     ['a{256}', true],
     ['a{257}', false],
     ['a{128}b{128}', true],
@@ -166,7 +166,7 @@ t.test('the native engine and RE2 agree on every pattern that goes to the native
   fc.assert(
     fc.property(pattern, fc.array(text, { minLength: 5, maxLength: 10 }), (source, texts) => {
       if (!isSimple(source)) return
-      // Patterns that are invalid for JavaScript and for RE2 are skipped, because `checkStructural` rejects schemas with them.
+      // Patterns that RE2 does not accept are skipped, because `checkStructural` rejects schemas with them.
       if (patternProblem(source) !== undefined) return
       native += 1
       const re2 = RE2JS.compile(source)

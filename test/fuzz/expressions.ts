@@ -16,7 +16,7 @@ import {
 import type { Dice } from '../support/dice.ts'
 import { argumentFor, isSame, literal } from './literals.ts'
 
-/** An expression that is in scope, a variable or a path from it, and its type. */
+/** A variable in scope, or a path that begins with such a variable, and its type. */
 export interface Known {
   readonly text: string
   readonly type: Type
@@ -41,7 +41,10 @@ const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
  */
 const general = new Set(['_?_:_', '_[_]', 'orValue', 'value', 'dyn'])
 
-/** Types whose values are not compared as a whole: they contain metadata with the time of the write, which differs between servers. */
+/**
+ * Types of objects with metadata. The generated expressions do not compare such an object as a whole, because its metadata contains the
+ * time of the write, which differs between servers.
+ */
 const compared = new Set(['selfType1', 'selfType1.metadata'])
 
 /** The maximum number of paths that `pathsOf` returns. */
@@ -134,8 +137,8 @@ export class ExpressionWriter {
       const isKey = overload.parameters.some((one) => one.kind === 'map' && one.parameters[0]?.name === name)
       if (!bindings.has(name)) bindings.set(name, isKey ? dice.pick(keyTypes) : this.#anyType(scope))
     }
-    // The API server evaluates the rules of a default before it estimates their cost. A range with a large argument would therefore crash
-    // it.
+    // The argument of `lists.range` must be small. The API server evaluates the rules for a default before it estimates their cost, so a
+    // huge list would crash it.
     if (overload.name === 'lists.range') return render(overload, [dice.pick(['0', '1', '3', '-1'])])
     const args = overload.parameters.map((parameter, index) => {
       const wanted = substitute(parameter, bindings)

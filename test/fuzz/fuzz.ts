@@ -38,13 +38,16 @@ export interface Outcome {
 const createsPerSchema = 6
 const updatesPerSchema = 4
 /**
- * The number of versions, and thereby of schemas, in one CustomResourceDefinition. It is served two seconds after its creation, independent
- * of this number.
+ * The number of versions in one CustomResourceDefinition. Each version has its own schema. The number is high, because a
+ * CustomResourceDefinition is served only two seconds after its creation, no matter how many versions it has.
  */
 const schemasPerDefinition = 50
 /** The number of parallel requests. Additional requests would only wait in the API server. */
 const concurrency = 24
-/** The maximum number of differences that are shrunk, which takes many requests. The others are reported as they are found. */
+/**
+ * The maximum number of differences that are shrunk, because shrinking takes many requests. All further differences are reported as they
+ * are found.
+ */
 const maxShrunk = 20
 
 async function inParallel<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
@@ -127,7 +130,7 @@ class ObjectFuzz {
       return { version, schema, one, stored }
     })
     await Promise.all(servers.map((server) => server.replace(schemas)))
-    // A case is skipped if a server did not store its old object, because the object cannot be updated.
+    // An update is skipped if one of the servers did not store the old object, because this server has no object to update.
     await inParallel(
       prepared.filter(({ one, stored }) => one.old === undefined || !stored.includes(undefined)),
       async (one) => {
@@ -200,8 +203,8 @@ async function likelier(first: Result, actual: Result, again: () => Promise<Resu
 }
 
 /**
- * Returns true when `proreus validate` reports the same errors as the API server. It cannot do so for bodies that cannot be decoded, and
- * for metadata that the server sets.
+ * Returns true when the errors of `proreus validate` should be those of the API server. `proreus validate` does not check whether a body
+ * can be decoded, nor metadata that the server sets.
  */
 function isOfflineMatter({ status, problems }: Result, { metadata }: JsonObject): boolean {
   if (isObject(metadata) && metadata.generateName && !metadata.name) return false

@@ -36,7 +36,8 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 /**
- * Returns a CustomResourceDefinition with one version for each schema. All its versions are served at the same time, so one wait is enough.
+ * Returns a CustomResourceDefinition with one version for each schema. The API server starts to serve all versions at the same time, so the
+ * caller must wait only once.
  */
 function definition(plural: string, schemas: readonly unknown[], stored?: StructuralSchema): JsonObject {
   const versionOf = (name: string, schema: unknown, storage: boolean): unknown => ({
@@ -104,7 +105,9 @@ export class ServedSchemas {
     await this.#api('DELETE', `${definitionsPath}/${this.#plural}.${group}`)
   }
 
-  /** Stores an object in the version of the schema, which sets defaults. Resolves to undefined when the object is rejected. */
+  /**
+   * Stores an object in the version of the schema. The defaults of the schema are set. Resolves to undefined when the object is rejected.
+   */
   async store(schema: number, object: JsonObject): Promise<JsonObject | undefined> {
     this.#objects += 1
     const { name, ...metadata } = isObject(object.metadata) ? object.metadata : {}
@@ -125,7 +128,7 @@ export class ServedSchemas {
     return resultOf(withoutRandom(answer, object))
   }
 
-  /** Sends an update (as a dry run) of a stored object, which keeps only its name. */
+  /** Updates a stored object, as a dry run. The new object is `object` with the name and the resourceVersion of the stored object. */
   async update(schema: number, stored: JsonObject, object: JsonObject): Promise<Result> {
     const { name, resourceVersion } = stored.metadata as JsonObject
     const path = `${this.#path(schema)}/${String(name)}?dryRun=All&fieldValidation=Warn`
@@ -216,7 +219,7 @@ export function validateOffline(
   } as unknown as Kind
   const compiled = compileSchema(schema)
   const { metadata } = decodeObjectMeta(object.metadata ?? null)
-  // An update keeps these fields of the old object, and its name is that in the URL.
+  // An update cannot change the name. The API server sets the fields in `serversOwn`, so those of the old object are used.
   const kept = Object.entries(isObject(old?.metadata) ? old.metadata : {}).filter(([key]) => key === 'name' || serversOwn.has(key))
   const typed = {
     apiVersion: `${group}/${version}`,

@@ -132,7 +132,7 @@ t.test('the CRD of a kind with a conversion webhook has its clientConfig, and th
   )
 })
 
-/** A quarter of the limit for the size of all annotations of an object. */
+/** A quarter of 256 KiB, the API server's limit for all annotations of an object together. */
 const maxCrdBytes = 64 * 1024
 
 t.test('CRDs are small enough for the last-applied annotation of kubectl apply, for any embedded types', async (t) => {

@@ -21,8 +21,8 @@ const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
 /**
- * Returns the result of `whenTrusted`. The webhooks in the cluster have these `caBundle`s, and the conversion of the CRD has the `caBundle`
- * `forConversion`.
+ * Returns the result of `whenTrusted` in a cluster whose webhook configurations contain these `caBundle`s. The conversion webhook in the
+ * CRD has the `caBundle` `forConversion`.
  */
 async function outcome(caBundles: readonly (string | undefined)[], forConversion?: string, operators = [operator]): Promise<string> {
   const clock = new FakeClock()

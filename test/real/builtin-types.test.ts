@@ -1,6 +1,6 @@
 /**
- * Compares Proreus' validation of embedded built-in types with that of the real API server. The compared specs have one mistake each, in
- * nearly every field, of every kind that an OpenAPI schema can detect.
+ * Compares Proreus' validation of embedded built-in types with that of the real API server. Each compared spec has one mistake. Together,
+ * the specs contain every kind of mistake that an OpenAPI schema can detect, in nearly every field.
  */
 import t from 'tap'
 import type { Test } from 'tap'
@@ -23,7 +23,10 @@ t.teardown(() => controlPlane.stop())
 const api = apiOf(t, controlPlane.connection)
 await api('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: 'default' } } })
 
-/** Fields for which the error of the API server has another path than the error of Proreus, with that path. */
+/**
+ * Parts of field paths that differ between the errors of Proreus and of the API server. Each row has a pattern for the part in an error of
+ * Proreus, and the part in the error of the API server.
+ */
 const theirNames: readonly (readonly [RegExp, string])[] = [
   [/\.downwardAPI\.items\[\d+\]/, '.downwardAPI'],
   [/\.projected\.sources\[\d+\]\.serviceAccountToken/, '.projected'],
@@ -41,7 +44,10 @@ interface Errors {
   readonly theirs: readonly string[]
   /** The messages of Proreus and of the API server about values that an enum does not contain. */
   readonly texts: readonly [ours: readonly string[], theirs: readonly string[]]
-  /** The message of the API server. For a spec that it cannot decode, this is its only result. */
+  /**
+   * The message of the API server's rejection; empty when the spec is accepted. When the spec cannot be decoded, the rejection has no
+   * causes.
+   */
   readonly message: string
   readonly warnings: readonly string[]
 }

@@ -4,7 +4,8 @@ import t from 'tap'
 import { listen, urlHost } from '../../src/runtime/listen.ts'
 
 /**
- * A fake server. Listening on a host fails with the error code that `failures` contains for it. `tried` and `backlogs` record the attempts.
+ * A fake server. If `failures` contains an error code for a host, listening on this host fails with the error code. `tried` and `backlogs`
+ * record the attempts.
  */
 function fakeServer(failures: Record<string, string>): { server: Server; tried: string[]; backlogs: number[] } {
   const tried: string[] = []

@@ -19,7 +19,8 @@ function errorsOf(schema: StructuralSchema, value: JsonValue): Expected[] {
 function table(t: Test, cases: readonly Case[]): void {
   for (const [name, schema, value, errors] of cases) {
     t.strictSame(errorsOf(schema, value).sort(), [...errors].sort(), name)
-    // ajv must accept a value if and only if it has no errors. A valid bigint is not compared, because only `explain` supports it.
+    // ajv must accept exactly the values without expected errors. A valid value with a bigint is not compared, because only `explain`
+    // supports bigints.
     const root = buildRootNode({ type: 'object', properties: { spec: schema } })
     if (errors.length > 0 || !holdsBigint(value)) t.equal(compileCheck(root)({ spec: value }), errors.length === 0, `${name}, for ajv`)
     if (errors.length === 0) t.strictSame(explain(root, { spec: value }), { errors: [], lists: [], resources: [] }, name)
@@ -511,7 +512,7 @@ t.test('violated junctors are reported', async (t) => {
       'the branch with the most in it that can be right, the first of several',
       { ...text, anyOf: [a, { anyOf: [{ pattern: '^y' }, { pattern: '^w' }] }, { anyOf: [{ pattern: '^v' }] }] },
       'x',
-      // The message of the nested anyOf is equal to that of the outer anyOf, and is reported once.
+      // Both the outer and the nested anyOf have this message. It is reported once.
       [
         message('must validate at least one schema (anyOf)'),
         ['spec', 'FieldValueInvalid', `Invalid value: "x": spec in body should match '^y'`],
@@ -539,8 +540,8 @@ t.test('violated junctors are reported', async (t) => {
 })
 
 t.test('the branch whose values pass the most validators is reported, the first of equal ones', async (t) => {
-  // For each field, the number of kube-openapi's validators that pass (`Result.MatchCount`) when a schema of anyOf describes the field
-  // without a type.
+  // The schema of each field, and the schema without a type by which a branch of anyOf describes the field. `validators` is the number of
+  // kube-openapi's validators that pass for the value in that branch (`Result.MatchCount`).
   const fields: Readonly<Record<string, { schema: StructuralSchema; branch: StructuralSchema; value: JsonValue; validators: number }>> = {
     nothing: { schema: { ...text, nullable: true }, branch: {}, value: null, validators: 1 },
     flag: { schema: { type: 'boolean' }, branch: {}, value: true, validators: 4 },

@@ -26,7 +26,7 @@ const source = join(folder, 'source')
 for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs', 'config', 'src']) {
   cpSync(join(repository, name), join(source, name), { recursive: true })
 }
-// This compilation is that of `npm run build`, without the type checks, which are a separate step of CI.
+// The sources are compiled as by `npm run build`, but without type checks. CI checks the types in a separate step.
 const compiler = join(repository, 'node_modules/typescript/bin/tsc')
 execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(source, 'dist')], { cwd: repository })
 const [packed] = JSON.parse(

@@ -87,7 +87,8 @@ t.test('Node.js is in the lock file for each platform', async (t) => {
 
 t.test('production dependencies are exact, and have permissive licences', async (t) => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-  // The range of the OpenTelemetry API is not exact: only one instance of it, shared with the tracing of the user's program, can work.
+  // The version of the OpenTelemetry API is a range. With an exact version, the user's program could have another instance of that package,
+  // and then tracing would not work.
   for (const [name, version] of Object.entries(dependencies)) if (name !== '@opentelemetry/api') t.match(version, /^\d+\.\d+\.\d+$/, name)
   const shipped = downloaded.filter(([, { dev }]) => !dev)
   t.ok(shipped.length > 30)

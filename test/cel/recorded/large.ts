@@ -1,4 +1,4 @@
-/** A schema with limited and unlimited fields, and an object for it. The recorded costs refer to them. */
+/** A schema with limited and unlimited fields, and an object for it. The costs in `expressions/costs.jsonl` were recorded with them. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { JsonValue } from '../../../src/api/json.ts'
 import { unknownFormats } from '../../../src/devcluster/crd/schema-formats.ts'
 
-/** Returns the unknown formats in the schemas of a definition with one version for each schema. */
+/** Returns the unknown formats in a CustomResourceDefinition that has one version for each of these schemas. */
 const formatsIn = (...schemas: JsonValue[]): readonly string[] =>
   unknownFormats({ spec: { versions: schemas.map((openAPIV3Schema) => ({ schema: { openAPIV3Schema } })) } })
 

@@ -124,7 +124,8 @@ t.test('YAML with too many tokens is refused independently of its size', (t) => 
     (decodeYaml(Buffer.from(JSON.stringify({ items: Array(350_000).fill('a') })), badRequest).value as { items: unknown[] }).items.length,
     350_000,
   )
-  // An empty line is one token; `a: 1` with its line break and the start of the document are eight.
+  // The limit is 250,000 tokens. Each empty line is one token; `a: 1`, its line break and the start of the document are eight tokens
+  // together.
   const sparse = (emptyLines: number): Buffer => Buffer.from(`a: 1\n${'\n'.repeat(emptyLines)}`)
   t.strictSame(decodeYaml(sparse(250_000 - 8), badRequest).value, { a: 1 })
   t.strictSame(

@@ -39,8 +39,8 @@ t.test('discovery lists the names, verbs and subresources of kube-apiserver', (t
 })
 
 /**
- * Compares the responses of a group. A difference fails the test unless it is listed with a reason, and so does a listed request whose
- * responses are equal.
+ * Compares the responses of a group with the recorded ones. The test fails if a difference is not listed with a reason, or if the two
+ * responses to a listed request are equal.
  */
 async function compare(t: Test, group: Group): Promise<void> {
   const { time, answers: recorded } = recordedAnswers(group)

@@ -29,7 +29,7 @@ export interface Review {
   /** The number of requests whose differences are all accepted. */
   readonly accepted: number
   readonly failed: readonly { readonly comparison: Comparison; readonly differences: readonly Difference[] }[]
-  /** Messages about stale patterns: those in `requests` and `paths` of the list that match no difference any more. */
+  /** Messages about patterns in `requests` and `paths` of the list that match no difference any more. */
   readonly stale: readonly string[]
 }
 

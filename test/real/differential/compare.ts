@@ -11,8 +11,8 @@ export interface Difference {
 }
 
 /**
- * Sets of fields that can identify the items of a list. For each list, the first suitable set is used: every item has its fields, and no
- * two items have the same values in them.
+ * Sets of fields that can identify the items of a list. A set identifies the items if every item has at least one of the fields, and no two
+ * items have the same values in them. For each list, the first set that identifies its items is used.
  */
 const identities: readonly (readonly string[])[] = [
   ['metadata.namespace', 'metadata.name'],
@@ -26,8 +26,8 @@ const identities: readonly (readonly string[])[] = [
 ]
 
 /**
- * Returns the differences, in the order of the value from the real API server. List items with the same identity are compared; without
- * identities, those at the same position.
+ * Returns the differences, in the order of the value from the real API server. In lists, items with the same identity are compared. When
+ * the items have no identities, the items at the same position are compared.
  *
  * @example
  * differencesOf({ a: 1, b: [{ name: 'x' }] }, { a: 1, b: [] }) // [{ path: 'b[x]', real: { name: 'x' }, embedded: undefined }]
@@ -67,7 +67,10 @@ type KeyOf = (item: JsonValue) => string | undefined
 /** The paths of lists whose items are compared by position: the events of a watch, and the cells of a table. */
 const byPlace = /(?:^|\.)(?:events|cells)$/
 
-/** Returns the function that identifies the items in both lists, or undefined. Strings identify themselves. */
+/**
+ * Returns the function that identifies the items in both lists; undefined when no function does. The identity of a string is the string
+ * itself.
+ */
 function keyFunction(path: string, ...lists: [JsonValue[], JsonValue[]]): KeyOf | undefined {
   if (byPlace.test(path)) return undefined
   const text: KeyOf = (item) => (typeof item === 'string' ? item : undefined)

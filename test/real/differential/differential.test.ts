@@ -20,7 +20,7 @@ t.setTimeout(600_000)
 
 t.test('the embedded API server responds like the real one', needsBinaries, async (t) => {
   const comparisons: Comparison[] = []
-  // Scenarios that need controllers run on other control planes than those that need none, in parallel.
+  // The scenarios that need controllers and the remaining scenarios run in parallel, on different control planes.
   const groups = [false, true].map((controllers) => start(scenarios.filter((scenario) => scenario.controllers === controllers)))
   t.teardown(() => Promise.all(groups.map(({ stopped }) => stopped)))
   for (const [name, played] of groups.flatMap((group) => group.played)) {
@@ -46,7 +46,7 @@ interface Group {
   readonly stopped: Promise<void>
 }
 
-/** Plays the scenarios one after another. Each has a promise for its result. */
+/** Plays the scenarios one after another. Returns a promise for the result of each scenario. */
 function start(scenarios: readonly Scenario[]): Group {
   const controlPlanes = startControlPlanes(scenarios)
   let before: Promise<unknown> = controlPlanes

@@ -61,7 +61,10 @@ export class Normaliser {
     this.#countVersions = countVersions
   }
 
-  /** Adds a prefix of generated names. It is needed for responses that contain the name but not the object, such as errors. */
+  /**
+   * Adds a prefix of generated names. Without it, a generated name in a response without the object, such as an error, would not be
+   * recognized.
+   */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.
     this.#prefixes.add(prefix.slice(0, 58))
@@ -132,7 +135,7 @@ export class Normaliser {
     return entries.map((entry) => this.#value(entry)).sort((a, b) => (identity(a) < identity(b) ? -1 : 1))
   }
 
-  /** Sorts the rules, whose order depends on that of the objects in the API server's cache. */
+  /** Sorts the rules of a SelfSubjectRulesReview. Their order depends on the order of the objects in the API server's cache. */
   #rules(rules: readonly JsonValue[]): JsonValue {
     return rules.map((rule) => this.#value(rule)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
   }
@@ -178,13 +181,16 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** Sorts the causes, and their list in the message. Their order is random, because Go iterates over maps in random order. */
+/**
+ * Sorts the causes of a rejection, in the details and in the message. The API server returns them in random order, because Go iterates over
+ * maps in random order.
+ */
 function withSortedCauses(status: JsonObject): JsonObject {
   const causes = valueAt(status, 'details.causes')
   if (!Array.isArray(causes) || !isObject(status.details)) return status
   const sorted = causes.toSorted((a, b) => (causeText(a) < causeText(b) ? -1 : 1))
   const [, head, list] = /^(.* is invalid: )\[(.*)\]$/s.exec(String(status.message)) ?? []
-  // A cause that occurs several times occurs once in the message.
+  // The message lists each cause only once, even if it occurs several times.
   const listOf = (all: readonly JsonValue[]): string => [...new Set(all.map(causeText))].join(', ')
   const message = head !== undefined && list === listOf(causes) ? `${head}[${listOf(sorted)}]` : (status.message ?? '')
   return { ...status, message, details: { ...status.details, causes: sorted } }

@@ -19,7 +19,7 @@ export interface Request {
 const surplusMs = 200
 const requestTimeoutMs = 15_000
 
-/** Sends requests with one HTTP agent, which must be closed. */
+/** Sends requests with one HTTP agent. `close` must be called at the end. */
 export class Requests {
   readonly #connectionOf: (user: string | undefined) => Connection
   readonly #agent: Agent

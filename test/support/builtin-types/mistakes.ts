@@ -1,4 +1,4 @@
-/** Values of built-in types with one mistake each, which an OpenAPI schema can detect. They are derived from a valid value. */
+/** Derives invalid values of built-in types from a valid value. Each has one mistake, which an OpenAPI schema can detect. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject } from '../../../src/api/json.ts'
 import type { BuiltinValue } from '../../../src/builtin-schemas/types.ts'
@@ -13,8 +13,8 @@ export interface Mistake {
 }
 
 /**
- * Returns a value with a mistake for each field that is set in the valid value, and for each kind of mistake. A field that occurs several
- * times is changed only at its first occurrence.
+ * For each field that is set in `value`, returns one invalid value for each mistake that is possible in the field. If a field occurs
+ * several times, only its first occurrence is changed.
  */
 export function mistakesIn(type: string, value: JsonObject): readonly Mistake[] {
   const found: Mistake[] = []

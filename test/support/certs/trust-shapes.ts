@@ -1,4 +1,7 @@
-/** A serving certificate that an intermediate CA has issued, and trust bundles with which Go's TLS client trusts it or not. */
+/**
+ * A serving certificate that an intermediate CA has issued. Go's TLS client trusts it with some of the trust bundles, but not with the
+ * others.
+ */
 import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
 import type { TestCertificate } from './client-certificates.ts'

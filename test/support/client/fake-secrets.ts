@@ -1,6 +1,6 @@
 /**
- * An in-memory API server for tests of certificate stores. It supports optimistic locking and JSON patches with `test` operations, and
- * fails on request.
+ * An in-memory API server for tests of certificate stores. It supports optimistic locking and JSON patches with `test` operations. A test
+ * can make requests fail.
  */
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
 import type { JsonObject } from '../../../src/api/json.ts'

@@ -57,7 +57,8 @@ export function patchResponse(...operations: readonly JsonObject[]): JsonObject 
 }
 
 /**
- * Starts a webhook server. The webhooks in its configurations match only objects in the namespace, unless they have a `namespaceSelector`.
+ * Starts a webhook server. A webhook in its configurations matches only objects in the namespace, unless the webhook has a
+ * `namespaceSelector`.
  */
 export async function admissionWorld(t: Test, api: Api, namespace: string): Promise<AdmissionWorld> {
   const probes = new Set<string>()

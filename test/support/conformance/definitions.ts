@@ -96,8 +96,8 @@ export function invalid(kind: string, name: string, causes: readonly string[], o
 }
 
 /**
- * Returns the body with sorted causes, also in the message. The order of the API server is random, because Go iterates over maps in random
- * order.
+ * Returns the body with sorted causes. The causes in the message are sorted, too. The API server returns them in random order, because Go
+ * iterates over maps in random order.
  */
 export function ordered({ body }: RawAnswer): JsonObject {
   const { details, message } = body as { details?: { causes?: { field: string; message: string }[] }; message?: string }

@@ -1,9 +1,9 @@
 /**
  * Runs the container of a Pod as a process on this machine, at an address that the API server reaches through a Service.
  *
- * The embedded API server accepts a loopback address. kube-apiserver rejects loopback endpoints. For it, each Pod therefore gets its own
- * network namespace, a read-only root file system and an unprivileged user. The network namespaces have no names, so they disappear with
- * their processes, even if these are killed.
+ * The embedded API server accepts a loopback address as an endpoint, but kube-apiserver rejects it. With kube-apiserver, each Pod therefore
+ * gets its own network namespace, a read-only root file system and an unprivileged user. A network namespace has no name, so it disappears
+ * with its processes, even if these are killed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -134,7 +134,7 @@ export interface ControllerWorld {
   measured(line: string): Promise<boolean>
 }
 
-/** Returns everything that a controller needs. `client` overrides methods of a client for which every object is not found. */
+/** Returns everything that a controller needs. By default the client finds no object; `client` overrides methods of this client. */
 export function controllerWorld(client: Partial<Client> = {}): ControllerWorld {
   const clock = new FakeClock()
   const cache = new FakeCache()

@@ -37,7 +37,7 @@ export const job = defineKind({
       status: Type.Object({ phase: Type.Enum(['Waiting', 'Running']), runs: Type.Integer() }),
     },
     {
-      // This version has no priority, retries and notes, but it has an owner.
+      // This version lacks the fields priority, retries and notes. Only this version has the field owner.
       name: 'v1beta1',
       spec: Type.Object({
         cron: Type.String(),

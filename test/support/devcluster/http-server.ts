@@ -127,10 +127,7 @@ export function foo(name: string, spec: JsonObject = {}, resourceVersion = '1'):
   return deepFreeze({ apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name, namespace: 'default', resourceVersion }, spec })
 }
 
-/**
- * The methods of the registry that a test overrides. `read` and `readList` return the results of `get` and `list` unless they are
- * overridden.
- */
+/** The methods of the registry that a test overrides. By default, `read` and `readList` return the results of `get` and `list`. */
 export type RegistryScript = Partial<Resources> & Partial<Pick<Registry, 'list'>>
 
 /** Returns a registry without objects that accepts every write. `methods` overrides its methods. */

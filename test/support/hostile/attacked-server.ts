@@ -1,6 +1,6 @@
 /**
- * A webhook server in a child process, which is attacked by tests. Its heap is as large as that of V8 in a container with the memory limit
- * of `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a conversion.
+ * A webhook server in a child process, which tests attack. Its heap limit is that of the container image under the memory limit of
+ * `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a conversion.
  * Its probes are those of `run`.
  */
 import { spawn } from 'node:child_process'
@@ -27,10 +27,7 @@ import { shippedLimitBytes } from './shipped-limit.ts'
 import { target } from './reviews.ts'
 import { Turns } from '../turns.ts'
 
-/**
- * The flags of the container image. `--max-old-space-size` is half of the container's memory limit, which V8 would choose as the heap limit
- * in the container.
- */
+/** The heap limit is half of the container's memory limit, as with `--max-old-space-size-percentage=50` in the container image. */
 const flags = [`--max-old-space-size=${shippedLimitBytes / 2 ** 21}`, '--max-semi-space-size=1', '--conditions=proreus-source']
 
 export interface AttackedState {

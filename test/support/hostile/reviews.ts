@@ -7,7 +7,7 @@ import { Type } from '../../../src/api/type.ts'
 
 const item = Type.Object({ name: Type.String(), text: Type.Optional(Type.String()), weight: Type.Integer({ default: 1, maximum: 9 }) })
 
-/** The items of `rules`, a list of type atomic: its items have no key. */
+/** The type of the items of `rules`. The list has `listType: atomic`, so its items have no key. */
 const rule = Type.Object({
   match: Type.Record(Type.String()),
   id: Type.Integer(),
@@ -59,8 +59,9 @@ const list = (count: number, at: (index: number) => string): string => `[${Array
 const fields = (count: number, at: (index: number) => string): string => `{${Array.from({ length: count }, (_, i) => at(i)).join(',')}}`
 
 /**
- * Returns the JSON of an AdmissionReview of about `bytes` bytes. Its 500 rules differ only in their last fields. Their keys contain escaped
- * quotes: a scan that does not unescape strings would find the same field name at every sampled position.
+ * Returns the JSON of an AdmissionReview of about `bytes` bytes. Its 500 rules differ only in their last fields. The field names in the
+ * rules contain escaped quotes. If the server samples a body without unescaping strings, it therefore finds the same field name, `a`, in
+ * every sample.
  */
 export function rulesReview(bytes: number): string {
   const match = fields(Math.floor((bytes / 500 - 40) / 16), (i) => `"k${i.toString(36).padStart(2, '0')}\\"a":"vvv"`)

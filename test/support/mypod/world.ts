@@ -187,8 +187,8 @@ export async function whenCollected(client: Client): Promise<void> {
 }
 
 /**
- * Waits until the API server calls the webhooks. A real API server uses a changed webhook configuration only when its own watch has
- * received it.
+ * Waits until the API server calls the webhooks. A real API server watches webhook configurations, and uses a change only when it has
+ * received the watch event.
  */
 async function untilCalled(client: Client): Promise<void> {
   // The schema also rejects this object. The operator therefore denies it without sending requests of its own.

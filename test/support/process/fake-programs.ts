@@ -1,4 +1,4 @@
-/** Fake binaries of a control plane, for tests of its start. They record their arguments and the requests that they receive. */
+/** Fake binaries of a control plane, for tests of its start. Each fake records its arguments and the requests that it receives. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programs, type ProgramName } from '../../../src/testing/binaries.ts'

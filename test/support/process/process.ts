@@ -11,8 +11,8 @@ if (process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0') delete process.env.NODE_OP
 
 export const repository = join(import.meta.dirname, '../../..')
 /**
- * The arguments of Node.js with which it runs the command line from the sources. Operators that it loads get these sources when they import
- * `proreus`.
+ * The arguments with which Node.js runs the command line from the sources. An operator that the command line loads gets the same sources
+ * when it imports `proreus`.
  */
 const bin = ['--conditions=proreus-source', join(repository, 'src/cli/bin.ts')]
 

@@ -1,7 +1,10 @@
 /** Determines how an action changes metrics. */
 import type { Metrics } from '../../../src/telemetry/metrics.ts'
 
-/** Returns the series that are new, or whose values have changed, after `act`, as lines of a scrape. Buckets of histograms are omitted. */
+/**
+ * Calls `act`. Returns, as lines of a scrape, the series that are new afterwards or whose values have changed. Buckets of histograms are
+ * omitted.
+ */
 export async function changes(metrics: Metrics, act: () => unknown): Promise<string[]> {
   const before = new Set(await series(metrics))
   act()

@@ -93,7 +93,8 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
         ...(watches ? { match: ({ query }) => query.get('watch') === 'true' } : {}),
         ...(random() < 0.5 ? { retryAfterSeconds: 1 } : {}),
       })
-      // A watch that cannot be opened again is replaced by a new list. Objects that were deleted in the meantime are missing in this list.
+      // All connections are cut, so every watch must be opened again. A watch that cannot be opened again is replaced by a new list, which
+      // lacks the objects that were deleted in the meantime.
       if (watches) proxy.cut()
       return fault
     }

@@ -58,7 +58,7 @@ export interface UnpluggedOperator {
 interface Ledger {
   /** The objects that exist according to the informer's events. */
   readonly announced: Map<string, DeepReadonly<KubernetesObject>>
-  /** The resourceVersion that the last completed reconcile of each key has seen; `gone` when the object did not exist. */
+  /** The resourceVersion that the last completed reconcile of each key has seen. For an object that did not exist, it is `gone`. */
   readonly reconciled: Map<string, string>
 }
 

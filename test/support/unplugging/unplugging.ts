@@ -25,7 +25,9 @@ export interface UnpluggingOptions {
   readonly name: string
   readonly seconds: number
   readonly seed: number
-  /** True for an additional operator all of whose connections become silent forever. Its client needs about two minutes to detect that. */
+  /**
+   * True if there is an additional operator whose connections all become silent forever. Its client needs about two minutes to detect that.
+   */
   readonly forgetting: boolean
 }
 
@@ -141,7 +143,8 @@ async function truthOf(client: Client): Promise<Map<ResourceType, KubernetesObje
 }
 
 /**
- * Starts to measure the heap of this process after half of the given time. The returned function returns its growth since then, in bytes.
+ * Measures the heap of this process. The measurement starts when half of the given time has passed, and ends when the returned function is
+ * called. That function returns the growth of the heap in bytes.
  */
 export function watchHeap(seconds: number): () => number {
   setFlagsFromString('--expose-gc')

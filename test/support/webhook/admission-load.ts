@@ -25,8 +25,8 @@ export interface LoadReport {
   /** A description of each failed request. */
   readonly failures: readonly string[]
   /**
-   * The number of requests that were not sent, because the endpoint was withdrawn and no connection was idle. A Service would route them to
-   * another endpoint.
+   * The number of requests that were not sent, because the endpoint was withdrawn and no connection was idle. A Service would route these
+   * requests to another endpoint.
    */
   readonly elsewhere: number
   readonly opened: number
@@ -69,7 +69,10 @@ export class AdmissionLoad {
     return this.#latencies.length
   }
 
-  /** Withdraws the endpoint: open connections are still used, but no new ones are opened, because they would reach another endpoint. */
+  /**
+   * Withdraws the endpoint. Open connections are still used, but no new ones are opened, because a Service would route new connections to
+   * another endpoint.
+   */
   withdraw(): void {
     this.#mayOpen = false
   }
@@ -90,7 +93,7 @@ export class AdmissionLoad {
     }
   }
 
-  /** Sends the requests that are due. It does not wait for earlier responses unless `inFlight` requests are pending. */
+  /** Sends the requests that are due. It waits for earlier responses only while `inFlight` requests are pending. */
   #tick(): void {
     const { perSecond, most, burst, inFlight } = this.#options
     const due = Math.min(most, burst + Math.floor(((performance.now() - this.#started) * perSecond) / 1000))

@@ -78,7 +78,8 @@ function put({ parent, key }: Place, value: Hostile): void {
 function mutate(dice: Dice, review: JsonObject): void {
   const places = placesOf(review)
   if (places.length === 0) return
-  // One mutation in four changes a field of the review or of its request. These have few fields compared with the objects.
+  // One mutation in four changes a field of the review or of its request. Otherwise such mutations would be rare, because the objects have
+  // many more fields.
   const envelope = places.filter(({ parent }) => parent === review || parent === review.request)
   const place = dice.chance(0.25) && envelope.length > 0 ? dice.pick(envelope) : dice.pick(places)
   const choice = dice.next()
@@ -95,7 +96,7 @@ function mutate(dice: Dice, review: JsonObject): void {
   }
 }
 
-/** Returns a copy of the value, because a value must not contain itself. */
+/** Returns a copy of the value at a place, to be put at another place. Without the copy, a value could contain itself. */
 function structuredValue({ parent, key }: Place): JsonValue {
   return copy((Array.isArray(parent) ? parent[key as number] : parent[key]) ?? null)
 }

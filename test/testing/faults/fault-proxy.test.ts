@@ -1,6 +1,6 @@
 /**
- * Tests of single requests through a fault proxy. A server records the requests that it receives. `test/conformance/fault-proxy.test.ts`
- * tests the fault proxy with a control plane.
+ * Tests of single requests through a fault proxy to a server that records them. `test/conformance/fault-proxy.test.ts` tests the fault
+ * proxy with a control plane.
  */
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'

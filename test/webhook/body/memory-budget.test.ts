@@ -287,7 +287,8 @@ t.test('a slow peer is evicted after half a second and a millisecond for each Ki
     const slow = budget.open()
     slow.force(bytes)
     let evictedAfter = 0
-    // The server looks every 250 ms for slow clients. It starts when one request waits for its client while another one waits for memory.
+    // The server checks every 250 ms whether a client is too slow. The checks start when one request waits for its client while another
+    // request waits for memory.
     taking(budget, smallCost)
     budget.open().waitsForPeer(() => undefined)
     await clock.advance(since)

@@ -14,7 +14,8 @@ interface Fixture {
   readonly clock: FakeClock
   readonly budget: MemoryBudget
   /**
-   * For each request that has reached the route: the used memory of the budget, the bytes of the request, and the time at which it began.
+   * For each request that has reached the route: the used memory of the budget, the size of the request in bytes, and the time at which the
+   * request began.
    */
   readonly handled: { used: number; bytes: number | undefined; began: number | undefined }[]
   /**
@@ -156,7 +157,7 @@ t.test('a body that finds no memory is refused at its timeout, counted from its 
   budget.open().growLater(smallCost, () => undefined)
   payload.end(',]')
   await until('the body waits for memory', () => budget.waiting === 1)
-  // The request waits until its timeout of 10 s, less 100 ms for the response.
+  // The request is rejected 9.9 s after its headers: its timeout is 10 s, less 100 ms for the response. 6 s have already passed.
   await clock.advance(3899)
   t.equal(answer().status, 0)
   await clock.advance(1)

@@ -11,7 +11,8 @@ t.test('a condition about the object and the old object rules out the creation o
     ["oldObject == null && object.metadata.labels.app == 'db'", true],
     ['true', false],
     ['false', true],
-    // An error is not false, and other variables have no values here.
+    // An expression that fails or cannot be compiled is not false. An expression with variables other than `object` and `oldObject` is not
+    // evaluated.
     ["object.metadata.labels.missing == 'x'", false],
     ["request.operation == 'UPDATE'", false],
     ["object.metadata.name == 'b' && request.operation == 'UPDATE'", false],

@@ -54,8 +54,8 @@ t.test('a body of few distinct names and of long values looks ordinary', (t) => 
 })
 
 /**
- * Returns the result of `looksOrdinary` for a body that is sampled only at these places. A place can contain a field name, and characters
- * that begin values.
+ * Creates a body, and returns the result of `looksOrdinary` when the samples are exactly these places. A place can contain a field name,
+ * and characters that begin values.
  */
 function looksOrdinaryIn(places: readonly { readonly name?: string; readonly values?: number }[], length = 96 * 97): boolean {
   const bytes = Buffer.alloc(length, 'x')

@@ -148,8 +148,8 @@ t.test('an access review defaults to the namespace of the request', async (t) =>
     {
       async validateInCluster(_object, _old, { requesterCan }) {
         for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ verb: 'create', type: pod, ...more })
-        // Requests with different namespaces must be checked separately. Access in a namespace does not imply access to cluster-scoped
-        // resources.
+        // Requests with different namespaces must be checked separately, because access in a namespace does not imply access to
+        // cluster-scoped resources.
         for (const more of [{}, { namespace: 'other' }]) await requesterCan({ verb: 'get', type: node, ...more })
         return []
       },
@@ -305,8 +305,8 @@ t.test('a webhook can read only the types in its own `reads`', async (t) => {
   const running = cache.start(stop.signal)
   t.teardown(() => (stop.abort(), running))
   await cache.whenSynced()
-  // The cache of this process contains all three types. A webhook must nevertheless not read types that only other webhooks and controllers
-  // need, because in another process they would be missing.
+  // The cache of this process contains all three types. A webhook must nevertheless read only the types that it declares, because in a
+  // process without the other webhooks and controllers the cache lacks their types.
   const webhooks = [
     defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
     defineWebhook(widget, {

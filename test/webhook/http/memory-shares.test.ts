@@ -113,7 +113,7 @@ t.test('small, medium and large limits are divided into these shares', (t) => {
     inMebibytes: [16, 12.8, 5.1],
   })
   t.strictSame(shares(10)['connections'], 64, 'and at least 64 connections')
-  // Threads may use 60 % of the 200 MiB that the idle process leaves free. These 120 MiB are 40 MiB of overhead and 80 MiB of heap.
+  // The idle process leaves 200 MiB free, of which threads may use 60 %. These 120 MiB consist of 40 MiB of overhead and 80 MiB of heap.
   t.strictSame(shares(400), {
     limitBytes: 400 * mebibyte,
     connections: 496,

@@ -46,7 +46,7 @@ const different = (): JsonValue[] => [
 
 t.test('different items have different numbers, counted in the order in which they are seen', (t) => {
   const numbers = new ItemNumbers()
-  // An item within a list or an object gets a number before the whole, as in the order of the visits.
+  // A list or an object gets its number after the items and fields in it.
   const seen = different().map((item) => numbers.of(item))
   t.equal(new Set(seen).size, seen.length)
   t.equal(seen[0], 0)

@@ -6,8 +6,11 @@ import type { RecordedType } from './group.ts'
 import type { Reply } from './play.ts'
 
 /**
- * The items of the list are the status code; then for an accepted object its changed fields, for the reason `Invalid` the causes, and for
- * any other failure the reason, the message and the details; then the warnings, if there are any.
+ * A list of the status code, the content, and the warnings if there are any. The content depends on the result of the request:
+ *
+ * - accepted: the changed fields of the object
+ * - rejected with the reason `Invalid`: the sorted causes, after the message if that cannot be derived from the causes
+ * - any other failure: the reason, the message and the details
  */
 export type Answer = readonly JsonValue[]
 
@@ -22,12 +25,12 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
     const subject = type.group === undefined ? type.kind : `${type.kind}.${type.group}`
     const start = `${subject} ${JSON.stringify(name)} is invalid: `
     const areListed = causes.every(({ field, message: detail }) => String(message).includes(`${field}: ${detail}`))
-    // Only the first line of a message is compared: the others show the Go values before and after the change.
+    // Only the first line of a cause's message is compared, because the following lines show the Go values before and after the change.
     const detailOf = ({ reason: why, field, message: detail = '' }: StatusCause): string =>
       steadyText(`${why} ${field}: ${detail.split('\n')[0]}`) as string
     const isUsual =
       areListed && String(message).startsWith(start) && details.kind === type.kind && (details.group ?? '') === (type.group ?? '')
-    // The causes are sorted, and repeated ones are omitted, because clients must not depend on either.
+    // The causes are sorted, and repeated causes are omitted, because clients must not depend on their order or number.
     const texts = new Set(causes.map(detailOf))
     return [code, ...(isUsual ? [] : [message]), [...texts].sort(), ...warned]
   }
@@ -45,8 +48,8 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the response without the fields of the accepted object that have the same values in `usual`. `as sent` replaces the values of
- * fields that only `usual` has.
+ * Returns the response without the changed fields that `usual` contains with the same values. A field that only `usual` contains gets the
+ * value `as sent`, because this response does not list it as changed.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))

@@ -12,7 +12,7 @@ export interface RecordedType {
   readonly version?: string
   readonly kind: string
   readonly plural: string
-  /** True if absent. */
+  /** Whether the type is namespaced; true by default. */
   readonly namespaced?: boolean
 }
 
@@ -52,7 +52,10 @@ export interface Group {
   readonly base: JsonObject
   /** Changes of `base`, each of which is sent as a create request. */
   readonly create?: readonly Change[]
-  /** A valid object with many fields. For each field, one create request omits it and one has a value of another type in it. */
+  /**
+   * A valid object with many fields. For each field, two create requests are sent: one omits the field, and the other one gives it a value
+   * of another type.
+   */
   readonly full?: JsonObject
   readonly states?: readonly State[]
 }
