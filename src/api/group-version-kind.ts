@@ -20,9 +20,9 @@ export interface ResourceType<T extends KubernetesObject = KubernetesObject, Inp
   readonly '~input'?: Input
 }
 
-/** The static type of the objects of a resource type or kind when they are read. */
+/** The static type of the objects that a read returns, for a resource type or a kind. */
 export type ObjectOf<R> = R extends { readonly '~object'?: infer T extends KubernetesObject } ? T : never
-/** The static type of the objects of a resource type or kind when they are written. */
+/** The static type of the objects that a write accepts, for a resource type or a kind. Fields with a default are optional in it. */
 export type InputOf<R> = R extends { readonly '~input'?: infer Input } ? Input : never
 
 /** Declares a resource type that Proreus does not define, e.g. a custom resource of another operator. It is namespaced by default. */

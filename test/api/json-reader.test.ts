@@ -277,15 +277,16 @@ t.test('an error has the unexpected character and the place in the grammar', asy
 })
 
 t.test('a read takes at most as many values as requested', async (t) => {
-  const goes = (text: string, count: number): number => {
+  /** Returns how many calls of `read` the text needs, if each call reads up to `count` values. */
+  const calls = (text: string, count: number): number => {
     const reader = new JsonReader(text)
-    let goes = 1
-    while (!reader.read(count)) goes += 1
-    return goes
+    let calls = 1
+    while (!reader.read(count)) calls += 1
+    return calls
   }
-  // `goes` returns the number of `read` calls. A list or an object counts as one value in addition to the values in it.
-  t.strictSame([goes('[1,2,3]', 1), goes('[1,2,3]', 2), goes('[1,2,3]', 3), goes('[1,2,3]', 4)], [4, 2, 2, 1])
-  t.strictSame([goes('{"a":{},"b":[[]]}', 1), goes('"x"', 1), goes('[]', 1), goes('{}', 1)], [4, 1, 1, 1])
+  // A list or an object counts as one value, in addition to the values that it contains.
+  t.strictSame([calls('[1,2,3]', 1), calls('[1,2,3]', 2), calls('[1,2,3]', 3), calls('[1,2,3]', 4)], [4, 2, 2, 1])
+  t.strictSame([calls('{"a":{},"b":[[]]}', 1), calls('"x"', 1), calls('[]', 1), calls('{}', 1)], [4, 1, 1, 1])
   const reader = new JsonReader('[1]')
   t.equal(reader.read(0), false)
   t.equal(reader.value, null)

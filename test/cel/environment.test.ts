@@ -39,6 +39,18 @@ t.test('match conditions use objects without a schema', (t) => {
   t.end()
 })
 
+t.test('the type of the result of a macro has no free variables', (t) => {
+  for (const [source, found] of [
+    ['[1].map(x, x) && true', "expected type 'bool' but found 'list(int)'"],
+    ["{'a': 1}.transformMap(k, v, v) || true", "expected type 'bool' but found 'map(string, int)'"],
+    ["[[1].map(x, x), [dyn('a')]]", "expected type 'list(int)' but found 'list(dyn)'"],
+  ] as const) {
+    const compiled = compileExpression(source, {})
+    t.match('problem' in compiled ? compiled.problem : 'compiled', found, source)
+  }
+  t.end()
+})
+
 t.test('an error in an expression is reported with its position', (t) => {
   t.strictSame(compileExpression('object.a == b', { object: dynType }), {
     problem: "compilation failed: ERROR: <input>:1:13: undeclared reference to 'b' (in container '')\n | object.a == b\n | ............^",

@@ -12,9 +12,9 @@ export interface ExpectedReview {
 }
 
 /**
- * Returns the error for a response of a wrong type. If kube-apiserver can decode the type, which is then another known version of the
- * review or `Status`, the error says that the type cannot be converted. Otherwise, it says that the type is not registered. A response
- * without apiVersion or kind is decoded as the expected type.
+ * Returns the error for a response of a wrong type. kube-apiserver can decode two other types: another known version of the review, and
+ * `Status`. For these, the error says that the type cannot be converted. For any other type, it says that the type is not registered. A
+ * response without apiVersion or kind has no error, because it is decoded as the expected type.
  */
 export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
   if (!isText(apiVersion) || !isText(kind)) return undefined

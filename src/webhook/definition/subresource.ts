@@ -89,7 +89,7 @@ export type ReviewedObject<R extends ResourceType, Subresource extends string> =
       : ObjectOf<R>
     : ObjectOf<R>
 
-/** The operations of requests to subresources in the core group. The requests to all other subresources have the operation UPDATE. */
+/** The operation of a request to each of these subresources of the core group. For a subresource that is missing here, it is UPDATE. */
 const requestedBy: Readonly<Record<string, Operation>> = {
   exec: 'CONNECT',
   attach: 'CONNECT',

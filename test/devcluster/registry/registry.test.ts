@@ -105,7 +105,12 @@ t.test('a subresource that computes its response receives the stored object', as
     unstored: {
       applyDefaults: (body: JsonObject) => ({ ...body, defaulted: true }),
       prepare: (stored: JsonObject, asked: JsonObject) => ({ ...asked, prepared: stored.spec }),
-      respond: (stored: JsonObject, { spec, defaulted, prepared }: JsonObject) => ({ stored: stored.spec, asked: spec, defaulted, prepared }),
+      respond: (stored: JsonObject, { spec, defaulted, prepared }: JsonObject) => ({
+        stored: stored.spec,
+        asked: spec,
+        defaulted,
+        prepared,
+      }),
     },
   }
   const info = { ...foos, subresources: { token } as unknown as ResourceInfo['subresources'] }

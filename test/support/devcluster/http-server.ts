@@ -29,7 +29,7 @@ const users: ReadonlyMap<string, UserInfo> = new Map([
   [bob, { username: 'bob', groups: [] }],
 ])
 
-/** RBAC grants that give the groups of the bootstrap roles the permissions of these roles. */
+/** Grants that bind each bootstrap role to its groups. */
 export const everybody: readonly Grant[] = bootstrapRoles.flatMap(({ rules = [], groups = [] }) =>
   groups.map((group) => ({ group, rules: rules.map((rule) => ({ apiGroups: [], resources: [], ...rule })) })),
 )

@@ -54,8 +54,8 @@ t.test('a body of few distinct names and of long values looks ordinary', (t) => 
 })
 
 /**
- * Creates a body, and returns the result of `looksOrdinary` when the samples are exactly these places. A place can contain a field name,
- * and characters that begin values.
+ * Returns the result of `looksOrdinary` for a body whose samples are given by `places`. A sample begins with a field name if it has a
+ * `name`. The sample then contains `values` characters that begin a value, such as `{`.
  */
 function looksOrdinaryIn(places: readonly { readonly name?: string; readonly values?: number }[], length = 96 * 97): boolean {
   const bytes = Buffer.alloc(length, 'x')

@@ -191,6 +191,20 @@ t.test('an apply patch must have the type of the URL and its name', async (t) =>
   t.equal(await problem(applied({ name: 'b' })), '400 the name of the object (b) does not match the name on the URL (a)')
 })
 
+t.test('the namespace in an apply patch of a cluster-scoped type is ignored', async (t) => {
+  const f = await fixture()
+  const body = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'a', namespace: 'other' }, rules: [] }
+  const context = f.as({ fieldManager: 'me' })
+  const { created, object } = await f.registry.patch(
+    f.info('clusterroles'),
+    { name: 'a' },
+    { type: 'apply', body, duplicates: [] },
+    context,
+  )
+  t.equal(created, true)
+  t.match(object, { kind: 'ClusterRole', metadata: { name: 'a', namespace: undefined } })
+})
+
 t.test('duplicate keys in an apply patch are refused for existing and missing objects', async (t) => {
   const f = await fixture()
   const duplicates = ['line 2: key "a" already set in map']
