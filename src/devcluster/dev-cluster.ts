@@ -142,7 +142,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
-  const registry = new Registry({ store, catalog, admission, clock, hasServiceAccounts: options.controllers !== false })
+  const registry = new Registry({ store, catalog, admission, authorizer, clock, hasServiceAccounts: options.controllers !== false })
 
   const requests: RequestRecord[] = []
   const onRequest = (record: RequestRecord): void => {

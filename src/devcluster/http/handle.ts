@@ -7,8 +7,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Verb } from '../rest/subresource.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
 import { authenticate, impersonate } from '../access/authenticate.ts'
-import type { AuthorizationAttributes } from '../access/authorizer.ts'
-import { forbiddenError } from '../access/authorizer.ts'
+import { requireAllowed } from '../access/authorizer.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
 import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
@@ -65,7 +64,7 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     user = sender.username
     const requester = impersonate(sender, headers, services.authorizer, attributes)
     user = requester.username
-    authorize({ ...attributes, user: requester }, services)
+    requireAllowed(services.authorizer, { ...attributes, user: requester })
     await dispatch(exchange, target, requester, services)
   } catch (error) {
     await respondError(exchange, error, services)
@@ -85,12 +84,6 @@ function requestInfoOf({ method, path, query }: Exchange): RequestInfo {
 
 function attributesOf({ verb, group, version, resource, subresource, namespace, name, path, isResource }: RequestInfo) {
   return { verb, group, version, resource, subresource, namespace, name, ...(isResource ? {} : { path }) }
-}
-
-/** Throws 403 if the user is not allowed to make the request. */
-function authorize(attributes: AuthorizationAttributes, { authorizer }: Services): void {
-  const { allowed, reason } = authorizer.authorize(attributes)
-  if (!allowed) throw forbiddenError(attributes, reason)
 }
 
 async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo, services: Services): Promise<void> {
