@@ -22,7 +22,10 @@ export interface AdmittedWrite {
   readonly reviewsSubresource?: boolean
 }
 
-/** Calls mutating admission, prepares, validates and authorizes the object, and calls validating admission. Returns the whole object to store. */
+/**
+ * Calls mutating admission, prepares, validates and authorizes the object, and calls validating admission. Returns the whole object to
+ * store.
+ */
 export async function admitWrite({ admission }: Environment, info: ResourceInfo, write: AdmittedWrite): Promise<JsonObject> {
   const { attributes, requested, old, redefault, prepare, authorize, reviewsSubresource = false } = write
   const mutated = (await admission.mutate({ ...attributes, object: requested }, redefault)) ?? requested
