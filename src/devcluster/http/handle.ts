@@ -18,14 +18,17 @@ import type { ResourceRequest, Services } from './services.ts'
 import { watchObjects } from './watch.ts'
 import { createObject, deleteObject, deleteObjects, patchObject, updateObject } from './write.ts'
 
-/** The record of a request to which the server has responded. */
+/**
+ * The record of a request to which the server has responded. The embedded API server keeps the first 2048 characters of `user`, `path` and
+ * `query`.
+ */
 export interface RequestRecord {
   /** Time at which the server received the request, in milliseconds since 1970. */
   readonly at: number
   readonly verb: string
   readonly user: string
   readonly path: string
-  /** The query string after the `?`, as it was sent; empty for a request without a query string. */
+  /** The query string after the `?`, as it was sent, up to the length above; empty for a request without a query string. */
   readonly query: string
   readonly code: number
   /**
@@ -34,6 +37,9 @@ export interface RequestRecord {
    */
   readonly annotations?: Readonly<Record<string, string>>
 }
+
+/** Maximum length of each text in a `RequestRecord`. Ten thousand records then need less than 100 MB, and URLs of clients are shorter. */
+const maxRecordedLength = 2048
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
@@ -70,7 +76,13 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     await respondError(exchange, error, services)
   }
   const query = (exchange.request.url ?? '').split('?').slice(1).join('?')
-  return { at: exchange.since, verb, user, path: exchange.path, query, code: exchange.response.statusCode }
+  const { statusCode: code } = exchange.response
+  return { at: exchange.since, verb, user: recorded(user), path: recorded(exchange.path), query: recorded(query), code }
+}
+
+/** Returns a copy of the beginning of a text. V8 implements a slice as a reference to the whole text, which would then stay in memory. */
+function recorded(text: string): string {
+  return Buffer.from(text.slice(0, maxRecordedLength)).toString()
 }
 
 function requestInfoOf({ method, path, query }: Exchange): RequestInfo {
