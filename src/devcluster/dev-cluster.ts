@@ -94,7 +94,7 @@ export interface DevCluster {
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
-  /** The latest requests that the server has responded to, oldest first; at most 10,000. */
+  /** The latest requests that the server has responded to, oldest first; at most 10,000, with at most 2048 characters of each text. */
   readonly requests: readonly RequestRecord[]
 }
 
@@ -142,7 +142,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
-  const registry = new Registry({ store, catalog, admission, clock, hasServiceAccounts: options.controllers !== false })
+  const registry = new Registry({ store, catalog, admission, authorizer, clock, hasServiceAccounts: options.controllers !== false })
 
   const requests: RequestRecord[] = []
   const onRequest = (record: RequestRecord): void => {

@@ -102,6 +102,12 @@ function includes(allowed: readonly string[], value: string): boolean {
   return allowed.includes('*') || allowed.includes(value)
 }
 
+/** Throws 403 if the request is denied. */
+export function requireAllowed(authorizer: Authorizer, attributes: AuthorizationAttributes): void {
+  const { allowed, reason } = authorizer.authorize(attributes)
+  if (!allowed) throw forbiddenError(attributes, reason)
+}
+
 /** Returns the 403 error for a denied request (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: ForbiddenStatusError). */
 export function forbiddenError(attributes: AuthorizationAttributes, reason = ''): StatusError {
   const { user, verb, group, resource, subresource, namespace, name, path } = attributes

@@ -7,7 +7,10 @@ import { JsonCursor, JsonSyntaxError } from '../../api/json-cursor.ts'
 
 /** The result of scanning a JSON document. `error` has the message of Go's `encoding/json`. */
 export interface JsonScan {
-  /** Paths of duplicate keys, such as `spec.containers[0].name`, in document order and without repetition. */
+  /**
+   * Paths of the first duplicate keys, such as `spec.containers[0].name`, in document order and without repetition; at most
+   * `maxStrictErrors`, and fewer if they are very long.
+   */
   readonly duplicates: readonly string[]
   readonly error?: string
 }
@@ -17,6 +20,18 @@ export interface JsonScan {
  * JSON written by hand does not reach this limit.
  */
 export const maxDepth = 500
+
+/**
+ * Maximum number of duplicate and unknown fields that are reported for a JSON document (sigs.k8s.io/json/internal/golang/encoding/json:
+ * saveStrictError).
+ */
+export const maxStrictErrors = 100
+
+/**
+ * Maximum size of the paths that a scan makes, in characters and elements. A key of a megabyte can have a hundred thousand duplicate keys
+ * below it, so their paths are made only until this size is reached.
+ */
+const maxPathSize = 1024 * 1024
 
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 const [quote, comma, colon] = [0x22, 0x2c, 0x3a]
@@ -47,23 +62,25 @@ function goError({ character, context }: JsonSyntaxError): string {
 class Scanner {
   readonly duplicates = new Set<string>()
   readonly #cursor: JsonCursor
-  #depth = 0
+  /** The keys and indices from the root to the current value. */
+  readonly #path: (string | number)[] = []
+  #pathSize = 0
 
   constructor(text: string) {
     this.#cursor = new JsonCursor(text)
   }
 
   document(): void {
-    this.#value('')
+    this.#value()
     if (!Number.isNaN(this.#cursor.next())) this.#cursor.fail('after top-level value')
   }
 
-  #value(path: string): void {
+  #value(): void {
     switch (this.#cursor.next()) {
       case openBrace:
-        return this.#nested(() => this.#object(path))
+        return this.#nested(() => this.#object())
       case openBracket:
-        return this.#nested(() => this.#array(path))
+        return this.#nested(() => this.#array())
       case quote:
         this.#cursor.string()
         return
@@ -73,36 +90,55 @@ class Scanner {
   }
 
   #nested(read: () => void): void {
-    this.#depth += 1
-    if (this.#depth > maxDepth) throw new TooDeep()
+    if (this.#path.length >= maxDepth) throw new TooDeep()
     read()
-    this.#depth -= 1
+    this.#path.pop()
   }
 
-  #object(path: string): void {
+  /** Adds the path of the current value to the duplicates. */
+  #report(): void {
+    if (this.duplicates.size === maxStrictErrors || this.#pathSize >= maxPathSize) return
+    let path = ''
+    for (const element of this.#path) {
+      if (typeof element === 'number') path += `[${element}]`
+      else path += path === '' ? element : `.${element}`
+    }
+    this.#pathSize += path.length + this.#path.length
+    this.duplicates.add(path)
+  }
+
+  #object(): void {
     const cursor = this.#cursor
+    const depth = this.#path.push('') - 1
     const keys = new Set<string>()
+    const reported = new Set<string>()
     cursor.takes(openBrace)
     if (cursor.takes(closeBrace)) return
     for (;;) {
       if (cursor.next() !== quote) cursor.fail('looking for beginning of object key string')
       const key = cursor.string()
-      const field = path === '' ? key : `${path}.${key}`
-      if (keys.has(key)) this.duplicates.add(field)
-      keys.add(key)
+      this.#path[depth] = key
+      if (!keys.has(key)) {
+        keys.add(key)
+      } else if (!reported.has(key)) {
+        reported.add(key)
+        this.#report()
+      }
       if (!cursor.takes(colon)) cursor.fail('after object key')
-      this.#value(field)
+      this.#value()
       if (cursor.takes(closeBrace)) return
       if (!cursor.takes(comma)) cursor.fail('after object key:value pair')
     }
   }
 
-  #array(path: string): void {
+  #array(): void {
     const cursor = this.#cursor
+    const depth = this.#path.push(0) - 1
     cursor.takes(openBracket)
     if (cursor.takes(closeBracket)) return
     for (let index = 0; ; index += 1) {
-      this.#value(`${path}[${index}]`)
+      this.#path[depth] = index
+      this.#value()
       if (cursor.takes(closeBracket)) return
       if (!cursor.takes(comma)) cursor.fail('after array element')
     }

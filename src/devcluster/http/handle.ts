@@ -7,8 +7,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Verb } from '../rest/subresource.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
 import { authenticate, impersonate } from '../access/authenticate.ts'
-import type { AuthorizationAttributes } from '../access/authorizer.ts'
-import { forbiddenError } from '../access/authorizer.ts'
+import { requireAllowed } from '../access/authorizer.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
 import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
@@ -20,14 +19,17 @@ import type { ResourceRequest, Services } from './services.ts'
 import { watchObjects } from './watch.ts'
 import { createObject, deleteObject, deleteObjects, patchObject, updateObject } from './write.ts'
 
-/** The record of a request to which the server has responded. */
+/**
+ * The record of a request to which the server has responded. The embedded API server keeps the first 2048 characters of `user`, `path` and
+ * `query`.
+ */
 export interface RequestRecord {
   /** Time at which the server received the request, in milliseconds since 1970. */
   readonly at: number
   readonly verb: string
   readonly user: string
   readonly path: string
-  /** The query string after the `?`, as it was sent; empty for a request without a query string. */
+  /** The query string after the `?`, as it was sent, up to the length above; empty for a request without a query string. */
   readonly query: string
   readonly code: number
   /**
@@ -36,6 +38,9 @@ export interface RequestRecord {
    */
   readonly annotations?: Readonly<Record<string, string>>
 }
+
+/** Maximum length of each text in a `RequestRecord`. Ten thousand records then need less than 100 MB, and URLs of clients are shorter. */
+const maxRecordedLength = 2048
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
@@ -67,13 +72,19 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     user = sender.username
     const requester = impersonate(sender, headers, services.authorizer, attributes)
     user = requester.username
-    authorize({ ...attributes, user: requester }, services)
+    requireAllowed(services.authorizer, { ...attributes, user: requester })
     await dispatch(exchange, target, requester, services)
   } catch (error) {
     await respondError(exchange, error, services)
   }
   const query = (exchange.request.url ?? '').split('?').slice(1).join('?')
-  return { at: exchange.since, verb, user, path: exchange.path, query, code: exchange.response.statusCode }
+  const { statusCode: code } = exchange.response
+  return { at: exchange.since, verb, user: recorded(user), path: recorded(exchange.path), query: recorded(query), code }
+}
+
+/** Returns a copy of the beginning of a text. V8 implements a slice as a reference to the whole text, which would then stay in memory. */
+function recorded(text: string): string {
+  return Buffer.from(text.slice(0, maxRecordedLength)).toString()
 }
 
 function requestInfoOf({ method, path, query }: Exchange): RequestInfo {
@@ -87,12 +98,6 @@ function requestInfoOf({ method, path, query }: Exchange): RequestInfo {
 
 function attributesOf({ verb, group, version, resource, subresource, namespace, name, path, isResource }: RequestInfo) {
   return { verb, group, version, resource, subresource, namespace, name, ...(isResource ? {} : { path }) }
-}
-
-/** Throws 403 if the user is not allowed to make the request. */
-function authorize(attributes: AuthorizationAttributes, { authorizer }: Services): void {
-  const { allowed, reason } = authorizer.authorize(attributes)
-  if (!allowed) throw forbiddenError(attributes, reason)
 }
 
 async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo, services: Services): Promise<void> {

@@ -1,4 +1,5 @@
 /** Derives the verb and the resource of a request from its method, path and query. */
+import { exactValue, parseFieldSelector } from '../storage/field-selector.ts'
 
 /** The request as the authorizer and the handlers see it (k8s.io/apiserver/pkg/endpoints/request: RequestInfo). */
 export interface RequestInfo {
@@ -19,7 +20,7 @@ export interface RequestInfo {
    * the request in that namespace.
    */
   readonly namespace: string
-  /** Name of the object. For a collection, the name in the field selector `metadata.name=NAME`, otherwise empty. */
+  /** Name of the object. For a list or watch of a collection, the name in the field selector `metadata.name=NAME`. Otherwise empty. */
   readonly name: string
   /** The path segments after the subresource. A request with such segments gets 404. */
   readonly rest: readonly string[]
@@ -86,12 +87,23 @@ function locate(parts: readonly string[]): Location | undefined {
 }
 
 /**
- * Returns the name in the field selector `metadata.name=NAME`. kube-apiserver authorizes a request with this selector as one for that name.
+ * Returns the name in the field selector `metadata.name=NAME`. kube-apiserver authorizes a list or watch with this selector as one of that
+ * name, unless the name could not be part of a path (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName).
  */
 function nameInSelector(verb: string, query: URLSearchParams): string {
-  if (verb === 'create') return ''
-  const match = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '')
-  return match?.[1] ?? ''
+  if (verb !== 'list' && verb !== 'watch') return ''
+  const name = nameOf(query.get('fieldSelector') ?? '')
+  return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name
+}
+
+/** Returns an empty name for an invalid selector, which the handler of the request reports. */
+function nameOf(fieldSelector: string): string {
+  try {
+    return exactValue(parseFieldSelector(fieldSelector), 'metadata.name') ?? ''
+  } catch (error) {
+    if (error instanceof SyntaxError) return ''
+    throw error
+  }
 }
 
 /**

@@ -69,11 +69,9 @@ function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOp
   const { limit: _limit, continue: continued = '', resourceVersionMatch: match = '', ...selection } = listOptions(query, request)
   refuseListOptions(watchErrors(match, continued, selection.sendInitialEvents !== undefined))
   const { name } = request.target
-  // The deprecated form of a watch can have an object's name in its path.
-  const byName = name === '' || selection.fieldSelector !== undefined ? {} : { fieldSelector: `metadata.name=${name}` }
   return {
     ...selection,
-    ...byName,
+    ...(name === '' ? {} : { name }),
     allowWatchBookmarks: flag(query, 'allowWatchBookmarks'),
   }
 }

@@ -7,8 +7,8 @@ import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/js
 import { PatchError } from './patch-error.ts'
 
 /**
- * Maximum number of operations, as in kube-apiserver. Each operation copies the objects and lists on its path, so the limit bounds the
- * work.
+ * Maximum number of operations, as in kube-apiserver. The first operation that changes an object or list copies it and what contains it;
+ * later operations change the copies, so the limit bounds the work.
  */
 const maxOperations = 10_000
 
@@ -25,6 +25,7 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   if (!Array.isArray(patch)) throw malformed('a JSON patch must be a list of operations')
   if (patch.length > maxOperations)
     throw malformed(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
+  const copies = new Copies()
   let copiedBytes = 0
   const count = (copied: JsonValue): void => {
     copiedBytes += Buffer.byteLength(stringifyJson(copied))
@@ -32,14 +33,35 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
     const size = `the accumulated size increase of copy is ${copiedBytes}, exceeding the limit ${maxCopiedBytes}`
     throw failed(`Unable to complete the copy, ${size}`)
   }
-  return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, count), document)
+  return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, copies, count), document)
+}
+
+/** The objects and lists that a patch has copied and may therefore change. What contains a copy is a copy, too. */
+class Copies {
+  readonly #copies = new Set<JsonValue>()
+
+  /** Returns the object or list if it is a copy, otherwise a copy of it. */
+  of(holder: Holder): Holder {
+    if (this.#copies.has(holder)) return holder
+    const copy = Array.isArray(holder) ? [...holder] : { ...holder }
+    this.#copies.add(copy)
+    return copy
+  }
+
+  /** Makes a value unchangeable, because it is in several places of the document from now on. */
+  share(value: JsonValue | undefined): void {
+    if (value === undefined || !this.#copies.delete(value)) return
+    for (const child of Object.values(value as Holder)) this.share(child)
+  }
 }
 
 /** Applies one operation. Calls `count` with the value of a `copy` operation; `count` throws when the total size is too large. */
-function applyOperation(document: JsonValue, operation: JsonValue, count: (copied: JsonValue) => void): JsonValue {
+function applyOperation(document: JsonValue, operation: JsonValue, copies: Copies, count: (copied: JsonValue) => void): JsonValue {
   if (!isObject(operation)) throw malformed('an operation of a JSON patch must be an object')
   const { op } = operation
   const value = operation.value ?? null
+  const change = (of: JsonValue, path: string, problem: PatchError, edit: (holder: Holder, key: string) => void): JsonValue =>
+    changed(of, path, copies, problem, edit)
   const missing = (text: string): PatchError => failed(`${String(op)} operation does not apply: ${text}: missing value`)
   switch (op) {
     case 'add': {
@@ -61,10 +83,8 @@ function applyOperation(document: JsonValue, operation: JsonValue, count: (copie
         throw failed('replace operation value must be object or array: %!w(<nil>)')
       }
       return change(document, path, missing(`doc is missing path: ${path}`), (holder, key) => {
-        if (!Array.isArray(holder)) return put(holder, key, value)
-        const index = indexIn(holder.length, key)
-        if (typeof index !== 'number') throw missing(`doc is missing key: ${path}`)
-        return holder.with(index, value)
+        if (Array.isArray(holder) && typeof indexIn(holder.length, key) !== 'number') throw missing(`doc is missing key: ${path}`)
+        put(holder, key, value)
       })
     }
     case 'move': {
@@ -72,7 +92,7 @@ function applyOperation(document: JsonValue, operation: JsonValue, count: (copie
       let moved: JsonValue = null
       const without = change(document, from, missing(`doc is missing from path: ${from}`), (holder, key) => {
         moved = get(holder, key, `error in move for path: '${key}'`) ?? null
-        return remove(holder, key, `error in move for path: '${key}'`)
+        remove(holder, key, `error in move for path: '${key}'`)
       })
       const path = pointer(operation, 'path')
       return change(without, path, missing(`doc is missing destination path: ${path}`), (holder, key) =>
@@ -85,6 +105,7 @@ function applyOperation(document: JsonValue, operation: JsonValue, count: (copie
       if (source === undefined) throw missing(`doc is missing from path: ${from}`)
       const copied = get(source.holder, source.key, `error in copy for from: '${from}'`) ?? null
       count(copied)
+      copies.share(copied)
       const path = pointer(operation, 'path')
       return change(document, path, missing(`doc is missing destination path: ${path}`), (holder, key) =>
         add(holder, key, copied, 'error while adding value during copy'),
@@ -122,20 +143,30 @@ function find(document: JsonValue, path: string): Place | undefined {
 }
 
 /**
- * Returns a copy of the document. `edit` returns the replacement for the object or list that contains the target of `path`. Only the
- * objects and lists on the path are copied.
+ * Returns the changed document. `edit` changes the object or list that contains the target of `path`. Only the objects and lists on the path
+ * are copied, unless they are copies already.
  */
-function change(document: JsonValue, path: string, missing: PatchError, edit: (holder: Holder, key: string) => JsonValue): JsonValue {
+function changed(
+  document: JsonValue,
+  path: string,
+  copies: Copies,
+  missing: PatchError,
+  edit: (holder: Holder, key: string) => void,
+): JsonValue {
   const tokens = tokensOf(path)
-  if (tokens.length === 0) throw missing
-  const into = (value: JsonValue | undefined, at: number): JsonValue => {
-    if (!isHolder(value)) throw missing
-    const token = tokens[at]!
-    if (at === tokens.length - 1) return edit(value, token)
-    const next = into(child(value, token), at + 1)
-    return Array.isArray(value) ? value.with(indexIn(value.length, token) as number, next) : put(value, token, next)
+  const key = tokens.pop()
+  if (key === undefined || !isHolder(document)) throw missing
+  const root = copies.of(document)
+  let holder = root
+  for (const token of tokens) {
+    const next = child(holder, token)
+    if (!isHolder(next)) throw missing
+    const copy = copies.of(next)
+    if (copy !== next) put(holder, token, copy)
+    holder = copy
   }
-  return into(document, 0)
+  edit(holder, key)
+  return root
 }
 
 function isHolder(value: JsonValue | undefined): value is Holder {
@@ -154,26 +185,23 @@ function get(holder: Holder, key: string, context: string): JsonValue | undefine
   return Array.isArray(holder) ? holder[existing(holder, key, context)] : getOwn(holder, key)
 }
 
-function add(holder: Holder, key: string, value: JsonValue, context: string): JsonValue {
+function add(holder: Holder, key: string, value: JsonValue, context: string): void {
   if (!Array.isArray(holder)) return put(holder, key, value)
-  if (key === '-') return [...holder, value]
-  const index = indexIn(holder.length + 1, key)
-  if (typeof index === 'number') return [...holder.slice(0, index), value, ...holder.slice(index)]
-  throw failed(`${context}: ${/^[-+]?\d+$/.test(key) ? '' : `value was not a proper array index: '${key}': `}${index}`)
+  const index = key === '-' ? holder.length : indexIn(holder.length + 1, key)
+  if (typeof index === 'number') holder.splice(index, 0, value)
+  else throw failed(`${context}: ${/^[-+]?\d+$/.test(key) ? '' : `value was not a proper array index: '${key}': `}${index}`)
 }
 
-function remove(holder: Holder, key: string, context: string): JsonValue {
-  if (Array.isArray(holder)) return holder.toSpliced(existing(holder, key, context), 1)
-  if (getOwn(holder, key) === undefined) throw failed(`${context}: Unable to remove nonexistent key: ${key}: missing value`)
-  const { ...rest } = holder
-  delete rest[key]
-  return rest
+function remove(holder: Holder, key: string, context: string): void {
+  if (Array.isArray(holder)) holder.splice(existing(holder, key, context), 1)
+  else if (getOwn(holder, key) === undefined) throw failed(`${context}: Unable to remove nonexistent key: ${key}: missing value`)
+  else delete holder[key]
 }
 
-function put(holder: JsonObject, key: string, value: JsonValue): JsonValue {
-  const copy = { ...holder }
-  setOwn(copy, key, value)
-  return copy
+/** Sets a field of an object, or an existing item of a list. */
+function put(holder: Holder, key: string, value: JsonValue): void {
+  if (Array.isArray(holder)) holder[indexIn(holder.length, key) as number] = value
+  else setOwn(holder, key, value)
 }
 
 function existing(holder: readonly JsonValue[], key: string, context: string): number {

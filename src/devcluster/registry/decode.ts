@@ -22,6 +22,7 @@ import { asDecoded, asGo } from '../types/go-value.ts'
 import { metadataOf, metadataText, withMetadata } from './metadata.ts'
 import type { DecodedObject, RequestContext } from '../apimachinery/request-context.ts'
 import type { StatusError } from '../apimachinery/status-error.ts'
+import { maxStrictErrors } from '../apimachinery/duplicate-keys.ts'
 import { badRequest, invalidObject } from '../apimachinery/status-error.ts'
 
 /** Returns the error for an object that cannot be decoded: 400 for a body, 422 for a patch. */
@@ -50,7 +51,8 @@ export function decodePatched(
   context: RequestContext,
 ): JsonObject {
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
-  return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.strictErrors)
+  const strictErrors = [...patch.strictErrors, ...patch.duplicates.map(duplicateText)]
+  return normalize(info, completeTypeMeta(info, object, refuse), [], context, refuse, strictErrors)
 }
 
 /**
@@ -189,23 +191,56 @@ function duplicateText(duplicate: string): string {
 
 const yamlDuplicate = /^line \d+: key /
 
-/** Sorts the errors about a built-in type by their position in the document, because Go finds duplicate and unknown fields in one pass. */
+/**
+ * Sorts the errors about a built-in type by their position in the document, because Go finds duplicate and unknown fields in one pass. Go
+ * skips an unknown field, so duplicate keys below it are no errors, and stops to report errors after the first 100.
+ */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
+  const first = unknown.slice(0, maxStrictErrors)
+  const isSkipped = (path: string): boolean => first.some((field) => rest(path, field) !== undefined)
   const [lines, paths] = [duplicates.filter((text) => yamlDuplicate.test(text)), duplicates.filter((text) => !yamlDuplicate.test(text))]
-  if (paths.length === 0 || unknown.length === 0) return [...lines, ...paths.map(duplicateText), ...unknown.map(unknownText)]
-  const places = new Map<string, number>()
-  const visit = (value: JsonValue | undefined, path: string): void => {
-    places.set(path, places.size)
-    if (Array.isArray(value)) value.forEach((item, index) => visit(item, `${path}[${index}]`))
-    else if (isObject(value)) for (const [key, field] of Object.entries(value)) visit(field, path === '' ? key : `${path}.${key}`)
-  }
-  visit(object, '')
   const problems = [
-    ...paths.map((path) => ({ path, text: duplicateText(path) })),
-    ...unknown.map((path) => ({ path, text: unknownText(path) })),
+    ...paths.filter((path) => !isSkipped(path)).map((path) => ({ path, text: duplicateText(path) })),
+    ...first.map((path) => ({ path, text: unknownText(path) })),
   ]
-  const place = ({ path }: { readonly path: string }): number => places.get(path) ?? places.size
-  return [...lines, ...problems.sort((a, b) => place(a) - place(b)).map(({ text }) => text)]
+  const isSorted = problems.length === first.length || first.length === 0
+  return [...lines, ...(isSorted ? problems : sorted(object, problems)).slice(0, maxStrictErrors).map(({ text }) => text)]
+}
+
+interface Problem {
+  /** The path from the value to the field with the problem. */
+  readonly path: string
+  readonly text: string
+}
+
+/**
+ * Sorts problems by the position of their fields in `value`. A path can be very long, so that only values with problems are visited, and no
+ * paths are made for the other ones.
+ */
+function sorted(value: JsonValue | undefined, problems: readonly Problem[]): Problem[] {
+  const here = problems.filter(({ path }) => path === '')
+  const missing = new Set(problems.filter(({ path }) => path !== ''))
+  const found: Problem[] = []
+  const visit = (field: JsonValue | undefined, name: string): void => {
+    const below: Problem[] = []
+    for (const problem of missing) {
+      const path = rest(problem.path, name)
+      if (path === undefined) continue
+      missing.delete(problem)
+      below.push({ ...problem, path })
+    }
+    if (below.length > 0) found.push(...sorted(field, below))
+  }
+  if (Array.isArray(value)) value.forEach((item, index) => visit(item, `[${index}]`))
+  else if (isObject(value)) for (const [key, field] of Object.entries(value)) visit(field, key)
+  return [...here, ...found, ...missing]
+}
+
+/** Returns the rest of a path that begins with `start`; undefined if it does not. */
+function rest(path: string, start: string): string | undefined {
+  if (!path.startsWith(start)) return undefined
+  const next = path[start.length]
+  return next === '.' ? path.slice(start.length + 1) : next === '[' || next === undefined ? path.slice(start.length) : undefined
 }
 
 function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {

@@ -1,5 +1,6 @@
 /** The dependencies that all operations of the registry share. */
 import type { Clock } from '../../runtime/clock.ts'
+import type { Authorizer } from '../access/authorizer.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
@@ -9,6 +10,8 @@ export interface Environment {
   readonly store: ObjectStore
   readonly catalog: Catalog
   readonly admission: Admission
+  /** Authorizes the creation of an object by a request that is not a POST. The HTTP layer has authorized the request itself. */
+  readonly authorizer: Authorizer
   readonly clock: Clock
   readonly representation: Representation
   readonly newUid: () => string

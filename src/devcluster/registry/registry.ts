@@ -3,6 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
+import type { Authorizer } from '../access/authorizer.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
@@ -40,6 +41,7 @@ export interface RegistryOptions {
   readonly store: ObjectStore
   readonly catalog: Catalog
   readonly admission: Admission
+  readonly authorizer: Authorizer
   readonly clock: Clock
   readonly newUid?: () => string
   /** Returns five random characters, the suffix of a name from `generateName`. */

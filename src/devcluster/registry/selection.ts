@@ -5,7 +5,7 @@ import type { LabelRequirement, Labels } from '../../api/label-selector.ts'
 import { matchesLabels, parseLabelSelector } from '../../api/label-selector.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { FieldRequirement } from '../storage/field-selector.ts'
-import { matchesFields, parseFieldSelector } from '../storage/field-selector.ts'
+import { exactValue, matchesFields, parseFieldSelector } from '../storage/field-selector.ts'
 import { metadataOf, metadataText } from './metadata.ts'
 import { badRequest } from '../apimachinery/status-error.ts'
 
@@ -16,16 +16,18 @@ export interface Selection {
 }
 
 /**
- * Returns the `Selection` for a label selector and a field selector. Throws 400 for malformed selectors, and for fields that cannot be
- * selected.
+ * Returns the `Selection` for a label selector, a field selector and the name of the only object to select. Throws 400 for malformed
+ * selectors, for fields that cannot be selected, and for a field selector that does not require the name
+ * (k8s.io/apiserver/pkg/endpoints/handlers: ListResource).
  */
 export function selectionOf(
   info: ResourceInfo,
-  options: { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined },
+  options: { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined; readonly name?: string | undefined },
 ): Selection {
   const labels = parse(options.labelSelector, parseLabelSelector)
-  const fields = parse(options.fieldSelector, parseFieldSelector)
-  checkFields(info, fields)
+  const given = parse(options.fieldSelector, parseFieldSelector)
+  checkFields(info, given)
+  const fields = options.name === undefined ? given : named(given, options.name)
   const needsFields = fields.length > 0
   return {
     everything: labels.length === 0 && !needsFields,
@@ -41,6 +43,13 @@ function parse<T extends LabelRequirement | FieldRequirement>(text: string | und
     if (error instanceof SyntaxError) throw badRequest(error.message)
     throw error
   }
+}
+
+/** Returns the requirements for an object with this name; without any requirement, the one that the object has this name. */
+function named(fields: readonly FieldRequirement[], name: string): readonly FieldRequirement[] {
+  if (fields.length === 0) return [{ field: 'metadata.name', operator: '=', value: name }]
+  if (exactValue(fields, 'metadata.name') === name) return fields
+  throw badRequest("fieldSelector metadata.name doesn't match requested name")
 }
 
 function checkFields(info: ResourceInfo, requirements: readonly FieldRequirement[]): void {

@@ -7,17 +7,27 @@ export interface FieldRequirement {
 }
 
 /**
- * Parses a `fieldSelector` parameter (k8s.io/apimachinery/pkg/fields: ParseSelector). Throws `SyntaxError` with kube-apiserver's message.
+ * Parses a `fieldSelector` parameter (k8s.io/apimachinery/pkg/fields: ParseSelector). The requirements are in the order of the sorted terms.
+ * Throws `SyntaxError` with kube-apiserver's message.
  */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)
     .filter((term) => term !== '')
+    .sort()
     .map((term) => {
       const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term)
       if (match === null) throw new SyntaxError(`invalid selector: '${text}'; can't understand '${term}'`)
       const [, field = '', operator = '', value = ''] = match
       return { field, operator: operator === '!=' ? '!=' : '=', value: unescapeValue(value) }
     })
+}
+
+/**
+ * Returns the value of the first requirement that a field has exactly one value; undefined if there is none (k8s.io/apimachinery/pkg/fields:
+ * Selector.RequiresExactMatch).
+ */
+export function exactValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
+  return requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value
 }
 
 export function matchesFields(requirements: readonly FieldRequirement[], fields: Readonly<Record<string, string>>): boolean {

@@ -23,6 +23,30 @@ t.test('duplicate keys are reported with their paths', (t) => {
   t.end()
 })
 
+t.test('at most 100 duplicate keys are reported', (t) => {
+  const pairs = Array.from({ length: 150 }, (_, index) => `"k${index}":1,"k${index}":2`).join()
+  t.strictSame(scanJson(`{"a":{${pairs}}}`), { duplicates: Array.from({ length: 100 }, (_, index) => `a.k${index}`) })
+  t.end()
+})
+
+t.test('the paths of duplicate keys below a long key are made until they have a megabyte', (t) => {
+  // With a path for each of the keys, this test would need a hundred gigabytes.
+  const key = 'k'.repeat(500_000)
+  const fields = (of: (index: number) => string): string => Array.from({ length: 100_000 }, (_, index) => of(index)).join()
+  for (const text of [
+    `{"${key}":{${fields((index) => `"${index}":1`)}}}`,
+    `{"${key}":{${fields((index) => `"${index}":1,"${index}":2`)}}}`,
+    `{"${key}":{${fields(() => '"a":1')}}}`,
+    `{"${key}":{${fields(() => '"a":{"b":1,"b":2}')}}}`,
+    `{"${key}":[${fields(() => '{"b":1,"b":2}')}]}`,
+  ]) {
+    const { duplicates } = scanJson(text)
+    t.ok(duplicates.length <= 3, text.slice(-30))
+    t.ok(duplicates.every((path) => path.startsWith(key)))
+  }
+  t.end()
+})
+
 const errors: [text: string, error: string][] = [
   ['', 'unexpected end of JSON input'],
   ['{', 'unexpected end of JSON input'],

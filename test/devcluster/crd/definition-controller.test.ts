@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
+import { ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
 import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-resource-definitions.ts'
 import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
@@ -60,7 +61,7 @@ function start(
   const definitions = customResourceDefinitions(clock)
   const catalog = new Catalog([definitions, namespaces])
   const store = new ObjectStore()
-  const registry = new Registry({ store, catalog, admission: admitAll, clock })
+  const registry = new Registry({ store, catalog, admission: admitAll, authorizer: ruleAuthorizer(), clock })
   const stop = new AbortController()
   const own = {
     delete: (...request: Parameters<Registry['delete']>) =>

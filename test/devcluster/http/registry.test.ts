@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { request } from 'undici'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
+import { ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
 import { builtinResource } from '../../../src/devcluster/resources/builtin-resource.ts'
@@ -37,7 +38,7 @@ async function start(
 > {
   const store = new ObjectStore()
   const catalog = new Catalog([fooRow, builtinResource({ kind: 'Namespace', plural: 'namespaces', namespaced: false })])
-  const registry = new Registry({ store, catalog, admission: admitAll, clock: systemClock })
+  const registry = new Registry({ store, catalog, admission: admitAll, authorizer: ruleAuthorizer(), clock: systemClock })
   const server = await startTestServer(t, { registry, catalog })
   const write = (method: string, path: string, body: unknown, options: RequestOptions = {}): Promise<TestResponse> =>
     server.send(path, { method, body: typeof body === 'string' ? body : JSON.stringify(body), ...options })

@@ -355,6 +355,23 @@ t.test('a port in use is named in the error', async (t) => {
   )
 })
 
+t.test('the record of a request contains the beginning of a long path or query', async (t) => {
+  const records: RequestRecord[] = []
+  const { send } = await startTestServer(t, { onRequest: (record) => records.push(record) })
+  const text = 'x'.repeat(2047)
+  await send(`/${text}y`, { token: null })
+  await send(`/version?a${text}`, { token: null })
+  await send(`/version?a${text}b`, { token: null })
+  t.strictSame(
+    records.map(({ path, query }) => [path, query]),
+    [
+      [`/${text}`, ''],
+      ['/version', `a${text}`],
+      ['/version', `a${text}`],
+    ],
+  )
+})
+
 t.test('a failed accept does not end the process', async (t) => {
   let server: EventEmitter | undefined
   const onRequest = (message: unknown): void => void (server = (message as { server: EventEmitter }).server)

@@ -224,6 +224,7 @@ t.test('the query of a watch reaches the registry', async (t) => {
       resourceVersion: '5',
       labelSelector: 'a=b',
       fieldSelector: 'metadata.name=x',
+      name: 'x',
       timeoutSeconds: 7,
       allowWatchBookmarks: true,
     },
@@ -231,10 +232,12 @@ t.test('the query of a watch reaches the registry', async (t) => {
   ])
   await send('/api/v1/watch/namespaces/default/pods/x')
   await send('/api/v1/watch/namespaces/default/pods/x?fieldSelector=a%3Db')
+  await send('/api/v1/namespaces/default/pods?watch=1&fieldSelector=metadata.name%3Dx')
   await send('/api/v1/namespaces/default/pods?watch=1&limit=3&sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
   t.strictSame(seen.slice(2), [
-    { namespace: 'default', fieldSelector: 'metadata.name=x', allowWatchBookmarks: false },
-    { namespace: 'default', fieldSelector: 'a=b', allowWatchBookmarks: false },
+    { namespace: 'default', name: 'x', allowWatchBookmarks: false },
+    { namespace: 'default', fieldSelector: 'a=b', name: 'x', allowWatchBookmarks: false },
+    { namespace: 'default', fieldSelector: 'metadata.name=x', name: 'x', allowWatchBookmarks: false },
     { namespace: 'default', sendInitialEvents: false, allowWatchBookmarks: false },
   ])
 })

@@ -72,6 +72,35 @@ for (const [name, document, patch, result] of cases) {
   })
 }
 
+t.test('the operations of a JSON patch copy a list once', async (t) => {
+  // If each operation copied the list, this test would need minutes.
+  const length = 300_000
+  const list = deepFreeze(Array.from({ length }, () => ({ a: 1 })))
+  const run = (op: string, path: string): JsonValue[] => {
+    const operations = Array.from({ length: 10_000 }, () => ({ op, path, value: 2 }))
+    return (jsonPatch({ list }, operations) as { list: JsonValue[] }).list
+  }
+  t.equal(run('add', '/list/-').length, length + 10_000)
+  t.equal(run('remove', '/list/-1').length, length - 10_000)
+  t.strictSame(run('replace', '/list/0/a')[0], { a: 2 })
+  t.strictSame(list[0], { a: 1 }, 'the original does not change')
+})
+
+t.test('a copy in a JSON patch does not change with its original', async (t) => {
+  const set = (path: string, value: JsonValue): JsonValue => ({ op: 'add', path, value })
+  const copy = (from: string, path: string): JsonValue => ({ op: 'copy', from, path })
+  const run = (...patch: JsonValue[]): JsonValue => jsonPatch(deepFreeze({ a: { b: { c: 1 } } }), patch)
+  t.strictSame(run(set('/a/b/c', 2), copy('/a', '/d'), set('/a/b/c', 3), set('/d/b/e', 4)), {
+    a: { b: { c: 3 } },
+    d: { b: { c: 2, e: 4 } },
+  })
+  t.strictSame(run(set('/a/b/c', 2), copy('/a', '/a/d'), set('/a/d/b/c', 3)), { a: { b: { c: 2 }, d: { b: { c: 3 } } } })
+  t.strictSame(run(set('/x', { y: 1 }), copy('/x', '/z'), set('/z/y', 2), { op: 'move', from: '/z', path: '/a' }, set('/a/y', 3)), {
+    x: { y: 1 },
+    a: { y: 3 },
+  })
+})
+
 t.test('a JSON patch is limited in the size that its copies add', async (t) => {
   const doubling = (times: number): JsonValue => Array.from({ length: times }, () => ({ op: 'copy', from: '/a', path: '/a/-' }))
   const refused = {

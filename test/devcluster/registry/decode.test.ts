@@ -137,6 +137,29 @@ t.test('unknown and duplicate fields of a built-in type are reported in their or
   )
 })
 
+t.test('duplicate fields at or below an unknown field of a built-in type are not reported', (t) => {
+  const object = { x: { a: 1 }, xy: 1, metadata: { name: 'a' } }
+  const { warnings } = decode(configMaps, object, ['x.a', 'x', 'xy[0].a', 'metadata'])
+  t.strictSame(warnings, ['unknown field "x"', 'unknown field "xy"', 'duplicate field "metadata"'])
+  t.end()
+})
+
+t.test('the first 100 unknown and duplicate fields of a built-in type are reported', (t) => {
+  const unknown = Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`u${index}`, 1]))
+  const { warnings } = decode(configMaps, { ...unknown, data: { a: '', b: '' }, z: 1 }, ['data.a', 'data.b'])
+  t.strictSame(warnings, [...Object.keys(unknown).map((name) => `unknown field "${name}"`), 'duplicate field "data.a"'])
+  t.end()
+})
+
+t.test('fields below a long key are sorted without a path for each of them', (t) => {
+  // With a path for each of the values, this test would need ten gigabytes.
+  const key = 'k'.repeat(100_000)
+  const below = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]))
+  const { warnings } = decode(configMaps, { [key]: below, data: { a: '' } }, ['data.a'])
+  t.strictSame(warnings, [`unknown field "${key}"`, 'duplicate field "data.a"'])
+  t.end()
+})
+
 t.test('duplicate fields of a custom resource are reported before unknown ones', async (t) => {
   const object = { ...foo('a', { x: 1 }, { y: 1 } as JsonObject), z: 1 }
   const texts = ['duplicate field "spec.size"', 'unknown field "metadata.y"', 'unknown field "spec.x"', 'unknown field "z"']

@@ -231,6 +231,20 @@ t.test('a watch of one object begins now or at a revision', async (t) => {
   await events.return?.()
 })
 
+t.test('a watch of a name sends no other object', async (t) => {
+  const f = await withFoos('a', 'b')
+  const watch = (options: WatchOptions) => f.registry.watch(f.info('foos'), { name: 'b', ...options }, signal)
+  for (const options of [{}, { fieldSelector: 'metadata.name=b' }, { fieldSelector: 'metadata.namespace=default,metadata.name=b' }]) {
+    const events = watch(options)
+    t.match((await events.next()).value, { type: 'ADDED', object: { metadata: { name: 'b' } } })
+    await events.return?.()
+  }
+  const mismatch = "fieldSelector metadata.name doesn't match requested name"
+  for (const fieldSelector of ['metadata.name=a', 'metadata.name!=a', 'metadata.namespace=default', 'metadata.name=a,metadata.name=b'])
+    t.match(await refusal(() => watch({ fieldSelector })), { code: 400, message: mismatch }, fieldSelector)
+  t.match(await refusal(() => watch({ fieldSelector: 'spec.x=1' })), { code: 400, message: 'field label not supported: spec.x' })
+})
+
 t.test('two watches share the stored object', async (t) => {
   const f = await withFoos('a')
   const [one, two] = [f.registry.watch(f.info('foos'), {}, signal), f.registry.watch(f.info('foos'), {}, signal)]

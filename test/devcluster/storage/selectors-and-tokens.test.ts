@@ -1,12 +1,12 @@
 import t from 'tap'
 import { decodeContinueToken, encodeContinueToken } from '../../../src/devcluster/storage/continue-token.ts'
-import { matchesFields, parseFieldSelector } from '../../../src/devcluster/storage/field-selector.ts'
+import { exactValue, matchesFields, parseFieldSelector } from '../../../src/devcluster/storage/field-selector.ts'
 
-t.test('a field selector is parsed', async (t) => {
+t.test('a field selector is parsed into requirements in the order of its sorted terms', async (t) => {
   t.strictSame(parseFieldSelector('metadata.name=a,status.phase!=Running,spec.x==y'), [
     { field: 'metadata.name', operator: '=', value: 'a' },
-    { field: 'status.phase', operator: '!=', value: 'Running' },
     { field: 'spec.x', operator: '=', value: 'y' },
+    { field: 'status.phase', operator: '!=', value: 'Running' },
   ])
   t.strictSame(parseFieldSelector('a=b\\,c\\=d'), [{ field: 'a', operator: '=', value: 'b,c=d' }])
   t.strictSame(parseFieldSelector(''), [])
@@ -37,6 +37,15 @@ t.test('a field selector supports escapes of its separators only', async (t) => 
   wrong('a\\', "invalid selector: 'a\\'; can't understand 'a\\'")
   wrong('a=b=c', 'invalid field selector: unescaped character in value: 61')
   wrong('x=y,a!b', "invalid selector: 'x=y,a!b'; can't understand 'a!b'")
+})
+
+t.test('the first of the sorted requirements that a field has one value is its exact value', async (t) => {
+  const exact = (text: string) => exactValue(parseFieldSelector(text), 'a')
+  t.equal(exact('b=1,a=2'), '2')
+  t.equal(exact('a=2,a=1'), '1')
+  t.equal(exact('a==2'), '2')
+  t.equal(exact('a='), '')
+  t.equal(exact('a!=2,b=1'), undefined)
 })
 
 t.test('a missing field matches the empty string', async (t) => {

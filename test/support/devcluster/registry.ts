@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/runtime/clock.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Status } from '../../../src/api/status.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
+import { ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'
 import type { Admission } from '../../../src/devcluster/admission/admission.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
 import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
@@ -98,6 +99,7 @@ export async function fixture(
     store,
     catalog,
     admission,
+    authorizer: ruleAuthorizer(),
     clock: options.clock ?? systemClock,
     hasServiceAccounts: options.hasServiceAccounts ?? false,
     ...(options.randomSuffix === undefined ? {} : { randomSuffix: options.randomSuffix }),

@@ -17,6 +17,8 @@ export interface WatchOptions {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
   readonly fieldSelector?: string | undefined
+  /** The name of the only object to watch. The request was authorized for this name. */
+  readonly name?: string | undefined
   /** When undefined or `0`, the watch begins with an ADDED event for each existing object. */
   readonly resourceVersion?: string | undefined
   readonly allowWatchBookmarks?: boolean | undefined

@@ -16,16 +16,22 @@ export interface AdmittedWrite {
   readonly redefault: (changed: JsonObject) => JsonObject
   /** Returns the whole object to store, including the fields that only the server sets. */
   readonly prepare: (mutated: JsonObject) => JsonObject | Promise<JsonObject>
+  /** Throws 403 when the user lacks a right that the request itself does not need. Called before validating webhooks. */
+  readonly authorize?: () => void
   /** True when validating webhooks are called with the object of the subresource, e.g. a Scale, instead of the whole object. */
   readonly reviewsSubresource?: boolean
 }
 
-/** Calls mutating admission, prepares and validates the object, and calls validating admission. Returns the whole object to store. */
+/**
+ * Calls mutating admission, prepares, validates and authorizes the object, and calls validating admission. Returns the whole object to
+ * store.
+ */
 export async function admitWrite({ admission }: Environment, info: ResourceInfo, write: AdmittedWrite): Promise<JsonObject> {
-  const { attributes, requested, old, redefault, prepare, reviewsSubresource = false } = write
+  const { attributes, requested, old, redefault, prepare, authorize, reviewsSubresource = false } = write
   const mutated = (await admission.mutate({ ...attributes, object: requested }, redefault)) ?? requested
   const object = await prepare(mutated)
   validateForWrite(info, object, old, attributes.subresource, attributes.context.warn)
+  authorize?.()
   await admission.validate({ ...attributes, name: metadataText(object, 'name'), object: reviewsSubresource ? mutated : object })
   return object
 }

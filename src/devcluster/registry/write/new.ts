@@ -1,5 +1,6 @@
 /** Writes an object that does not exist: the last step of a POST, and of a PUT or server-side apply request that creates the object. */
 import type { JsonObject } from '../../../api/json.ts'
+import { requireAllowed } from '../../access/authorizer.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
 import { alreadyExists, badRequest, bareError } from '../../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
@@ -64,6 +65,7 @@ export async function insert(environment: Environment, info: ResourceInfo, write
       const admitted = mutated === requested ? mutated : await admitByType(mutated)
       return prepare(info, startMetadata(info, named(environment, info, namespace, admitted), started), context)
     },
+    authorize: () => authorize(environment, info, write),
   })
   const written = await representation.toStorage(info, pruned(info, created))
 
@@ -78,6 +80,16 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   // In kube-apiserver, the storage layer rejects the resourceVersion of a new object, and a dry run does not reach that layer.
   if (revision !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
   return representation.show(info, store.put(info.storageKey, key, written, undefined)!)
+}
+
+/**
+ * Throws 403 if a PUT or PATCH creates the object, and the user lacks the right to create it (k8s.io/apiserver/pkg/endpoints/handlers:
+ * withAuthorization).
+ */
+function authorize({ authorizer }: Environment, { group, version, plural }: ResourceInfo, { creates, key, context }: Write): void {
+  if (creates === true) return
+  const { namespace = '', name } = key
+  requireAllowed(authorizer, { user: context.user, verb: 'create', group, version, resource: plural, subresource: '', namespace, name })
 }
 
 /** Returns the new object after the strategy's `prepareForCreate`, without status if the type has a status subresource. */

@@ -1,5 +1,6 @@
 /** Sends recorded requests to the embedded API server without HTTP. */
 import type { JsonObject } from '../../../../src/api/json.ts'
+import { ruleAuthorizer } from '../../../../src/devcluster/access/authorizer.ts'
 import { admitAll } from '../../../../src/devcluster/admission/admission.ts'
 import { withPodSecurity } from '../../../../src/devcluster/admission/pod-security.ts'
 import { storedPods } from '../../../../src/devcluster/admission/admission-state.ts'
@@ -18,7 +19,7 @@ export function embeddedServer(now: number): Send {
   const store = new ObjectStore()
   const catalog = new Catalog(builtinResources)
   const admission = withPodSecurity(admitAll, storedPods(store))
-  const registry = new Registry({ store, catalog, admission, clock: manualClock(now) })
+  const registry = new Registry({ store, catalog, admission, authorizer: ruleAuthorizer(), clock: manualClock(now) })
   return async (request) => {
     const warnings = new Set<string>()
     const context: RequestContext = {
