@@ -69,6 +69,7 @@ async function dev(options: Options): Promise<void> {
     cluster = await startDevCluster({
       directory: options.stateDir,
       logger,
+      portFlag: '--port',
       ...(options.port !== undefined && { port: options.port, portRequired: true }),
     })
   } catch (error) {

@@ -57,6 +57,8 @@ export interface DevClusterOptions {
   readonly port?: number
   /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next port. Default false. */
   readonly portRequired?: boolean
+  /** The command-line flag that sets the port, for the message of `PRO_PORT_IN_USE`; absent if no flag sets it. */
+  readonly portFlag?: string
   /** Directory in which the CA and the administrator's token are kept across restarts. By default, both are new at each start. */
   readonly directory?: string
   /** True to run controllers for garbage collection, namespace deletion, scheduling, and running Pods. Default true. */
@@ -155,6 +157,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
       catalog,
       tls: { ...serving, ca: authority.cert },
       port,
+      ...(options.portFlag !== undefined && { portFlag: options.portFlag }),
       tokens: authenticator,
       authorizer,
       clock,

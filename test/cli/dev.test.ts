@@ -1,11 +1,13 @@
 /** Tests of `proreus dev` on a terminal. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { version } from '../../src/api/version.ts'
 import { createClient } from '../../src/client/client.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
+import { listen } from '../../src/runtime/listen.ts'
 import { proreus, repository, startProreus } from '../support/process/process.ts'
 import { until } from '../../src/testing/until.ts'
 
@@ -91,4 +93,13 @@ t.test('a failed start releases the folder', async (t) => {
   t.equal(code, 1)
   t.match(stderr, /^proreus: state\/kubeconfig cannot be replaced: .*: choose another folder with --state-dir\.\n$/)
   t.strictSame(readdirSync(join(cwd, 'state')), ['kubeconfig'])
+})
+
+t.test('a port that is in use is an error that names the flag', async (t) => {
+  const blocker = createServer()
+  t.teardown(() => new Promise((resolve) => blocker.close(resolve)))
+  const port = await listen(blocker, { host: '127.0.0.1', port: 0 })
+  const { code, stderr } = await proreus(['dev', '--port', String(port), '--operators', 'none'], { cwd: t.testdir() })
+  t.equal(code, 1)
+  t.match(stderr, /is in use by another process: stop that one, or choose another address with --port\.\n$/)
 })

@@ -149,8 +149,11 @@ t.test('startControlPlane checks its options alike', async (t) => {
 })
 
 t.test('startOperator checks its options alike', (t) =>
-  t.rejects(startOperator({ connection, client: undefined as never }, [noteOperator], { namespace: 'a' } as never), {
-    code: 'PRO_CONFIG_INVALID',
-    message: 'The options of startOperator are not well defined: namespace: unknown field; did you mean namespaces?.',
-  }),
+  t.rejects(
+    startOperator({ connection, client: undefined as never, logger: undefined as never }, [noteOperator], { namespace: 'a' } as never),
+    {
+      code: 'PRO_CONFIG_INVALID',
+      message: 'The options of startOperator are not well defined: namespace: unknown field; did you mean namespaces?.',
+    },
+  ),
 )
