@@ -65,7 +65,7 @@ export interface DevClusterOptions {
   readonly controllers?: boolean
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
-  /** Namespaces to create besides the built-in ones. Default `test-mypod`. */
+  /** Namespaces to create besides the built-in ones. Default none. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
   /** Base URLs for calls to the Services in webhook configurations, e.g. `https://127.0.0.1:9443`, keyed by `namespace/name`. */
@@ -185,7 +185,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   }
   const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
   try {
-    await createOwnObjects(client, options.namespaces ?? ['test-mypod'], server.port)
+    await createOwnObjects(client, options.namespaces ?? [], server.port)
     if (options.controllers !== false) {
       await registerNodes(client, nodes, { now: clock.now(), version: serverVersion.gitVersion })
       running.push(runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, nodes, logger, clock }, stop.signal))
