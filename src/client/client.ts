@@ -168,7 +168,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     if (!isObject(answer.body)) {
       throw new ProreusError(
         'PRO_API',
-        `${method} ${path} was answered with something that is no Kubernetes object: is this address really that of an API server?`,
+        `${method} ${path} was answered with something that is not a Kubernetes object: is this address really that of an API server?`,
       )
     }
     return answer.body as T

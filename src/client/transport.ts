@@ -339,7 +339,7 @@ function serverUrl(connection: Connection): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new ProreusError(
       'PRO_KUBECONFIG',
-      `"${connection.server}" in ${connection.describe} is no address of an API server: it must be https://host:port or http://host:port.`,
+      `"${connection.server}" in ${connection.describe} is not an address of an API server: it must be https://host:port or http://host:port.`,
     )
   }
   return url

@@ -571,7 +571,7 @@ t.test('an unreachable server is explained in one sentence', async (t) => {
     [
       'nothing listens',
       { server: `http://127.0.0.1:${await freePort()}` },
-      /^Nothing answers at http:\/\/127\.0\.0\.1:\d+ \(connection refused\): start that API server, or name another one than kubeconfig k, context c\.$/,
+      /^Nothing answers at http:\/\/127\.0\.0\.1:\d+ \(connection refused\): start that API server, or use another connection than kubeconfig k, context c\.$/,
     ],
     ['an unknown host', { server: 'https://nowhere.invalid' }, /^The host name nowhere\.invalid of the API server cannot be resolved/],
     [
@@ -601,7 +601,7 @@ t.test('an unreachable server is explained in one sentence', async (t) => {
     for (const server of ['localhost:8080', 'ftp://localhost', '']) {
       t.throws(() => createTransport({ server, describe: 'k' }), {
         code: 'PRO_KUBECONFIG',
-        message: `"${server}" in k is no address of an API server: it must be https://host:port or http://host:port.`,
+        message: `"${server}" in k is not an address of an API server: it must be https://host:port or http://host:port.`,
       })
     }
   })
