@@ -221,8 +221,7 @@ const kindOptions = {
 const checkKind = hasOptions(kindOptions, ['group', 'kind', 'versions'])
 
 function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, problems: readonly string[]): void {
-  if (problems.length > 0)
-    throw new ProreusError('PRO_KIND_INVALID', `The kind ${kind}.${group} is not well defined: ${problems.join('; ')}.`)
+  if (problems.length > 0) throw new ProreusError('PRO_KIND_INVALID', `The kind ${kind}.${group} is invalid: ${problems.join('; ')}.`)
 }
 
 /**
@@ -257,7 +256,7 @@ export function defineKind<
     ...(stored.length === 1 ? [] : [`versions: exactly one must have storage: true, found ${stored.length}`]),
     ...(new Set(versions.map(({ name }) => name)).size === versions.length ? [] : ['versions: names must be unique']),
     ...versions.flatMap(({ name }) =>
-      /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(name) ? [] : [`versions: "${name}" is no version name such as v1, v1beta1 or v2alpha1`],
+      /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(name) ? [] : [`versions: "${name}" is not a version name such as v1, v1beta1 or v2alpha1`],
     ),
   ]
   refuseKind(definition, problems)

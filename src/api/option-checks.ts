@@ -98,8 +98,7 @@ export function hasOptions(
  * @throws {ProreusError} `PRO_CONFIG_INVALID` with all messages.
  */
 export function refuseOptions(of: string, problems: readonly string[]): void {
-  if (problems.length > 0)
-    throw new ProreusError('PRO_CONFIG_INVALID', `The options of ${of} are not well defined: ${problems.join('; ')}.`)
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The options of ${of} are invalid: ${problems.join('; ')}.`)
 }
 
 function found(value: unknown): string {

@@ -33,6 +33,8 @@ export interface Diagnosis {
  * the request is cheap.
  */
 const missingTypePauseMs = 5_000
+/** Advice for a missing CRD. A type that another project defines needs the manifests of that project. */
+const installAdvice = '`proreus run --install` installs those of the operators.'
 
 /** The list or watch request that failed. */
 export interface Attempt {
@@ -63,7 +65,7 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
     }
   }
   if (isNotFound(error)) {
-    const message = `The API server does not serve ${resource} in version ${type.version}: install its CustomResourceDefinition. Waiting for it.`
+    const message = `The API server does not serve ${resource} in version ${type.version}: install its CustomResourceDefinition. ${installAdvice} Waiting for it.`
     return { id: 'missing', level: 'warn', message, relist: true, maxPauseMs: missingTypePauseMs }
   }
   if (isForbidden(error)) {

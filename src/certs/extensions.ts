@@ -65,7 +65,7 @@ function altNames(names: readonly string[], ips: readonly string[]): asn1.Asn1 {
 function dnsBytes(name: string): Buffer {
   if (/^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$/.test(name))
     return Buffer.from(name, 'latin1')
-  throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" is no DNS name that a certificate could be for.`)
+  throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" is not a DNS name that a certificate could be for.`)
 }
 
 /** Returns the 4 or 16 octets of an IP address. */
@@ -82,6 +82,6 @@ export function ipBytes(ip: string): Buffer {
       return Buffer.from([...front, ...middle, ...back].map((group) => group.padStart(4, '0')).join(''), 'hex')
     }
     default:
-      throw new ProreusError('PRO_CONFIG_INVALID', `"${ip}" is no IP address.`)
+      throw new ProreusError('PRO_CONFIG_INVALID', `"${ip}" is not an IP address.`)
   }
 }

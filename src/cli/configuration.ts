@@ -53,7 +53,7 @@ function readConfig(path: string): Record<string, unknown> {
   try {
     const content: unknown = parse(readFileSync(path, 'utf8')) ?? {}
     if (isObject(content)) return content
-    throw new Error('it is no mapping of option names to values')
+    throw new Error('it is not a mapping of option names to values')
   } catch (cause) {
     // The first line of the parser's message contains the position. The lines after it quote the file.
     const problem = messageOf(cause).split('\n', 1)[0]!.replace(/:$/, '')

@@ -14,6 +14,7 @@ import { installationName } from '../manager/installation-names.ts'
 import { run } from '../manager/run.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
+import { mypodOperator } from '../operators/mypod/index.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import { parsePort } from './configuration.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
@@ -21,8 +22,8 @@ import { ownStateFolder } from './dev-owner.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
 
-/** The sample custom resource in this repository. */
-const mypodSample = 'config/samples/mypod.yaml'
+/** The sample custom resource in this repository, and its namespace. */
+const mypodSample = { path: 'config/samples/mypod.yaml', namespace: 'test-mypod' }
 
 interface Options extends LogOptions {
   operators?: string
@@ -69,6 +70,8 @@ async function dev(options: Options): Promise<void> {
     cluster = await startDevCluster({
       directory: options.stateDir,
       logger,
+      portFlag: '--port',
+      namespaces: operators.includes(mypodOperator) ? [mypodSample.namespace] : [],
       ...(options.port !== undefined && { port: options.port, portRequired: true }),
     })
   } catch (error) {
@@ -156,11 +159,11 @@ function runOperators(
 /** Prints that everything is ready, and the commands that the user may type next. */
 function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
-  const hasSample = operators.some(({ name }) => name === 'mypod') && existsSync(mypodSample)
+  const hasSample = operators.includes(mypodOperator) && existsSync(mypodSample.path)
   const first = operators[0]?.kinds[0]
   const commands = [
     `export KUBECONFIG=${kubeconfig}`,
-    ...(hasSample ? [`kubectl create -f ${mypodSample}`] : []),
+    ...(hasSample ? [`kubectl create -f ${mypodSample.path}`] : []),
     first === undefined ? 'kubectl get namespaces' : `kubectl get ${first.plural} -A -o wide`,
   ]
   progress.say(

@@ -59,7 +59,7 @@ function inheritSettings(command: Command, parent: Command, names: readonly stri
 }
 
 function helpHint(...command: readonly string[]): string {
-  return `(${['proreus', ...command].join(' ')} --help shows what there is)`
+  return `(${['proreus', ...command].join(' ')} --help lists the commands and options)`
 }
 
 /**

@@ -1,4 +1,5 @@
 /** A request to the API server. */
+import type { ResourceType } from '../api/group-version-kind.ts'
 import type { Query } from './resource-path.ts'
 
 export interface ApiRequest {
@@ -14,5 +15,7 @@ export interface ApiRequest {
   readonly verb?: string
   /** The `User-Agent` header. Default: the user agent of the transport. */
   readonly userAgent?: string
+  /** The type of the objects, for the error of a request for a type that the API server does not serve. */
+  readonly type?: ResourceType
   readonly signal?: AbortSignal | undefined
 }

@@ -150,23 +150,32 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   const defaultManager = options.fieldManager ?? 'proreus'
 
   async function send<T>(
+    type: ResourceType,
     method: string,
     verb: string,
     path: string,
     rest: { query?: Query; body?: object; contentType?: string; signal?: AbortSignal | undefined },
   ): Promise<T> {
     const { body, ...others } = rest
-    const answer = await transport.request({ method, verb, path, ...others, ...(body === undefined ? {} : { body: stringifyJson(body)! }) })
+    const answer = await transport.request({
+      type,
+      method,
+      verb,
+      path,
+      ...others,
+      ...(body === undefined ? {} : { body: stringifyJson(body)! }),
+    })
     if (!isObject(answer.body)) {
       throw new ProreusError(
         'PRO_API',
-        `${method} ${path} was answered with something that is no Kubernetes object: is this address really that of an API server?`,
+        `${method} ${path} was answered with something that is not a Kubernetes object: is this address really that of an API server?`,
       )
     }
     return answer.body as T
   }
 
   function write<T>(
+    type: ResourceType,
     method: string,
     verb: string,
     path: string,
@@ -176,7 +185,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   ): Promise<T> {
     const { dryRun, fieldManager = defaultManager, fieldValidation, signal } = options
     const query = { fieldManager, fieldValidation, ...(dryRun === true ? { dryRun: 'All' } : {}), ...more.query }
-    return send<T>(method, verb, path, { ...more, query, body, signal })
+    return send<T>(type, method, verb, path, { ...more, query, body, signal })
   }
 
   function put<R extends ResourceType>(
@@ -187,6 +196,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   ): Promise<ObjectOf<R>> {
     const { metadata } = object as ObjectInput
     return write(
+      type,
       'PUT',
       'update',
       objectPath(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, subresource),
@@ -196,19 +206,19 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   }
 
   function patchWith<R extends ResourceType>(type: R, key: ObjectKey, patch: object, options: PatchOptions): Promise<ObjectOf<R>> {
-    return write('PATCH', 'patch', objectPath(type, key, options.subresource), patch, options, {
+    return write(type, 'PATCH', 'patch', objectPath(type, key, options.subresource), patch, options, {
       contentType: patchTypes[options.type ?? 'merge'],
     })
   }
 
   return {
     async get(type, key, { signal } = {}) {
-      return send('GET', 'get', objectPath(type, key), { signal })
+      return send(type, 'GET', 'get', objectPath(type, key), { signal })
     },
 
     async list<R extends ResourceType>(type: R, { namespace, signal, ...options }: ListOptions = {}) {
       const path = resourcePath(type, { namespace })
-      const list = await send<ObjectList<ObjectOf<R>>>('GET', 'list', path, { query: selectionQuery(options), signal })
+      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query: selectionQuery(options), signal })
       // Lists of built-in types omit apiVersion and kind of the items, and `items` may be null.
       return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
@@ -216,6 +226,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, ...options }: WatchOptions) {
       const path = resourcePath(type, { namespace })
       const stream = await transport.stream({
+        type,
         method: 'GET',
         verb: 'watch',
         path,
@@ -227,7 +238,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     },
 
     async create(type, object, options = {}) {
-      return write('POST', 'create', collectionPath(type, (object as ObjectInput).metadata.namespace), typed(type, object), options)
+      return write(type, 'POST', 'create', collectionPath(type, (object as ObjectInput).metadata.namespace), typed(type, object), options)
     },
 
     async update(type, object, options = {}) {
@@ -241,7 +252,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     async apply(type, object, options = {}) {
       const { metadata } = object as ApplyInput
       const query = { force: options.force ?? true }
-      return write('PATCH', 'apply', objectPath(type, metadata, options.subresource), typed(type, object), options, {
+      return write(type, 'PATCH', 'apply', objectPath(type, metadata, options.subresource), typed(type, object), options, {
         query,
         contentType: patchTypes.apply,
       })
@@ -258,7 +269,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     async delete(type, key, { signal, dryRun, ...options } = {}) {
       // The API server reads DeleteOptions either from the body or from the query, so all options are in the body.
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
-      return send('DELETE', 'delete', objectPath(type, key), { body, signal })
+      return send(type, 'DELETE', 'delete', objectPath(type, key), { body, signal })
     },
 
     async raw(path, { body, method = 'GET', ...options } = {}) {

@@ -129,7 +129,7 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   try {
     new X509Certificate(ca)
   } catch (error) {
-    throw problem(`The certificate-authority of ${describe} is no PEM certificate: ${messageOf(error)}.`, error)
+    throw problem(`The certificate-authority of ${describe} is not a PEM certificate: ${messageOf(error)}.`, error)
   }
   return ca
 }

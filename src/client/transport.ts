@@ -3,7 +3,9 @@ import type { Dispatcher } from 'undici'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
 import { parseJson } from '../api/json-reader.ts'
+import type { Status } from '../api/status.ts'
 import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { ApiError, statusOf } from './api-error.ts'
 import type { Connection } from './connection.ts'
@@ -308,13 +310,17 @@ class HttpTransport implements Transport {
 
   #failure(request: ApiRequest, answer: Answer, retryAfterSeconds: number | undefined): ApiError {
     const status = statusOf(answer.statusCode, answer.text, request, retryAfterSeconds)
-    const note =
-      answer.statusCode === 401
-        ? {
-            note: `${this.#connection.server} does not accept the credentials of ${this.#connection.describe}: renew them, or choose others`,
-          }
-        : {}
-    return new ApiError(status, { method: request.method, path: request.path, ...note })
+    const note = this.#noteOn(status, request)
+    return new ApiError(status, { method: request.method, path: request.path, ...(note !== undefined && { note }) })
+  }
+
+  /** Returns advice for the user, which the message of an `ApiError` includes; undefined when there is none. */
+  #noteOn(status: Status, { type }: ApiRequest): string | undefined {
+    const { server, describe } = this.#connection
+    if (status.code === 401) return `${server} does not accept the credentials of ${describe}: renew them, or choose others`
+    // The response for a missing object is a Status with its name. The one for a type that is not served is a plain text.
+    if (status.code !== 404 || status.details !== undefined || type === undefined) return undefined
+    return `${groupResourceOf(type)} in version ${type.version} is not served; its CustomResourceDefinition may be missing`
   }
 }
 
@@ -333,7 +339,7 @@ function serverUrl(connection: Connection): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new ProreusError(
       'PRO_KUBECONFIG',
-      `"${connection.server}" in ${connection.describe} is no address of an API server: it must be https://host:port or http://host:port.`,
+      `"${connection.server}" in ${connection.describe} is not an address of an API server: it must be https://host:port or http://host:port.`,
     )
   }
   return url

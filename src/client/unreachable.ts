@@ -38,7 +38,7 @@ function sentence(server: string, describe: string, code: string, cause: unknown
   const host = hostOf(server)
   switch (code) {
     case 'ECONNREFUSED':
-      return `Nothing answers at ${server} (connection refused): start that API server, or name another one than ${describe}.`
+      return `Nothing answers at ${server} (connection refused): start that API server, or use another connection than ${describe}.`
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `The host name ${host} of the API server cannot be resolved: check the network and the server's address in ${describe}.`

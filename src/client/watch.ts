@@ -37,7 +37,10 @@ function parseEvent<T extends KubernetesObject>(line: Buffer, request: { readonl
     throw new ProreusError('PRO_API', `The watch of ${request.path} sent a line that is not valid JSON.`, { cause })
   }
   if (!isObject(event) || !isObject(event.object)) {
-    throw new ProreusError('PRO_API', `The watch of ${request.path} sent a line that is no watch event: ${line.toString('utf8', 0, 200)}`)
+    throw new ProreusError(
+      'PRO_API',
+      `The watch of ${request.path} sent a line that is not a watch event: ${line.toString('utf8', 0, 200)}`,
+    )
   }
   if (event.type === 'ERROR') throw new ApiError(errorStatus(event.object), request)
   if (!eventTypes.has(event.type))

@@ -92,8 +92,7 @@ const controllerOptions = {
 const checkController = hasOptions(controllerOptions, ['reconcile'])
 
 function refuseController(name: string, problems: readonly string[]): void {
-  if (problems.length > 0)
-    throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is not well defined: ${problems.join('; ')}.`)
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is invalid: ${problems.join('; ')}.`)
 }
 
 /** A watched type, and the function that maps its events to keys. */

@@ -87,7 +87,7 @@ const checkConversion = hasOptions(settingsChecks, ['converters'])
 
 function refuseConversion(kind: Kind, problems: readonly string[]): void {
   if (problems.length > 0)
-    throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is not well defined: ${problems.join('; ')}.`)
+    throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is invalid: ${problems.join('; ')}.`)
 }
 
 /** A function of a converter, without its static types. */

@@ -236,7 +236,7 @@ class Scan {
     const byte = this.next()
     if (byte !== openBrace && byte !== closeBracket && !Number.isNaN(byte)) {
       const found = JSON.stringify(this.#body.toString('utf8', this.#at, this.#at + 20))
-      throw new MalformedConversionReview(`request.objects[${index}] is no object: it begins with ${found}.`)
+      throw new MalformedConversionReview(`request.objects[${index}] is not an object: it begins with ${found}.`)
     }
     if (!this.skip(maxObjectBytes)) throw new MalformedConversionReview(`request.objects[${index}] is larger than ${maxObjectBytes} bytes.`)
   }
@@ -257,5 +257,5 @@ function largeEnvelope(): MalformedConversionReview {
 }
 
 function notJson(problem: string): MalformedConversionReview {
-  return new MalformedConversionReview(`The body is no JSON of a ConversionReview: ${problem}.`)
+  return new MalformedConversionReview(`The body is not the JSON of a ConversionReview: ${problem}.`)
 }

@@ -53,7 +53,8 @@ export async function decodeConversionReview(body: Buffer | undefined, slices: T
   // the scan of one large object may take a whole slice.
   if (body.length > scannedAtOnce) await slices.next()
   const { envelope, objects } = await scanReview(body, slices)
-  if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
+  if (!isObject(envelope) || envelope.kind !== 'ConversionReview')
+    throw new MalformedConversionReview('The body is not a ConversionReview.')
   if (envelope.apiVersion !== 'apiextensions.k8s.io/v1') {
     const found = shownInBrief(envelope.apiVersion)
     throw new MalformedConversionReview(`The apiVersion of the ConversionReview is ${found}: only apiextensions.k8s.io/v1 is served.`)

@@ -57,13 +57,15 @@ export interface DevClusterOptions {
   readonly port?: number
   /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next port. Default false. */
   readonly portRequired?: boolean
+  /** The command-line flag that sets the port, for the message of `PRO_PORT_IN_USE`; absent if no flag sets it. */
+  readonly portFlag?: string
   /** Directory in which the CA and the administrator's token are kept across restarts. By default, both are new at each start. */
   readonly directory?: string
   /** True to run controllers for garbage collection, namespace deletion, scheduling, and running Pods. Default true. */
   readonly controllers?: boolean
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
-  /** Namespaces to create besides the built-in ones. Default `test-mypod`. */
+  /** Namespaces to create besides the built-in ones. Default none. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
   /** Base URLs for calls to the Services in webhook configurations, e.g. `https://127.0.0.1:9443`, keyed by `namespace/name`. */
@@ -155,6 +157,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
       catalog,
       tls: { ...serving, ca: authority.cert },
       port,
+      ...(options.portFlag !== undefined && { portFlag: options.portFlag }),
       tokens: authenticator,
       authorizer,
       clock,
@@ -182,7 +185,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   }
   const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
   try {
-    await createOwnObjects(client, options.namespaces ?? ['test-mypod'], server.port)
+    await createOwnObjects(client, options.namespaces ?? [], server.port)
     if (options.controllers !== false) {
       await registerNodes(client, nodes, { now: clock.now(), version: serverVersion.gitVersion })
       running.push(runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, nodes, logger, clock }, stop.signal))

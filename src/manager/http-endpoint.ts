@@ -75,7 +75,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, handle
 
 async function answerTo(request: IncomingMessage, handlers: readonly Handler[]): Promise<Answer> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return { code: 405, body: 'only GET is answered here\n' }
-  if (!URL.canParse(request.url ?? '', 'http://localhost')) return { code: 400, body: 'this is no URL\n' }
+  if (!URL.canParse(request.url ?? '', 'http://localhost')) return { code: 400, body: 'this is not a URL\n' }
   const url = new URL(request.url ?? '', 'http://localhost')
   try {
     for (const handler of handlers) {

@@ -20,7 +20,7 @@ export function parseListenAddress(text: string, flag: string): ListenAddress | 
   if (match === null || port > 65_535) {
     throw new ProreusError(
       'PRO_CONFIG_INVALID',
-      `${flag} is "${text}", which is no address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`,
+      `${flag} is "${text}", which is not an address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`,
     )
   }
   const host = match[1] ?? match[2] ?? ''

@@ -48,8 +48,7 @@ const operatorOptions = {
 const checkDefinition = hasOptions(operatorOptions, ['name', 'kinds'])
 
 function refuseOperator(name: string, problems: readonly string[]): void {
-  if (problems.length > 0)
-    throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is invalid: ${problems.join('; ')}.`)
 }
 
 /** An operator with all defaults; immutable. */

@@ -18,7 +18,9 @@ export function onTermination(logger: Logger): Termination {
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143)
-    logger.info(`received ${name}: what has begun is brought to its end; a second signal ends the process at once`)
+    logger.info(
+      `received ${name}: shutting down after the running requests and reconciles have ended; a second signal ends the process immediately`,
+    )
     controller.abort(new Error(`received ${name}`))
   }
   const onRejection = (reason: unknown): void => {

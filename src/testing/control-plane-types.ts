@@ -33,7 +33,7 @@ export interface ControlPlaneOptions {
   readonly users?: readonly ControlPlaneUser[]
   /** ServiceAccounts to create, with the permissions to grant to them. Default none. */
   readonly serviceAccounts?: readonly ControlPlaneServiceAccount[]
-  /** The logger. Default: no output. */
+  /** The logger of the control plane and of its operators. Default: errors, as text on standard error. */
   readonly logger?: Logger
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
   readonly env?: Environment

@@ -17,7 +17,8 @@ import { defaultNodes } from '../devcluster/controllers/node.ts'
 import { startDevCluster } from '../devcluster/dev-cluster.ts'
 import { newToken } from '../devcluster/state/state.ts'
 import { isLogger } from '../manager/run-option-checks.ts'
-import { silentLogger } from '../telemetry/logger.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { createLogger } from '../telemetry/logger.ts'
 import { startFaultProxy } from './faults/fault-proxy.ts'
 import { startOperator } from './operator.ts'
 import { startRealControlPlane } from './real-control-plane.ts'
@@ -56,16 +57,16 @@ const checkOptions = hasOptions({
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   refuseOptions('startControlPlane', checkOptions(options, ''))
   const { backend = 'embedded', controllers = true, nodes = defaultNodes, namespaces = [], serviceAccounts = [] } = options
-  const { logger = silentLogger(), env = process.env } = options
+  const { logger = createLogger({ level: 'error', pretty: true }), env = process.env } = options
   const users = [...(options.users ?? []), ...serviceAccounts.map(userOfServiceAccount)]
   const full = { controllers, nodes, namespaces, users, serviceAccounts, logger, env }
   switch (backend) {
     case 'embedded':
-      return withCompany(await startEmbedded(full))
+      return withCompany(await startEmbedded(full), logger)
     case 'binaries':
-      return withCompany(await startRealControlPlane(full))
+      return withCompany(await startRealControlPlane(full), logger)
     case 'existing':
-      return withCompany(await useExisting(full))
+      return withCompany(await useExisting(full), logger)
   }
 }
 
@@ -73,9 +74,9 @@ type FullOptions = Required<Omit<ControlPlaneOptions, 'backend'>>
 
 /**
  * Adds `faultProxy` and `startOperator` to a control plane. Proxies and operators that they start stop before the control plane, in reverse
- * order of their start.
+ * order of their start. `logger` is the default logger of the operators.
  */
-function withCompany(controlPlane: BareControlPlane): ControlPlane {
+function withCompany(controlPlane: BareControlPlane, logger: Logger): ControlPlane {
   const company: Promise<{ stop(): Promise<void> }>[] = []
   const join = <T extends { stop(): Promise<void> }>(started: Promise<T>): Promise<T> => {
     company.push(started)
@@ -90,7 +91,7 @@ function withCompany(controlPlane: BareControlPlane): ControlPlane {
   return {
     ...controlPlane,
     faultProxy: () => join(startFaultProxy(controlPlane.connection)),
-    startOperator: (operators, options) => join(startOperator(controlPlane, operators, options)),
+    startOperator: (operators, options) => join(startOperator({ ...controlPlane, logger }, operators, options)),
     stop: () => (stopped ??= stop()),
   }
 }

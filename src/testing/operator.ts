@@ -15,7 +15,7 @@ import { runOptionChecks } from '../manager/run-option-checks.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import { managerRole } from '../manifests/rbac.ts'
-import { silentLogger } from '../telemetry/logger.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import type { ControlPlane } from './control-plane-types.ts'
 import type { StartOperatorOptions, StartedOperator } from './started-operator.ts'
 
@@ -28,7 +28,7 @@ const checkOptions = hasOptions(startChecks)
  * `caBundle`.
  */
 export async function startOperator(
-  { client, connection }: Pick<ControlPlane, 'client' | 'connection'>,
+  { client, connection, logger }: Pick<ControlPlane, 'client' | 'connection'> & { readonly logger: Logger },
   operators: readonly Operator[],
   options: StartOperatorOptions = {},
 ): Promise<StartedOperator> {
@@ -49,7 +49,7 @@ export async function startOperator(
       metricsBindAddress: '127.0.0.1:0',
       drainDelayMs: 0,
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
-      logger: options.logger ?? silentLogger(),
+      logger: options.logger ?? logger,
       ...(options.clock === undefined ? {} : { clock: options.clock }),
       async onServing({ webhook }) {
         if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url }, { name })

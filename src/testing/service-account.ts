@@ -78,7 +78,7 @@ export function withToken(admin: Client, connection: Connection, name: string): 
 function serviceAccountKey(name: string): ServiceAccountKey {
   const [namespace = '', own = '', ...more] = name.split('/')
   if (namespace === '' || own === '' || more.length > 0)
-    throw new ProreusError('PRO_INPUT', `${JSON.stringify(name)} is no ServiceAccount: write namespace/name.`)
+    throw new ProreusError('PRO_INPUT', `${JSON.stringify(name)} is not a ServiceAccount: write namespace/name.`)
   return { namespace, name: own }
 }
 

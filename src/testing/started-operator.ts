@@ -17,7 +17,7 @@ export interface StartOperatorOptions {
   readonly connection?: Connection
   /** Namespaces that the controllers watch. Default: all namespaces. */
   readonly namespaces?: readonly string[]
-  /** The logger. Default: no output. */
+  /** The logger. Default: the logger of the control plane. */
   readonly logger?: Logger
   /**
    * The clock of the operators, for reconcilers, back-off, deadlines and certificates. Default: the system clock. The API server always

@@ -129,7 +129,7 @@ async function answer(
     logged += 1
     child[logged > maxLogged ? 'debug' : 'warn']({ ...object, err: error }, text)
   }
-  const dropped = ({ object, paths, text }: Dropped): void => child.warn(object, `${text}, and it is dropped: ${paths.join(', ')}`)
+  const dropped = ({ object, paths, text }: Dropped): void => child.warn(object, `${text}; they are dropped: ${paths.join(', ')}`)
   let threw = false
   const call = { signal, logger: child, slices, unkept, dropped, threw: () => void (threw = true) }
   const converted = (failed: boolean): void => {

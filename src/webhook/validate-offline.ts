@@ -86,7 +86,7 @@ function unknownKind(group: string, kind: string, kinds: readonly Kind[]): Field
   const names = kinds.filter((one) => one.group === group).map((one) => one.kind)
   if (names.length === 0 || names.includes(kind)) return []
   const meant = suggestion(kind, names) || `, which has ${names.sort().join(', ')}`
-  return [invalid('kind', kind, `is no kind of ${group}${meant}`)]
+  return [invalid('kind', kind, `is not a kind of ${group}${meant}`)]
 }
 
 /** Converts a valid object to the stored version, and validates it with the schema and the handlers of that version. */

@@ -87,7 +87,7 @@ t.test('a definition that the API server would refuse is an error at once', asyn
       }),
     { message: /exactly one must have storage: true, found 0/ },
   )
-  t.throws(() => defineKind({ group: 'a.b', kind: 'A', versions: [{ name: 'one', spec }] }), { message: /"one" is no version name/ })
+  t.throws(() => defineKind({ group: 'a.b', kind: 'A', versions: [{ name: 'one', spec }] }), { message: /"one" is not a version name/ })
 })
 
 t.test('all mistakes of a definition are reported at once', async (t) => {
@@ -97,7 +97,7 @@ t.test('all mistakes of a definition are reported at once', async (t) => {
     const whole = { group: 'example.com', kind: 'Thing', ...rest, versions }
     t.throws(() => defineKind(whole as never), {
       code: 'PRO_KIND_INVALID',
-      message: `The kind ${whole.kind}.${whole.group} is not well defined: ${problems.join('; ')}.`,
+      message: `The kind ${whole.kind}.${whole.group} is invalid: ${problems.join('; ')}.`,
     })
   }
   const label = (value: string): string =>
@@ -128,7 +128,7 @@ t.test('all mistakes of a definition are reported at once', async (t) => {
   wrong({ versions: [] }, 'versions: exactly one must have storage: true, found 0')
   wrong({ versions: [{ name: 'v1', spec, storage: false }] }, 'versions: exactly one must have storage: true, found 0')
   for (const name of ['v0', 'v01', 'V1', 'v1.0', 'v1gamma1', 'v1alpha', 'v1alpha0', 'v1beta1x', '1'])
-    wrong({ versions: [{ name, spec }] }, `versions: "${name}" is no version name such as v1, v1beta1 or v2alpha1`)
+    wrong({ versions: [{ name, spec }] }, `versions: "${name}" is not a version name such as v1, v1beta1 or v2alpha1`)
   wrong(
     {
       plural: 1,

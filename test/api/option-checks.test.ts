@@ -72,7 +72,7 @@ const cases: [string, () => unknown, string, RegExp][] = [
     'no workers',
     () => defineController(thing, { reconcile, workers: 0 }),
     'PRO_CONFIG_INVALID',
-    /^The controller "thing" is not well defined: workers: must be a whole number of at least 1, found 0\.$/,
+    /^The controller "thing" is invalid: workers: must be a whole number of at least 1, found 0\.$/,
   ],
   ['no reconcile', () => defineController(thing, {} as never), 'PRO_CONFIG_INVALID', /: reconcile: is missing\.$/],
   [
@@ -91,7 +91,7 @@ const cases: [string, () => unknown, string, RegExp][] = [
     'a misspelled handler',
     () => defineWebhook(thing, { validates: () => [] } as never),
     'PRO_CONFIG_INVALID',
-    /^The webhook for Thing\.example\.com is not well defined: validates: unknown field; did you mean validate\?\.$/,
+    /^The webhook for Thing\.example\.com is invalid: validates: unknown field; did you mean validate\?\.$/,
   ],
   [
     'a handler of another framework',
@@ -248,10 +248,10 @@ t.test('an unknown name close to a known one gets a suggestion', async (t) => {
 
 t.test('refuseOptions throws the problems, if any', async (t) => {
   t.doesNotThrow(() => checks.refuseOptions('f', []))
-  t.throws(() => checks.refuseOptions('f', ['a: is missing']), { message: /^The options of f are not well defined: a: is missing\.$/ })
+  t.throws(() => checks.refuseOptions('f', ['a: is missing']), { message: /^The options of f are invalid: a: is missing\.$/ })
   t.throws(() => checks.refuseOptions('f', ['a: is missing', 'b: unknown field']), {
     code: 'PRO_CONFIG_INVALID',
-    message: 'The options of f are not well defined: a: is missing; b: unknown field.',
+    message: 'The options of f are invalid: a: is missing; b: unknown field.',
   })
 })
 

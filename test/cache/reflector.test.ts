@@ -279,7 +279,7 @@ t.test('a missing CRD is logged once and waited for', async (t) => {
   t.strictSame(seen, ['= ', 'synced'])
   t.equal(reflector.lastError, undefined)
   t.strictSame(log.lines, [
-    'warn: The API server does not serve widgets.example.com in version v1: install its CustomResourceDefinition. Waiting for it.',
+    'warn: The API server does not serve widgets.example.com in version v1: install its CustomResourceDefinition. `proreus run --install` installs those of the operators. Waiting for it.',
     'info: widgets.example.com can be listed and watched again',
   ])
 })

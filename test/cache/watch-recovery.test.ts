@@ -40,7 +40,7 @@ t.test('each failure has a diagnosis', async (t) => {
             id: 'missing',
             level: 'warn',
             message:
-              'The API server does not serve widgets.example.com in version v1: install its CustomResourceDefinition. Waiting for it.',
+              'The API server does not serve widgets.example.com in version v1: install its CustomResourceDefinition. `proreus run --install` installs those of the operators. Waiting for it.',
             relist: true,
             maxPauseMs: 5000,
           },

@@ -150,13 +150,13 @@ t.test('serial numbers are random, positive and of 128 bits, and authorities hav
 
 t.test('names that no certificate can have are refused', async (t) => {
   const authority = await issueAuthority(Date.now())
-  const noName = (name: string): string => `"${name}" is no DNS name that a certificate could be for.`
+  const noName = (name: string): string => `"${name}" is not a DNS name that a certificate could be for.`
   const cases: [string[], string[], string][] = [
     ...['bad name', 'ünï.example', 'a..b', 'a.', '.a', '-a', 'a-', 'a.-b', '*', '*a.b', 'a.*.b', ''].map(
       (name): [string[], string[], string] => [[name], [], noName(name)],
     ),
-    [['localhost'], ['1.2.3'], '"1.2.3" is no IP address.'],
-    [[], ['localhost'], '"localhost" is no IP address.'],
+    [['localhost'], ['1.2.3'], '"1.2.3" is not an IP address.'],
+    [[], ['localhost'], '"localhost" is not an IP address.'],
     [[], [], 'A serving certificate needs at least one DNS name or IP address.'],
   ]
   for (const [names, ips, message] of cases) {

@@ -58,7 +58,7 @@ t.test('validate reports a misspelt kind', async (t) => {
   const cwd = t.testdir({ 'a.yaml': 'apiVersion: harryyann.github.io/v1\nkind: MyPodd\nmetadata: {name: a}\n' })
   t.strictSame(await ended(t, ['validate', '--operators', 'all', 'a.yaml'], cwd), {
     code: 1,
-    stdout: 'a.yaml: The MyPodd "a" is invalid: kind: Invalid value: "MyPodd": is no kind of harryyann.github.io; did you mean MyPod?\n',
+    stdout: 'a.yaml: The MyPodd "a" is invalid: kind: Invalid value: "MyPodd": is not a kind of harryyann.github.io; did you mean MyPod?\n',
     stderr: '',
   })
 })

@@ -54,7 +54,7 @@ t.test('an invalid configuration file is reported in one sentence', async (t) =>
   const cases: [string, string][] = [
     ['absent.yaml', `The configuration file ${at('absent.yaml')} does not exist.`],
     ['unknown.yaml', `${at('unknown.yaml')}: there is no option "colour". The options are: port, install, operators.`],
-    ['list.yaml', `The configuration file ${at('list.yaml')} cannot be read: it is no mapping of option names to values.`],
+    ['list.yaml', `The configuration file ${at('list.yaml')} cannot be read: it is not a mapping of option names to values.`],
     ['port.yaml', `${at('port.yaml')}: port: a port is a number from 0 (any free one) to 65535.`],
     ['yes.yaml', `${at('yes.yaml')}: install: true or false is expected, found "yes".`],
     ['self.yaml', `${at('self.yaml')}: there is no option "config". The options are: port, install, operators.`],

@@ -1,11 +1,13 @@
 /** Tests of `proreus dev` on a terminal. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { validatingWebhookConfiguration } from '../../src/api/builtin.ts'
+import { namespace, validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { version } from '../../src/api/version.ts'
 import { createClient } from '../../src/client/client.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
+import { listen } from '../../src/runtime/listen.ts'
 import { proreus, repository, startProreus } from '../support/process/process.ts'
 import { until } from '../../src/testing/until.ts'
 
@@ -64,6 +66,7 @@ Ctrl-C ends it; nothing is kept.
     ['dev-validating'],
     'several operators without a name',
   )
+  await t.resolves(client.get(namespace, { name: 'test-mypod' }), 'the namespace of the sample exists')
   await client.close()
   t.equal(await dev.stop(), 0)
   t.match(dev.output(), /INFO: received SIGTERM/)
@@ -78,6 +81,10 @@ t.test('without operators there is an API server only, and without a terminal re
   const lines = dev.output().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>) // prettier-ignore
   t.match(lines, [{ level: 'info', msg: 'ready', kubeconfig: '.proreus/kubeconfig', api: /^https:\/\/127\.0\.0\.1:\d+$/ }])
   t.equal(lines.length, 1)
+  const client = createClient(await loadConnection({ env: { KUBECONFIG: join(cwd, '.proreus/kubeconfig') } }))
+  const { items } = await client.list(namespace)
+  t.strictSame(items.map(({ metadata }) => metadata.name), ['default', 'kube-node-lease', 'kube-public', 'kube-system'], 'none of a sample') // prettier-ignore
+  await client.close()
   t.equal(await dev.stop('SIGINT'), 0)
   t.notOk(existsSync(join(cwd, '.proreus/kubeconfig')))
   t.notOk(existsSync(join(cwd, '.proreus/dev.pid')))
@@ -91,4 +98,13 @@ t.test('a failed start releases the folder', async (t) => {
   t.equal(code, 1)
   t.match(stderr, /^proreus: state\/kubeconfig cannot be replaced: .*: choose another folder with --state-dir\.\n$/)
   t.strictSame(readdirSync(join(cwd, 'state')), ['kubeconfig'])
+})
+
+t.test('a port that is in use is an error that names the flag', async (t) => {
+  const blocker = createServer()
+  t.teardown(() => new Promise((resolve) => blocker.close(resolve)))
+  const port = await listen(blocker, { host: '127.0.0.1', port: 0 })
+  const { code, stderr } = await proreus(['dev', '--port', String(port), '--operators', 'none'], { cwd: t.testdir() })
+  t.equal(code, 1)
+  t.match(stderr, /is in use by another process: stop that one, or choose another address with --port\.\n$/)
 })

@@ -33,7 +33,11 @@ t.test('an invalid command line exits with 2, and points to the help', async (t)
     [['generate', '--output'], "option '--output <folder>' argument missing", 'proreus generate'],
   ]
   for (const [args, problem, command] of cases)
-    t.strictSame(await ended(t, args), { code: 2, stdout: '', stderr: `proreus: ${problem}\n(${command} --help shows what there is)\n` })
+    t.strictSame(await ended(t, args), {
+      code: 2,
+      stdout: '',
+      stderr: `proreus: ${problem}\n(${command} --help lists the commands and options)\n`,
+    })
 })
 
 t.test('an error is one line, followed by the stack of an operator that cannot be loaded', async (t) => {

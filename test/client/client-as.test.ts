@@ -53,7 +53,7 @@ t.test('watches have the user agent too, and requests keep their options', async
   for await (const _ of client.watch(configMap, { namespace: 'ns', signal })) t.fail('no event')
   await client.get(configMap, { namespace: 'ns', name: 'x' }, { signal })
   await client.close()
-  const common = { method: 'GET', signal, userAgent: userAgentOf({ name: 'hello', version: '1.2.3' }) }
+  const common = { type: configMap, method: 'GET', signal, userAgent: userAgentOf({ name: 'hello', version: '1.2.3' }) }
   t.strictSame(sent, [
     { ...common, verb: 'watch', path: '/api/v1/namespaces/ns/configmaps', query: { watch: true } },
     { ...common, verb: 'get', path: '/api/v1/namespaces/ns/configmaps/x' },

@@ -242,13 +242,23 @@ for (const { name, call, method, path, ...expected } of cases) {
     const { client, requests } = fake()
     await call(client)
     t.equal(requests.length, 1)
-    const { body: text, ...request } = requests[0]!
+    const { body: text, type: _, ...request } = requests[0]!
     t.strictSame(
       { ...JSON.parse(JSON.stringify(request)), ...(text === undefined ? {} : { body: JSON.parse(text) }) },
       { method, path, ...expected },
     )
   })
 }
+
+t.test('each request for objects of a type has the type', async (t) => {
+  for (const { name, call, path } of cases) {
+    const { client, requests } = fake()
+    await call(client)
+    const { type } = requests[0]!
+    if (path.startsWith('/api')) t.equal(path.includes(`/${type?.plural}`), true, name)
+    else t.equal(type, undefined, name)
+  }
+})
 
 t.test('names cannot break out of their path segment', async (t) => {
   const { client, requests } = fake()
@@ -367,6 +377,7 @@ t.test('watch yields events, and throws on an ERROR event', async (t) => {
   t.strictSame(seen, ['open', added])
   t.strictSame(requests, [
     {
+      type: widget,
       method: 'GET',
       verb: 'watch',
       path: '/apis/example.com/v1/namespaces/a/widgets',

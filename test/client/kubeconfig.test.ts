@@ -293,7 +293,7 @@ t.test('errors are one sentence', async (t) => {
     [
       'an invalid CA',
       { kubeconfig: await write('g', { cluster: { 'certificate-authority-data': base64('x') } }) },
-      /is no PEM certificate/,
+      /is not a PEM certificate/,
     ],
     [
       'a folder in a list',

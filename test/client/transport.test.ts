@@ -6,6 +6,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { Clock } from '../../src/runtime/clock.ts'
 import { ProreusError } from '../../src/api/errors.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
 import { failure } from '../../src/api/status.ts'
 import type { ApiError } from '../../src/client/api-error.ts'
 import { isAlreadyExists, isNotFound, isTooManyRequests, isUnauthorized } from '../../src/client/api-error.ts'
@@ -123,6 +124,9 @@ t.test('failed requests throw an ApiError', async (t) => {
   })
   const { transport } = await setUp(t, ({ url }) => {
     if (url === '/status') return { status: 409, body: conflict }
+    if (url === '/missing') {
+      return { status: 404, body: failure(404, 'NotFound', 'widgets.example.com "x" not found', { name: 'x', kind: 'widgets' }) }
+    }
     if (url === '/text') return { status: 404, body: '404 page not found\n' }
     return { status: 502, headers: { 'content-type': 'text/html' }, body: '' }
   })
@@ -142,6 +146,17 @@ t.test('failed requests throw an ApiError', async (t) => {
     const error = await failureOf(transport.request({ method: 'GET', path: '/text' }))
     t.ok(isNotFound(error))
     t.equal(error.message, 'the API server answered GET /text with 404: 404 page not found')
+  })
+  t.test('with the type of a request that is answered with 404 and a text', async (t) => {
+    const type = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+    const error = await failureOf(transport.request({ method: 'GET', path: '/text', type }))
+    t.ok(isNotFound(error))
+    t.equal(
+      error.message,
+      'the API server answered GET /text with 404: 404 page not found (widgets.example.com in version v1 is not served; its CustomResourceDefinition may be missing)',
+    )
+    const missing = await failureOf(transport.request({ method: 'GET', path: '/missing', type }))
+    t.equal(missing.message, 'widgets.example.com "x" not found', 'the object is missing, not its type')
   })
   t.test('with a status code only', async (t) => {
     const error = await failureOf(transport.stream({ method: 'GET', path: '/empty' }))
@@ -556,7 +571,7 @@ t.test('an unreachable server is explained in one sentence', async (t) => {
     [
       'nothing listens',
       { server: `http://127.0.0.1:${await freePort()}` },
-      /^Nothing answers at http:\/\/127\.0\.0\.1:\d+ \(connection refused\): start that API server, or name another one than kubeconfig k, context c\.$/,
+      /^Nothing answers at http:\/\/127\.0\.0\.1:\d+ \(connection refused\): start that API server, or use another connection than kubeconfig k, context c\.$/,
     ],
     ['an unknown host', { server: 'https://nowhere.invalid' }, /^The host name nowhere\.invalid of the API server cannot be resolved/],
     [
@@ -586,7 +601,7 @@ t.test('an unreachable server is explained in one sentence', async (t) => {
     for (const server of ['localhost:8080', 'ftp://localhost', '']) {
       t.throws(() => createTransport({ server, describe: 'k' }), {
         code: 'PRO_KUBECONFIG',
-        message: `"${server}" in k is no address of an API server: it must be https://host:port or http://host:port.`,
+        message: `"${server}" in k is not an address of an API server: it must be https://host:port or http://host:port.`,
       })
     }
   })

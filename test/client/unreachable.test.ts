@@ -27,7 +27,7 @@ t.test('each kind of failure is a sentence with advice', async (t) => {
   const sentences: readonly (readonly [readonly string[], (code: string) => string])[] = [
     [
       ['ECONNREFUSED'],
-      () => `Nothing answers at ${server} (connection refused): start that API server, or name another one than kubeconfig a.`,
+      () => `Nothing answers at ${server} (connection refused): start that API server, or use another connection than kubeconfig a.`,
     ],
     [
       ['ENOTFOUND', 'EAI_AGAIN'],

@@ -72,9 +72,9 @@ const start = 'The watch of /api/v1/pods'
 const long = `{"type":"ADDED","a":"${'x'.repeat(1000)}"}`
 const broken: [string, string, string, string][] = [
   ['invalid JSON', '<html>\n', 'PRO_API', `${start} sent a line that is not valid JSON.`],
-  ['a value that is not an object', '7\n', 'PRO_API', `${start} sent a line that is no watch event: 7`],
-  ['an object that is not an event', '{"type":"ADDED"}\n', 'PRO_API', `${start} sent a line that is no watch event: {"type":"ADDED"}`],
-  ['a long line that is not an event', `${long}\n`, 'PRO_API', `${start} sent a line that is no watch event: ${long.slice(0, 200)}`],
+  ['a value that is not an object', '7\n', 'PRO_API', `${start} sent a line that is not a watch event: 7`],
+  ['an object that is not an event', '{"type":"ADDED"}\n', 'PRO_API', `${start} sent a line that is not a watch event: {"type":"ADDED"}`],
+  ['a long line that is not an event', `${long}\n`, 'PRO_API', `${start} sent a line that is not a watch event: ${long.slice(0, 200)}`],
   ['an unknown type', '{"type":"MOVED","object":{}}\n', 'PRO_API', `${start} sent an event of the unknown type "MOVED".`],
   [
     'a type that is a long number',

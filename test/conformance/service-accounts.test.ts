@@ -57,7 +57,7 @@ t.test('a client can act as any existing ServiceAccount', async (t) => {
   await t.rejects(later.list(configMap), { message: /configmaps is forbidden/ })
   t.throws(() => controlPlane.connectionFor({ serviceAccount: 'later' }), {
     code: 'PRO_INPUT',
-    message: '"later" is no ServiceAccount: write namespace/name.',
+    message: '"later" is not a ServiceAccount: write namespace/name.',
   })
 })
 

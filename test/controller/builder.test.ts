@@ -472,7 +472,7 @@ t.test('options out of range are refused in the definition', async (t) => {
   for (const workers of [0, -1, 1.5, NaN, Infinity])
     t.throws(() => defineController(thing, { reconcile, workers }), {
       code: 'PRO_CONFIG_INVALID',
-      message: `The controller "thing" is not well defined: workers: must be a whole number of at least 1, found ${workers}.`,
+      message: `The controller "thing" is invalid: workers: must be a whole number of at least 1, found ${workers}.`,
     })
   for (const reconciliationTimeoutMs of [0, -1, NaN])
     t.throws(() => defineController(thing, { reconcile, reconciliationTimeoutMs }), {
@@ -565,8 +565,7 @@ t.test('an index must be on a watched type', async (t) => {
   defineController(thing, { reconcile, owns: [part], indexes: [ofThings, ofParts] })
   t.throws(() => defineController(thing, { reconcile, indexes: [ofThings, ofParts] }), {
     code: 'PRO_CONFIG_INVALID',
-    message:
-      /^The controller "thing" is not well defined: indexes: "b" is on parts\.example\.com, which is not watched: name it in `owns` or/,
+    message: /^The controller "thing" is invalid: indexes: "b" is on parts\.example\.com, which is not watched: name it in `owns` or/,
   })
 })
 
@@ -627,7 +626,7 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
   }
   const error = t.throws(() => defineController(thing, settings as never), { code: 'PRO_CONFIG_INVALID' }) as unknown as Error
   const type = 'a type, such as core.pod, or what defineKind returns'
-  t.strictSame(error.message.slice('The controller "7" is not well defined: '.length, -1).split('; '), [
+  t.strictSame(error.message.slice('The controller "7" is invalid: '.length, -1).split('; '), [
     'name: must be a string, found 7',
     'reconcile: must be a function, found "x"',
     'deleted: must be a function, found 1',
@@ -648,7 +647,7 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
     'reconciles: unknown field',
     'did you mean reconcile?',
   ])
-  t.throws(() => defineController(thing, {} as never), { message: 'The controller "thing" is not well defined: reconcile: is missing.' })
+  t.throws(() => defineController(thing, {} as never), { message: 'The controller "thing" is invalid: reconcile: is missing.' })
 })
 
 t.test('a definition is frozen, and its default RBAC rules are those of its watches', async (t) => {

@@ -83,16 +83,16 @@ t.test('missing converters are reported with the code to write', async (t) => {
   t.throws(() => defineConversion(lamp, { converters: { v1 } }), {
     code: 'PRO_KIND_INVALID',
     message:
-      'The conversion of Lamp.example.com is not well defined: v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { converters: { v1beta1: { toHub: …, fromHub: … } } }).',
+      'The conversion of Lamp.example.com is invalid: v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { converters: { v1beta1: { toHub: …, fromHub: … } } }).',
   })
   const wrong = { v2: { fromHub: v1.fromHub }, v3: v1, v1: { toHub: v1.toHub } } as never
   t.throws(() => defineConversion(lamp, { converters: wrong }), {
     message:
-      'The conversion of Lamp.example.com is not well defined: v2 is the stored version, to and from which the others are converted; there is no version v3; there are v1, v1beta1; v2 has no toHub; v1 has no fromHub; v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { converters: { v1beta1: { toHub: …, fromHub: … } } }).',
+      'The conversion of Lamp.example.com is invalid: v2 is the stored version, to and from which the others are converted; there is no version v3; there are v1, v1beta1; v2 has no toHub; v1 has no fromHub; v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { converters: { v1beta1: { toHub: …, fromHub: … } } }).',
   })
   const single = defineKind({ group: 'example.com', kind: 'Single', versions: [{ name: 'v1', spec: Type.Object({}) }] })
   t.throws(() => defineConversion(single, { converters: { v2: v1 } as never }), {
-    message: 'The conversion of Single.example.com is not well defined: there is no version v2; there are no others than the stored one.',
+    message: 'The conversion of Single.example.com is invalid: there is no version v2; there are no others than the stored one.',
   })
 })
 
@@ -177,7 +177,7 @@ t.test('a definition has its kind, its converters and lossless', async (t) => {
   t.equal(defined.spokes.get('v1'), v1)
   t.ok(Object.isFrozen(defined))
   t.throws(() => defineConversion(lamp, { converters: { ...converters, v1: undefined } as never }), {
-    message: /^The conversion of Lamp\.example\.com is not well defined: v1 differs from v2 \(spec\.mode, spec\.on, status\): write/,
+    message: /^The conversion of Lamp\.example\.com is invalid: v1 differs from v2 \(spec\.mode, spec\.on, status\): write/,
   })
 })
 
@@ -185,7 +185,7 @@ t.test('invalid settings are refused', async (t) => {
   const refused = (settings: unknown, message: string): void => {
     t.throws(() => defineConversion(lamp, settings as never), {
       code: 'PRO_KIND_INVALID',
-      message: `The conversion of Lamp.example.com is not well defined: ${message}.`,
+      message: `The conversion of Lamp.example.com is invalid: ${message}.`,
     })
   }
   refused({}, 'converters: is missing')

@@ -33,10 +33,10 @@ t.test('a list of a million objects takes no memory besides its text', async (t)
 
 t.test('an item that is not an object is reported with its index', async (t) => {
   const cases: [string, RegExp][] = [
-    ['[1]', /^request\.objects\[0\] is no object: it begins with "1\]/],
-    ['[{}, "x"]', /^request\.objects\[1\] is no object: it begins with "\\"x\\"/],
-    ['[{},{},[]]', /^request\.objects\[2\] is no object/],
-    ['[null]', /^request\.objects\[0\] is no object: it begins with "null\]/],
+    ['[1]', /^request\.objects\[0\] is not an object: it begins with "1\]/],
+    ['[{}, "x"]', /^request\.objects\[1\] is not an object: it begins with "\\"x\\"/],
+    ['[{},{},[]]', /^request\.objects\[2\] is not an object/],
+    ['[null]', /^request\.objects\[0\] is not an object: it begins with "null\]/],
   ]
   for (const [list, message] of cases) await t.rejects(scan(list), { name: 'MalformedConversionReview', message }, list)
 })
@@ -82,7 +82,7 @@ t.test('envelope, white space and number of fields are limited', async (t) => {
     scanReview(Buffer.from(`{"request":{"objects":${objects}}${fields}}`), slices())
   const notJson = (problem: string) => ({
     name: 'MalformedConversionReview',
-    message: `The body is no JSON of a ConversionReview: ${problem}.`,
+    message: `The body is not the JSON of a ConversionReview: ${problem}.`,
   })
   const largeEnvelope = { message: 'The ConversionReview without its objects is larger than 65536 bytes.' }
   // The length of the review without the list of objects and without the x characters in the field `a`.
@@ -134,7 +134,7 @@ t.test('a review that ends early or has trailing data is invalid JSON', async (t
     const error = await scanReview(Buffer.from(text), slices()).catch((thrown: unknown) => thrown as Error)
     t.strictSame(
       error instanceof Error ? [error.name, error.message] : error,
-      ['MalformedConversionReview', `The body is no JSON of a ConversionReview: ${problem}.`],
+      ['MalformedConversionReview', `The body is not the JSON of a ConversionReview: ${problem}.`],
       text,
     )
   }

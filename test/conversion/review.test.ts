@@ -62,7 +62,7 @@ t.test('bodies that are not ConversionReviews are refused with their mistake', a
   const cases: readonly (readonly [Buffer | string | object | undefined, string])[] = [
     [undefined, 'The request has no body: a ConversionReview is expected.'],
     ['', 'The request has no body: a ConversionReview is expected.'],
-    [{ ...envelope, kind: 'AdmissionReview', request }, 'The body is no ConversionReview.'],
+    [{ ...envelope, kind: 'AdmissionReview', request }, 'The body is not a ConversionReview.'],
     [
       { ...envelope, apiVersion: 'apiextensions.k8s.io/v1beta1', request },
       'The apiVersion of the ConversionReview is "apiextensions.k8s.io/v1beta1": only apiextensions.k8s.io/v1 is served.',

@@ -128,9 +128,9 @@ t.test('a requested port that is in use is an error, the default port is replace
   t.teardown(() => new Promise((resolve) => blocker.close(resolve)))
   const { port } = blocker.address() as AddressInfo
   const options = { port, controllers: false, logger: silentLogger() }
-  await t.rejects(startDevCluster({ ...options, portRequired: true }), {
+  await t.rejects(startDevCluster({ ...options, portRequired: true, portFlag: '--port' }), {
     code: 'PRO_PORT_IN_USE',
-    message: new RegExp(`:${port} is in use`),
+    message: `The address 127.0.0.1:${port} is in use by another process: stop that one, or choose another address with --port.`,
   })
   const cluster = await startTestCluster(t, options)
   t.ok(cluster.port > port)

@@ -198,7 +198,7 @@ t.test('mistakes of users are reported in one sentence', async (t) => {
       t.equal(code, 2, args.join(' '))
       t.match(stderr, sentence)
       const command = args.filter((arg) => ['run', 'certs', 'issue', 'dev', 'validate'].includes(arg))
-      t.match(stderr, new RegExp(`^proreus: .*\\n\\(${['proreus', ...command].join(' ')} --help shows what there is\\)\\n$`))
+      t.match(stderr, new RegExp(`^proreus: .*\\n\\(${['proreus', ...command].join(' ')} --help lists the commands and options\\)\\n$`))
     }
   })
 })

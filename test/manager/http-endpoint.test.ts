@@ -110,7 +110,7 @@ t.test('handlers are called in order, and errors and invalid URLs are answered',
     t.strictSame(await statusOf(method), [405, 'no-store', 'nosniff', 'only GET is answered here\n'])
   const socket = connect(address.port, '127.0.0.1')
   socket.end('GET http://[ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
-  t.match(await text(socket), /^HTTP\/1\.1 400 [^]*\r\n\r\n(?:[0-9a-f]+\r\n)?this is no URL\n/)
+  t.match(await text(socket), /^HTTP\/1\.1 400 [^]*\r\n\r\n(?:[0-9a-f]+\r\n)?this is not a URL\n/)
 })
 
 t.test('a failed accept is logged, and does not stop the server, which has time limits for requests', async (t) => {

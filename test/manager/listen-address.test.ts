@@ -36,7 +36,7 @@ t.test('any other address is refused with the flag and an example', async (t) =>
     '[]:1',
     'a:1b',
   ]) {
-    const message = `--probe is "${text}", which is no address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`
+    const message = `--probe is "${text}", which is not an address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`
     t.throws(() => parseListenAddress(text, '--probe'), { code: 'PRO_CONFIG_INVALID', message }, text)
   }
 })

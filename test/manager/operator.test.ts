@@ -38,7 +38,7 @@ t.test('an invalid operator is refused with all mistakes', async (t) => {
     {
       code: 'PRO_CONFIG_INVALID',
       message:
-        /^The operator "Not A Name" is not well defined: name: [^;]*; version: "1 beta" has characters that a user agent cannot carry; kinds: Thing\.example\.com is listed twice; controllers: two are named "thing": rename one\.$/,
+        /^The operator "Not A Name" is invalid: name: [^;]*; version: "1 beta" has characters that a user agent cannot carry; kinds: Thing\.example\.com is listed twice; controllers: two are named "thing": rename one\.$/,
     },
   )
   t.equal(defineOperator({ name: 'a', version: '1.2.3-rc_1+b', kinds: [] }).version, '1.2.3-rc_1+b')
@@ -55,7 +55,7 @@ t.test('an invalid operator is refused with all mistakes', async (t) => {
   for (const [part, problem] of cases)
     t.throws(() => defineOperator({ name: 'a', kinds: [], ...part } as never), {
       code: 'PRO_CONFIG_INVALID',
-      message: `The operator "${'name' in part ? String(part.name) : 'a'}" is not well defined: ${problem}.`,
+      message: `The operator "${'name' in part ? String(part.name) : 'a'}" is invalid: ${problem}.`,
     })
   for (const part of [{ kinds: [{}] }, { rbac: [{}] }])
     t.throws(() => defineOperator({ name: 'a', kinds: [], ...part } as never), { code: 'PRO_CONFIG_INVALID' })
@@ -78,7 +78,7 @@ t.test('a kind has at most one conversion in its operator, and requires one if i
   const refused = (definition: Pick<OperatorDefinition, 'kinds' | 'conversions'>, problem: string): void =>
     void t.throws(() => defineOperator({ name, ...definition }), {
       code: 'PRO_CONFIG_INVALID',
-      message: `The operator "a" is not well defined: conversions: ${problem}`,
+      message: `The operator "a" is invalid: conversions: ${problem}`,
     })
   t.strictSame(defineOperator({ name, kinds: [changed], conversions: [conversion] }).conversions, [conversion])
   refused({ kinds: [changed], conversions: [conversion, conversion] }, 'there are two for Changed.example.com: define one.')

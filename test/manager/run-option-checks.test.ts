@@ -47,14 +47,14 @@ for (const [name, options, problem] of cases)
   t.test(name, (t) =>
     t.rejects(run([noteOperator], { connection, ...options } as never), {
       code: 'PRO_CONFIG_INVALID',
-      message: `The options of run are not well defined: ${problem}.`,
+      message: `The options of run are invalid: ${problem}.`,
     }),
   )
 
 t.test('all problems are reported at once', (t) =>
   t.rejects(run([noteOperator], { instance: 1, a: 2 } as never), {
     code: 'PRO_CONFIG_INVALID',
-    message: 'The options of run are not well defined: connection: is missing; instance: must be a string, found 1; a: unknown field.',
+    message: 'The options of run are invalid: connection: is missing; instance: must be a string, found 1; a: unknown field.',
   }),
 )
 
@@ -144,13 +144,16 @@ t.test('startControlPlane checks its options alike', async (t) => {
   for (const [options, problem] of cases)
     await t.rejects(startControlPlane(options), {
       code: 'PRO_CONFIG_INVALID',
-      message: `The options of startControlPlane are not well defined: ${problem}.`,
+      message: `The options of startControlPlane are invalid: ${problem}.`,
     })
 })
 
 t.test('startOperator checks its options alike', (t) =>
-  t.rejects(startOperator({ connection, client: undefined as never }, [noteOperator], { namespace: 'a' } as never), {
-    code: 'PRO_CONFIG_INVALID',
-    message: 'The options of startOperator are not well defined: namespace: unknown field; did you mean namespaces?.',
-  }),
+  t.rejects(
+    startOperator({ connection, client: undefined as never, logger: undefined as never }, [noteOperator], { namespace: 'a' } as never),
+    {
+      code: 'PRO_CONFIG_INVALID',
+      message: 'The options of startOperator are invalid: namespace: unknown field; did you mean namespaces?.',
+    },
+  ),
 )

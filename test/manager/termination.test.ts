@@ -32,7 +32,10 @@ process.stdout.write('ended in order')
 t.test('SIGTERM stops the process in order', async (t) => {
   const { code, stdout, stderr } = await run(t, "process.kill(process.pid, 'SIGTERM')")
   t.match({ code, stdout }, { code: 0, stdout: 'ended in order' })
-  t.match(stderr, /"msg":"received SIGTERM: what has begun is brought to its end; a second signal ends the process at once"/)
+  t.match(
+    stderr,
+    /"msg":"received SIGTERM: shutting down after the running requests and reconciles have ended; a second signal ends the process immediately"/,
+  )
 })
 
 t.test('a second signal ends a process that does not stop in order', async (t) => {

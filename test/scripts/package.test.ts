@@ -1,14 +1,15 @@
 /** Tests of the npm package: its files, and that it works outside of this repository. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { finished, repository } from '../support/process/process.ts'
 
 interface PackageJson {
   readonly version: string
   readonly description: string
+  readonly engines: { readonly node: string }
   readonly keywords: readonly string[]
   readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
@@ -23,7 +24,18 @@ interface Packed {
 const folder = mkdtempSync(join(tmpdir(), 'proreus-package-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 const source = join(folder, 'source')
-for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs', 'config', 'src']) {
+for (const name of [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs',
+  'bench',
+  'config',
+  'src',
+]) {
   cpSync(join(repository, name), join(source, name), { recursive: true })
 }
 // The sources are compiled as by `npm run build`, but without type checks. CI checks the types in a separate step.
@@ -43,7 +55,8 @@ const paths = packed.files.map(({ path }) => path)
 const json = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as PackageJson
 
 t.test('the package has the files that users of the library need, and no others', async (t) => {
-  const expected = /^(dist\/.+\.(js|js\.map|d\.ts|json)|docs\/.+\.(md|ts|yaml)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
+  const expected =
+    /^(dist\/.+\.(js|js\.map|d\.ts|json)|docs\/.+\.(md|ts|yaml)|package\.json|bench\/README\.md|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE)$/
   t.strictSame(
     paths.filter((path) => !expected.test(path)),
     [],
@@ -57,6 +70,21 @@ t.test('the package has the files that users of the library need, and no others'
   ])
     t.ok(paths.includes(path), path)
   t.ok(packed.unpackedSize < 12_000_000, `${packed.unpackedSize} bytes`)
+})
+
+t.test('the pages of the package link to files and folders of the package', async (t) => {
+  const pages = paths.filter((path) => path.endsWith('.md'))
+  t.ok(pages.length > 10)
+  for (const page of pages) {
+    const links = [...readFileSync(join(unpacked, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)\s#]+)/g)].map(([, link]) => link!)
+    const broken = links.filter((link) => !existsSync(join(unpacked, dirname(page), link)))
+    t.strictSame(broken, [], page)
+  }
+})
+
+t.test('the README names the version of Node.js that the package needs', async (t) => {
+  const needed = json.engines.node.replace('>=', '')
+  t.match(readFileSync(join(unpacked, 'README.md'), 'utf8'), `In a project of your own, with Node.js ${needed} or later:`)
 })
 
 t.test('files named in package.json exist, with their types', async (t) => {

@@ -11,6 +11,7 @@ import { managerRole } from '../../src/manifests/rbac.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { rulesOfOperators } from '../../src/testing/operator.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
+import { finished, repository } from '../support/process/process.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
@@ -70,4 +71,45 @@ t.test('a failed start leaves nothing, and throws the reason', async (t) => {
   })
   const connection = controlPlane.connectionFor('nobody')
   await t.rejects(controlPlane.startOperator([reconciling], { connection }), { code: 'PRO_PERMISSION' })
+})
+
+t.test('an operator logs with the logger of the control plane, unless it has its own', async (t) => {
+  const ofControlPlane = recordingLogger()
+  const controlPlane = await startControlPlane({ controllers: false, logger: ofControlPlane.logger })
+  t.teardown(() => controlPlane.stop())
+  const own = recordingLogger()
+  const first = await controlPlane.startOperator([operator], { logger: own.logger })
+  await first.stop()
+  t.ok(own.lines.includes('info: stopped'))
+  t.notOk(ofControlPlane.lines.includes('info: stopped'))
+  const second = await controlPlane.startOperator([operator])
+  await second.stop()
+  t.ok(ofControlPlane.lines.includes('info: stopped'))
+})
+
+t.test('without a logger, the errors of reconciles are printed on standard error as text', async (t) => {
+  const script = `
+    import { core, defineController, defineOperator } from 'proreus'
+    import { startControlPlane } from 'proreus/testing'
+    const called = Promise.withResolvers()
+    const reconcile = () => {
+      called.resolve()
+      throw new Error('the quota is missing')
+    }
+    const operator = defineOperator({ name: 'a', kinds: [], controllers: [defineController(core.configMap, { reconcile })] })
+    const controlPlane = await startControlPlane({ controllers: false })
+    await controlPlane.startOperator([operator])
+    await controlPlane.client.create(core.configMap, { metadata: { namespace: 'default', name: 'b' } })
+    await called.promise
+    await controlPlane.stop()
+  `
+  const { code, stderr } = await finished(process.execPath, ['--conditions=proreus-source', '--input-type=module', '--eval', script], {
+    cwd: repository,
+  })
+  t.equal(code, 0, stderr)
+  t.match(
+    stderr,
+    /^\[[\d:.]+\] ERROR .*: the reconcile failed and is tried again .*"controller":"configmap"[^]*"message": "the quota is missing"/m,
+  )
+  t.notMatch(stderr, /INFO|WARN/)
 })

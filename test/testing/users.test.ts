@@ -82,7 +82,7 @@ t.test('a ServiceAccount is a user with the groups of Kubernetes', (t) => {
   for (const name of ['a', 'a/', '/b', 'a/b/c', ''])
     t.throws(() => userOfServiceAccount({ name }), {
       code: 'PRO_INPUT',
-      message: `${JSON.stringify(name)} is no ServiceAccount: write namespace/name.`,
+      message: `${JSON.stringify(name)} is not a ServiceAccount: write namespace/name.`,
     })
   t.end()
 })

@@ -146,7 +146,7 @@ t.test('a body that is not an AdmissionReview is answered with 400 and counted, 
   for (const inline of [true, false]) {
     const fix = await fixture(t, handlers, { evaluation: { isInline: () => inline, threads: 1 } })
     const answer = await fix.server.app.inject({ method: 'POST', url, payload: '[]', headers: { 'content-type': 'application/json' } })
-    t.strictSame([answer.statusCode, answer.body], [400, 'The body is no AdmissionReview.\n'])
+    t.strictSame([answer.statusCode, answer.body], [400, 'The body is not an AdmissionReview.\n'])
     t.equal(await valueOf(fix, `controller_runtime_webhook_requests_in_flight{webhook="${url}"}`), 0)
     t.equal(await valueOf(fix, `controller_runtime_webhook_latency_seconds_count{webhook="${url}"}`), 1)
     t.equal(await valueOf(fix, `controller_runtime_webhook_requests_total{webhook="${url}",code="400"}`), 1)

@@ -135,7 +135,7 @@ t.test('an exceeded deadline is an error of the span', async (t) => {
 t.test('a malformed review is an error of the span', async (t) => {
   const { server } = await fixture(t)
   t.equal((await server.app.inject({ method: 'POST', url, payload: {}, headers: { traceparent } })).statusCode, 400)
-  t.match(only(), { traceId, attributes: { 'http.route': url }, status: { code: SpanStatusCode.ERROR, message: /no AdmissionReview/ } })
+  t.match(only(), { traceId, attributes: { 'http.route': url }, status: { code: SpanStatusCode.ERROR, message: /not an AdmissionReview/ } })
   t.equal(only().ended, true)
 })
 

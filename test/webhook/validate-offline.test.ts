@@ -221,10 +221,10 @@ t.test('an unknown kind of a served group is an error with the nearest kind', as
   const misspelt = await review('apps.example.com/v1', 'Wigdet')
   t.match(misspelt, { known: true, kind: 'Wigdet', name: 'a', valid: false })
   t.strictSame(misspelt.errors.map(formatFieldError), [
-    'kind: Invalid value: "Wigdet": is no kind of apps.example.com; did you mean Widget?',
+    'kind: Invalid value: "Wigdet": is not a kind of apps.example.com; did you mean Widget?',
   ])
   const other = await review('apps.example.com/v1', 'Database')
-  t.strictSame(other.errors.map(formatFieldError), ['kind: Invalid value: "Database": is no kind of apps.example.com, which has Widget'])
+  t.strictSame(other.errors.map(formatFieldError), ['kind: Invalid value: "Database": is not a kind of apps.example.com, which has Widget'])
   t.match(await review('example.com/v1', 'Wigdet'), { known: false, valid: true }, 'in another group')
   t.match(await reviewOffline([], widgetObject({}), undefined, [], [widget]), { known: false, valid: true }, 'without a webhook')
 })
@@ -293,7 +293,7 @@ t.test('the kinds of a group are listed by name', async (t) => {
   const spec = Type.Object({})
   const kinds = ['Tower', 'House', 'Barn'].map((kind) => defineKind({ group: 'example.com', kind, versions: [{ name: 'v1', spec }] }))
   t.strictSame(await messagesOf([], { apiVersion: 'example.com/v1', kind: 'Xylophone' }, undefined, [], [widget, ...kinds]), [
-    'kind: Invalid value: "Xylophone": is no kind of example.com, which has Barn, House, Tower',
+    'kind: Invalid value: "Xylophone": is not a kind of example.com, which has Barn, House, Tower',
   ])
 })
 

@@ -31,6 +31,8 @@ export interface ApiServerOptions {
   readonly host?: string
   /** Default 0: any free port. */
   readonly port?: number
+  /** The command-line flag that sets the port, for error messages; absent if no flag sets it. */
+  readonly portFlag?: string
   readonly tokens: TokenAuthenticator
   readonly authorizer: Authorizer
   readonly clock: Clock
@@ -118,7 +120,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   server.on('clientError', refuseMalformed)
   // A failed TLS handshake is usually caused by the client, e.g. by a wrong CA or a port scan, so it is logged at the debug level.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
-  const port = await listen(server, { host, port: options.port ?? 0 })
+  const port = await listen(server, { host, port: options.port ?? 0, ...(options.portFlag !== undefined && { flag: options.portFlag }) })
   // An error while accepting a connection, e.g. too many open files, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, 'the API server could not accept a connection'))
 

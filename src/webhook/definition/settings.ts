@@ -144,6 +144,5 @@ export function checkSettings(type: ResourceType, subresource: string, settings:
 }
 
 function refuseWebhook(about: string, problems: readonly string[]): void {
-  if (problems.length > 0)
-    throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${about} is not well defined: ${problems.join('; ')}.`)
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${about} is invalid: ${problems.join('; ')}.`)
 }

@@ -159,5 +159,6 @@ function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhoo
  */
 export function checkAuditKey(key: string): void {
   const problems = key.includes('/') ? ['must not contain a slash: the name of the webhook is put before it'] : qualifiedName(key)
-  if (problems.length > 0) throw new ProreusError('PRO_INPUT', `${quote(key)} is no key of an audit annotation: ${problems.join('; ')}.`)
+  if (problems.length > 0)
+    throw new ProreusError('PRO_INPUT', `${quote(key)} is not a valid key of an audit annotation: ${problems.join('; ')}.`)
 }

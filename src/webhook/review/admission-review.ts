@@ -82,7 +82,7 @@ export function readReview(body: Buffer | undefined): DecodedReview {
     // object.
     value = parseJsonBytes(body)
   } catch (error) {
-    throw new MalformedReview(`The body is no JSON: ${messageOf(error)}`)
+    throw new MalformedReview(`The body is not JSON: ${messageOf(error)}`)
   }
   return decodeReview(value)
 }
@@ -124,7 +124,7 @@ export function peekRequest(body: Buffer): AdmissionRequest | undefined {
 
 function requestOf(body: unknown): JsonObject {
   if (body === undefined) throw new MalformedReview('The request has no body: an AdmissionReview is expected.')
-  if (!isObject(body) || body.kind !== 'AdmissionReview') throw new MalformedReview('The body is no AdmissionReview.')
+  if (!isObject(body) || body.kind !== 'AdmissionReview') throw new MalformedReview('The body is not an AdmissionReview.')
   if (body.apiVersion !== 'admission.k8s.io/v1') {
     throw new MalformedReview(
       `The apiVersion of the AdmissionReview is ${shownInBrief(body.apiVersion)}: only admission.k8s.io/v1 is served.`,

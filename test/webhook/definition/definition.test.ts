@@ -75,7 +75,7 @@ const wrong: readonly (readonly [string, WebhookSettings & { subresource?: strin
       reads: [configMap],
       indexes: [defineCacheIndex(configMap, 'a', () => 'x'), defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)],
     },
-    /not well defined: indexes: "node" is on pods, which is not watched: name it in `reads`\.$/,
+    /invalid: indexes: "node" is on pods, which is not watched: name it in `reads`\.$/,
   ],
 ]
 
@@ -125,7 +125,7 @@ function refusalOf(definition: object): unknown {
 t.test('a definition of the wrong shape is refused with the path of the mistake', async (t) => {
   for (const [definition, problem] of misshapen) {
     const about = `Widget.apps.example.com${'subresource' in definition ? '/1' : ''}`
-    t.equal(refusalOf(definition), `The webhook for ${about} is not well defined: ${problem}.`)
+    t.equal(refusalOf(definition), `The webhook for ${about} is invalid: ${problem}.`)
   }
   t.throws(() => defineWebhook(widget, Object.assign(new (class Limits {})(), { scope: 'x' as never })), {
     message: /: scope: must be one of /,
@@ -136,7 +136,7 @@ t.test('timeoutSeconds is a whole number from 1 to 30', async (t) => {
   for (const timeoutSeconds of [1, 30]) t.equal(defineWebhook(widget, { timeoutSeconds }).settings.timeoutSeconds, timeoutSeconds)
   for (const timeoutSeconds of [0, 31, 1.5, -1, '10' as never])
     t.throws(() => defineWebhook(widget, { timeoutSeconds }), {
-      message: `The webhook for Widget.apps.example.com is not well defined: timeoutSeconds: must be a whole number from 1 to 30, found ${timeoutSeconds}.`,
+      message: `The webhook for Widget.apps.example.com is invalid: timeoutSeconds: must be a whole number from 1 to 30, found ${timeoutSeconds}.`,
     })
 })
 
@@ -157,7 +157,7 @@ t.test('all mistakes of a webhook are reported at once, with the subresource', a
     {
       message: new RegExp(
         [
-          /^The webhook for Widget\.apps\.example\.com\/scale is not well defined: name: a lowercase RFC 1123 label .*; /,
+          /^The webhook for Widget\.apps\.example\.com\/scale is invalid: name: a lowercase RFC 1123 label .*; /,
           /operations: must name one at least; timeoutSeconds: must be a whole number from 1 to 30, found 0; /,
           /objectSelector\.matchExpressions\[0\]\.values: must be there with In; /,
           /namespaceSelector\.matchExpressions\[0\]\.values: must not be there with Exists; /,

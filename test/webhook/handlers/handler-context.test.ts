@@ -37,7 +37,7 @@ t.test('the context has the resource and the options of the request', async (t) 
 
 t.test('an audit annotation key that the API server would drop is an error of the handler', async (t) => {
   for (const [key, message] of [
-    ['a/b', /"a\/b" is no key of an audit annotation: must not contain a slash/],
+    ['a/b', /"a\/b" is not a valid key of an audit annotation: must not contain a slash/],
     ['', /name part must be non-empty/],
     ['-a', /must start and end with an alphanumeric character/],
     ['a'.repeat(64), /must be no more than 63 bytes/],

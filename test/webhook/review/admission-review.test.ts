@@ -94,9 +94,9 @@ t.test('a malformed review is refused with its mistake', async (t) => {
   const cases: readonly (readonly [Buffer | undefined, string | RegExp])[] = [
     [undefined, noBody],
     [Buffer.alloc(0), noBody],
-    [Buffer.from('{'), /^The body is no JSON: ./],
-    ...[[], 7, null, 'AdmissionReview'].map((body) => [bytesOf(body), 'The body is no AdmissionReview.'] as const),
-    [bytesOf({ ...sent, kind: 'Review' }), 'The body is no AdmissionReview.'],
+    [Buffer.from('{'), /^The body is not JSON: ./],
+    ...[[], 7, null, 'AdmissionReview'].map((body) => [bytesOf(body), 'The body is not an AdmissionReview.'] as const),
+    [bytesOf({ ...sent, kind: 'Review' }), 'The body is not an AdmissionReview.'],
     [
       bytesOf({ ...sent, apiVersion: 'admission.k8s.io/v1beta1' }),
       'The apiVersion of the AdmissionReview is "admission.k8s.io/v1beta1": only admission.k8s.io/v1 is served.',

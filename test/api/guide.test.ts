@@ -1,0 +1,25 @@
+/** Tests of the guide about kinds: its example is that of the repository, and the test of the guide passes. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { finished, repository } from '../support/process/process.ts'
+
+const example = 'docs/examples/kinds/cache.ts'
+
+// The guide's test starts a control plane in a child process.
+t.setTimeout(120_000)
+
+t.test('the example of the guide about kinds matches its file', async (t) => {
+  const guide = readFileSync(join(repository, 'docs/guides/kinds.md'), 'utf8')
+  const [, name, source] = /<!-- (\S+) -->\n```ts\n([\s\S]*?)```/.exec(guide)!
+  t.equal(name, example)
+  t.equal(source, readFileSync(join(repository, example), 'utf8'))
+})
+
+t.test('the test of the guide about kinds passes', async (t) => {
+  // Without these variables, the test runner in the child process does not report to the runner of this process.
+  const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
+  const test = example.replace('.ts', '.test.ts')
+  const run = await finished(process.execPath, ['--conditions=proreus-source', test], { cwd: repository, env })
+  t.equal(run.code, 0, run.stdout + run.stderr)
+})
