@@ -12,7 +12,7 @@ const slowly = (text: string, count = Infinity): unknown => {
   return reader.value
 }
 
-t.test('numbers are read as Go reads them', (t) => {
+t.test('numbers are read as Go reads them, and in one step as in several', (t) => {
   const numbers: [string, number | bigint][] = [
     ['0', 0],
     ['-1', -1],
@@ -26,9 +26,25 @@ t.test('numbers are read as Go reads them', (t) => {
     ['-9223372036854775809', -(2 ** 63)],
     ['9007199254740993.0', 9007199254740992],
     ['9007199254740993e0', 9007199254740992],
+    ['-9223372036854777856', -(2 ** 63) - 2048],
+    ['18446744073709551615', 2 ** 64],
+    ['123456789012345678901234567890', 123456789012345678901234567890],
+    ['-1e400', -Infinity],
     ['1e400', Infinity],
+    ['9'.repeat(400), Infinity],
   ]
-  for (const [token, value] of numbers) t.equal(readNumber(token), value, token)
+  for (const [token, value] of numbers) {
+    t.equal(readNumber(token), value, token)
+    t.equal(parseJson(token), value, `parseJson: ${token}`)
+    t.equal(slowly(token), value, `JsonReader: ${token}`)
+  }
+  t.end()
+})
+
+t.test('an integer of millions of digits takes linear time', (t) => {
+  // `BigInt` would need more than a second for each of them.
+  const [token, count] = ['9'.repeat(8_000_000), 100]
+  for (let left = count; left > 0; left -= 1) if (readNumber(token) !== Infinity) t.fail('it is beyond the range of a float')
   t.end()
 })
 
