@@ -270,6 +270,9 @@ t.test('an error has the unexpected character and the place in the grammar', asy
     ['"\\a"', 'a', 'in string escape code'],
     ['"\\', undefined, 'in string escape code'],
     ['"\\u00x0"', 'x', 'in \\u hexadecimal character escape'],
+    // The characters beside the ranges of hexadecimal digits.
+    ...['/', ':', '@', 'G', '`', 'g'].map((digit) => [`"\\u00${digit}0"`, digit, 'in \\u hexadecimal character escape'] as const),
+    ['"\\u00', undefined, 'in \\u hexadecimal character escape'],
     ['[x', 'x', 'looking for beginning of value'],
     ['[', undefined, 'looking for beginning of value'],
     ['[1,]', ']', 'looking for beginning of value'],
@@ -289,6 +292,7 @@ t.test('an error has the unexpected character and the place in the grammar', asy
       t.strictSame([(error as JsonSyntaxError).character, (error as JsonSyntaxError).context], [character, context], text)
     }
   }
+  t.equal(slowly('"\\u09af\\u09AF"'), '\u09af\u09af', 'the first and last digits of each range')
   t.equal(slowly('"a\u007f "'), 'a\u007f ', 'control characters beyond those of ASCII C0 are allowed')
 })
 
