@@ -119,6 +119,17 @@ t.test('integers beyond 2^53', async (t) => {
     const said = causes.map(({ field, message }) => `${field}: ${message}`).filter((text) => !text.includes('rules were not checked'))
     t.strictSame({ status: answer.status, problems: said.sort() }, { status: 422, problems }, spec)
   }
+  const digits = '9'.repeat(400)
+  for (const [number, shown] of [
+    ['18446744073709551616', '18446744073709552000'],
+    ['0xffffffffffffffffffff', '"0xffffffffffffffffffff"'],
+    [digits, `"${digits}"`],
+    ['1e400', '"1e400"'],
+  ] as const) {
+    const body = `apiVersion: large.example.com/v1\nkind: Big\nmetadata: {generateName: yaml-}\nspec: {open: {a: ${number}}}\n`
+    const created = await api('POST', path, { body, contentType: 'application/yaml' })
+    t.match({ status: created.status, text: created.text }, { status: 201, text: `"open":{"a":${shown}}` }, `YAML: ${number}`)
+  }
   const type = resourceType<KubernetesObject & { spec: { open: object; any?: number } }>({
     group: 'large.example.com',
     version: 'v1',

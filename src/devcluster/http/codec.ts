@@ -7,6 +7,7 @@ import type { JsonValue } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import { failure } from '../../api/status.ts'
+import { goNumberTags } from '../../api/yaml-numbers.ts'
 import type { TypeMeta } from '../protobuf/decode-object.ts'
 import { UnreadableObject, decodeProtobufObject } from '../protobuf/decode-object.ts'
 import { ProtobufError } from '../protobuf/wire-reader.ts'
@@ -135,7 +136,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
       version: '1.1',
       uniqueKeys: false,
       intAsBigInt: exact,
-      customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
+      customTags: (tags) => goNumberTags(tags).filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
     // kube-apiserver decodes only the first document of the YAML, so further documents are no error.
     const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
