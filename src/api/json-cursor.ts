@@ -85,6 +85,10 @@ function endOfEscape(text: string, start: number): number {
   if (character === '' || !'"\\/bfnrtu'.includes(character)) throw new JsonSyntaxError(text, at, 'in string escape code')
   if (character !== 'u') return at + 1
   for (let digit = at + 1; digit <= at + 4; digit += 1)
-    if (!/[0-9a-fA-F]/.test(text[digit] ?? '')) throw new JsonSyntaxError(text, digit, 'in \\u hexadecimal character escape')
+    if (!isHexDigit(text.charCodeAt(digit))) throw new JsonSyntaxError(text, digit, 'in \\u hexadecimal character escape')
   return at + 5
+}
+
+function isHexDigit(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66)
 }

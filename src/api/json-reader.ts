@@ -18,7 +18,8 @@ const integerToken = /^-?\d+$/
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
-  if (Number.isSafeInteger(value) || !integerToken.test(token)) return value
+  // The time that `BigInt` needs grows faster than the number of digits, so it does not receive an integer that is certainly too large.
+  if (Number.isSafeInteger(value) || Math.abs(value) > 2 ** 63 || !integerToken.test(token)) return value
   const exact = BigInt(token)
   return exact < minInt64 || exact > maxInt64 ? value : exact
 }

@@ -6,6 +6,7 @@ import { parseAllDocuments } from 'yaml'
 import { messageOf } from '../api/errors.ts'
 import { isObject, type JsonObject } from '../api/json.ts'
 import { readNumber } from '../api/json-reader.ts'
+import { goNumberTags } from '../api/yaml-numbers.ts'
 
 export interface ManifestInput {
   /** The file that contains the object, followed by the position of the document and of the list item, if there are several. */
@@ -57,7 +58,7 @@ async function filesAt(place: string): Promise<string[]> {
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
   // Exact parsing is slower, so it is used only if the content may have an integer beyond 2^53, which has at least 16 digits.
   const exact = /\d{16}/.test(content)
-  const documents = parseAllDocuments(content, { merge: true, intAsBigInt: exact })
+  const documents = parseAllDocuments(content, { merge: true, intAsBigInt: exact, customTags: goNumberTags })
   if (!Array.isArray(documents)) return
   for (const [index, document] of documents.entries()) {
     const source = documents.length === 1 ? file : `${file}, document ${index + 1}`

@@ -12,7 +12,7 @@ const slowly = (text: string, count = Infinity): unknown => {
   return reader.value
 }
 
-t.test('numbers are read as Go reads them', (t) => {
+t.test('numbers are read as Go reads them, and in one step as in several', (t) => {
   const numbers: [string, number | bigint][] = [
     ['0', 0],
     ['-1', -1],
@@ -26,9 +26,25 @@ t.test('numbers are read as Go reads them', (t) => {
     ['-9223372036854775809', -(2 ** 63)],
     ['9007199254740993.0', 9007199254740992],
     ['9007199254740993e0', 9007199254740992],
+    ['-9223372036854777856', -(2 ** 63) - 2048],
+    ['18446744073709551615', 2 ** 64],
+    ['123456789012345678901234567890', 123456789012345678901234567890],
+    ['-1e400', -Infinity],
     ['1e400', Infinity],
+    ['9'.repeat(400), Infinity],
   ]
-  for (const [token, value] of numbers) t.equal(readNumber(token), value, token)
+  for (const [token, value] of numbers) {
+    t.equal(readNumber(token), value, token)
+    t.equal(parseJson(token), value, `parseJson: ${token}`)
+    t.equal(slowly(token), value, `JsonReader: ${token}`)
+  }
+  t.end()
+})
+
+t.test('an integer of millions of digits takes linear time', (t) => {
+  // `BigInt` would need more than a second for each of them.
+  const [token, count] = ['9'.repeat(8_000_000), 100]
+  for (let left = count; left > 0; left -= 1) if (readNumber(token) !== Infinity) t.fail('it is beyond the range of a float')
   t.end()
 })
 
@@ -254,6 +270,9 @@ t.test('an error has the unexpected character and the place in the grammar', asy
     ['"\\a"', 'a', 'in string escape code'],
     ['"\\', undefined, 'in string escape code'],
     ['"\\u00x0"', 'x', 'in \\u hexadecimal character escape'],
+    // The characters beside the ranges of hexadecimal digits.
+    ...['/', ':', '@', 'G', '`', 'g'].map((digit) => [`"\\u00${digit}0"`, digit, 'in \\u hexadecimal character escape'] as const),
+    ['"\\u00', undefined, 'in \\u hexadecimal character escape'],
     ['[x', 'x', 'looking for beginning of value'],
     ['[', undefined, 'looking for beginning of value'],
     ['[1,]', ']', 'looking for beginning of value'],
@@ -273,6 +292,7 @@ t.test('an error has the unexpected character and the place in the grammar', asy
       t.strictSame([(error as JsonSyntaxError).character, (error as JsonSyntaxError).context], [character, context], text)
     }
   }
+  t.equal(slowly('"\\u09af\\u09AF"'), '\u09af\u09af', 'the first and last digits of each range')
   t.equal(slowly('"a\u007f "'), 'a\u007f ', 'control characters beyond those of ASCII C0 are allowed')
 })
 

@@ -119,6 +119,35 @@ t.test('integers beyond 2^53', async (t) => {
     const said = causes.map(({ field, message }) => `${field}: ${message}`).filter((text) => !text.includes('rules were not checked'))
     t.strictSame({ status: answer.status, problems: said.sort() }, { status: 422, problems }, spec)
   }
+  const digits = '9'.repeat(400)
+  for (const [number, shown] of [
+    ['18446744073709551616', '18446744073709552000'],
+    ['0xffffffffffffffffffff', '"0xffffffffffffffffffff"'],
+    [digits, `"${digits}"`],
+    ['1e400', '"1e400"'],
+  ] as const) {
+    const body = `apiVersion: large.example.com/v1\nkind: Big\nmetadata: {generateName: yaml-}\nspec: {open: {a: ${number}}}\n`
+    const created = await api('POST', path, { body, contentType: 'application/yaml' })
+    t.match({ status: created.status, text: created.text }, { status: 201, text: `"open":{"a":${shown}}` }, `YAML: ${number}`)
+  }
+  const unreadable = async (what: string, answer: ReturnType<typeof api>, message: string): Promise<void> => {
+    const { status, body } = await answer
+    t.strictSame([status, (body as unknown as Status).message], [400, message], what)
+  }
+  for (const [spec, number] of [
+    ['{"number":1e400}', '1e400'],
+    ['{"unknown":-1e400}', '-1e400'],
+    [`{"open":{"a":[1,${digits},1e400]}}`, digits],
+  ] as const) {
+    const message = `Big in version "v1" cannot be handled as a Big: json: cannot unmarshal number ${number} into Go value of type float64`
+    await unreadable(spec, create('unreadable', spec), message)
+  }
+  const patch = (type: string, body: string) => api('PATCH', `${path}/a0`, { body, contentType: `application/${type}+json` })
+  const notAFloat = (target: string): string =>
+    `error decoding patch: json: cannot unmarshal number 1e400 into Go ${target} of type float64`
+  await unreadable('a merge patch of 1e400', patch('merge-patch', '{"spec":{"number":1e400}}'), notAFloat('value'))
+  const addition = '[{"op":"add","path":"/spec/number","value":1e400}]'
+  await unreadable('a JSON patch of 1e400', patch('json-patch', addition), notAFloat('struct field jsonPatchOp.value'))
   const type = resourceType<KubernetesObject & { spec: { open: object; any?: number } }>({
     group: 'large.example.com',
     version: 'v1',

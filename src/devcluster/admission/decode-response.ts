@@ -5,6 +5,7 @@ import { messageOf } from '../../api/errors.ts'
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
+import { goNumberTags } from '../../api/yaml-numbers.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
 import { notAnObject } from '../types/go-json.ts'
 import { describeResponse } from './describe-call-error.ts'
@@ -43,7 +44,7 @@ function parseResponse(text: string): { value: JsonValue; error?: string } {
   if (error === undefined) return { value: parseJson(text) }
   if (/^\s*[{["]/.test(text)) return { value: null, error }
   try {
-    return { value: parseJson(stringifyJson(parseYaml(text, { intAsBigInt: true }) ?? null)!) }
+    return { value: parseJson(stringifyJson(parseYaml(text, { intAsBigInt: true, customTags: goNumberTags }) ?? null)!) }
   } catch (problem) {
     return { value: null, error: `error converting YAML to JSON: yaml: ${messageOf(problem).split('\n')[0]}` }
   }

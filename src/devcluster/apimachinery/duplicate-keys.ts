@@ -13,6 +13,8 @@ export interface JsonScan {
    */
   readonly duplicates: readonly string[]
   readonly error?: string
+  /** The first number beyond the range of a float, such as `1e400`. */
+  readonly outOfRange?: string
 }
 
 /**
@@ -44,7 +46,8 @@ export function scanJson(text: string): JsonScan {
   const scanner = new Scanner(text)
   try {
     scanner.document()
-    return { duplicates: [...scanner.duplicates] }
+    const { outOfRange } = scanner
+    return { duplicates: [...scanner.duplicates], ...(outOfRange === undefined ? {} : { outOfRange }) }
   } catch (error) {
     if (error instanceof TooDeep) return { duplicates: [], error: 'exceeded max depth' }
     if (error instanceof JsonSyntaxError) return { duplicates: [], error: goError(error) }
@@ -61,6 +64,7 @@ function goError({ character, context }: JsonSyntaxError): string {
 
 class Scanner {
   readonly duplicates = new Set<string>()
+  outOfRange: string | undefined
   readonly #cursor: JsonCursor
   /** The keys and indices from the root to the current value. */
   readonly #path: (string | number)[] = []
@@ -84,8 +88,10 @@ class Scanner {
       case quote:
         this.#cursor.string()
         return
-      default:
-        this.#cursor.scalar()
+      default: {
+        const token = this.#cursor.scalar()
+        if (Math.abs(Number(token)) === Infinity) this.outOfRange ??= token
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import type { JsonValue } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import { failure } from '../../api/status.ts'
+import { goNumberTags } from '../../api/yaml-numbers.ts'
 import type { TypeMeta } from '../protobuf/decode-object.ts'
 import { UnreadableObject, decodeProtobufObject } from '../protobuf/decode-object.ts'
 import { ProtobufError } from '../protobuf/wire-reader.ts'
@@ -28,6 +29,8 @@ const objectTypes = ['application/json', 'application/yaml', protobufType]
 export interface DecodedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
+  /** The first number of a JSON body that is beyond the range of a float, such as `1e400`. */
+  readonly outOfRange?: string
 }
 
 /** Reads the whole body. Throws 413 as soon as the body exceeds the limit. */
@@ -109,9 +112,9 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
 /** Decodes JSON. `refuse` returns the error to throw for a message of Go's decoder. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
-  const { duplicates, error } = scanJson(text)
+  const { error, ...found } = scanJson(text)
   if (error !== undefined) throw refuse(error)
-  return { value: parse(text, exact), duplicates }
+  return { value: parse(text, exact), ...found }
 }
 
 function parse(text: string, exact: boolean): JsonValue {
@@ -122,8 +125,9 @@ function parse(text: string, exact: boolean): JsonValue {
 export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   if (/^\s*\{/.test(text)) {
-    const { duplicates, error } = scanJson(text)
-    if (error === undefined && duplicates.length === 0) return { value: parse(text, exact), duplicates }
+    const { duplicates, error, outOfRange } = scanJson(text)
+    // In YAML, a number beyond the range of a float is a string.
+    if (error === undefined && outOfRange === undefined && duplicates.length === 0) return { value: parse(text, exact), duplicates }
   }
   checkTokens(text)
   try {
@@ -135,7 +139,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
       version: '1.1',
       uniqueKeys: false,
       intAsBigInt: exact,
-      customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
+      customTags: (tags) => goNumberTags(tags).filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
     // kube-apiserver decodes only the first document of the YAML, so further documents are no error.
     const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')

@@ -88,7 +88,7 @@ async function decodedObject(exchange: Exchange, request: ResourceRequest): Prom
 function decodedBody(body: Buffer, contentType: string | undefined, info: ResourceInfo, type: GroupVersionKind): DecodedObject {
   const { group, version, kind } = type
   const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind, exact: isExact(info) }
-  const { value, duplicates } = decodeObject(body, contentType, expected)
+  const { value, duplicates, outOfRange } = decodeObject(body, contentType, expected)
   // The body `null` is decoded as an empty object.
   const object = value ?? {}
   if (!isObject(object)) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${notAnObject(object)}`, body)
@@ -102,6 +102,8 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
     throw unrecognized(kind, `unexpected GroupVersion string: ${apiVersion}`, body)
   if (expected.custom && (getOwn(object, 'kind') ?? '') === '')
     throw unrecognized(kind, `Object 'Kind' is missing in '${stringifyJson(value)}'`, body)
+  if (expected.custom && outOfRange !== undefined)
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${notAFloat(outOfRange)}`)
   return { object, duplicates }
 }
 
@@ -111,6 +113,11 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
  */
 function isExact({ custom, group }: ResourceInfo): boolean {
   return custom || group === 'apiextensions.k8s.io'
+}
+
+/** Returns the message for a number beyond the range of a float (sigs.k8s.io/json: decodeState.convertNumber). */
+function notAFloat(number: string, target = 'value'): string {
+  return `json: cannot unmarshal number ${number} into Go ${target} of type float64`
 }
 
 function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
@@ -131,6 +138,8 @@ function decodePatch(body: Buffer, type: PatchType, { info }: ResourceRequest): 
   }
   const prefix = type === 'strategic' ? '' : 'error decoding patch: '
   const decoded = decodeJson(body, (text) => badRequest(`${prefix}${text}`), isExact(info))
+  if (decoded.outOfRange !== undefined && type !== 'strategic')
+    throw badRequest(`${prefix}${notAFloat(decoded.outOfRange, type === 'json' ? 'struct field jsonPatchOp.value' : 'value')}`)
   const refuse = (goType: string): Error =>
     badRequest(`${prefix}json: cannot unmarshal ${goKindOf(decoded.value)} into Go value of type ${goType}`)
   if (type !== 'json') {

@@ -7,10 +7,11 @@ import type { Charge } from '../body/memory-budget.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 /**
- * The quiet period of a stopping server, in milliseconds. When no TLS handshake has completed for this time, the server closes all
- * connections that carry no request. It does not close them at once, because an overloaded server is still completing handshakes, and the
- * clients of these connections then send their requests. The server has to close the idle connections itself, because `close` of Node.js
- * waits for unfinished handshakes and for connections that never carried a request.
+ * The quiet period of a stopping server, in milliseconds. When no request has begun for this time, the server closes all connections that
+ * carry no request. It waits that long because an overloaded server is still completing TLS handshakes, and the clients of these
+ * connections then send their requests. A handshake alone does not prolong the period, because a client that sends nothing could otherwise
+ * hold the server to its deadline. The server has to close these connections itself: `close` of Node.js waits for unfinished handshakes
+ * and for connections that never carried a request.
  */
 const quietMs = 1000
 
@@ -72,8 +73,8 @@ export class Connections {
   /** The connections that have never carried a request, grouped by remote address, in the order in which they were opened. */
   readonly #unused = new Map<string, Set<Connection>>()
   #inFlight = 0
-  /** The number of TLS handshakes that have been completed. */
-  #handshakes = 0
+  /** The number of requests that have begun. */
+  #requests = 0
   #check: Timer | undefined
 
   constructor(server: HttpServer | HttpsServer, clock: Clock, limits: ConnectionLimits) {
@@ -102,9 +103,9 @@ export class Connections {
     return new Promise((resolve) => {
       let quiet: Timer
       const awaitQuiet = (): void => {
-        const before = this.#handshakes
+        const before = this.#requests
         quiet = this.#clock.after(Math.min(quietMs, deadlineMs), () => {
-          if (this.#handshakes > before) awaitQuiet()
+          if (this.#requests > before) awaitQuiet()
           else this.#destroyWhere(({ busy }) => !busy)
         })
       }
@@ -143,7 +144,6 @@ export class Connections {
   #secured(tls: KnownSocket): void {
     const connection = this.#open.get(addressOf(tls) ?? '')
     if (connection === undefined) return void tls.destroy()
-    this.#handshakes += 1
     connection.tls = tls
     tls[connectionField] = connection
     tls.once('close', () => {
@@ -156,6 +156,7 @@ export class Connections {
   #requested({ [connectionField]: connection, destroyed }: KnownSocket, response: ServerResponse): void {
     // After a connection has been destroyed, the HTTP parser may still emit requests from bytes that it received earlier.
     if (destroyed) return
+    this.#requests += 1
     this.#inFlight += 1
     response.once('close', () => {
       this.#inFlight -= 1

@@ -44,6 +44,12 @@ t.test('a JSON body with a YAML media type is decoded as JSON, with its duplicat
   t.end()
 })
 
+t.test('an integer in YAML beyond the range of a float is a string', (t) => {
+  const digits = '9'.repeat(400)
+  for (const exact of [true, false]) t.strictSame(decodeYaml(Buffer.from(`a: ${digits}\n`), badRequest, exact).value, { a: digits })
+  t.end()
+})
+
 t.test('only the first of several YAML documents is decoded', (t) => {
   t.strictSame(decodeYaml(Buffer.from('a: 1\n---\nb: 2\n'), badRequest).value, { a: 1 })
   t.end()

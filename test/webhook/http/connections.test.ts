@@ -317,25 +317,38 @@ t.test('a stopping server closes connections without requests after a second, an
   await stopped
 })
 
-t.test('a stopping server waits for handshakes as long as one completes each second', async (t) => {
+t.test('a stopping server waits for handshakes as long as a request begins each second', async (t) => {
   const server = new FakeServer(5)
   const [first, second, third] = [server.open('10.0.0.1'), server.open('10.0.0.1'), server.open('10.0.0.1')]
   const destroyed = (): boolean[] => [first, second, third].map((connection) => connection.destroyed)
   const { stopped, closed } = server.stop(8_000)
   await server.clock.advance(900)
   first.shakeHands()
+  first.carry()
   await server.clock.advance(1_000)
-  t.strictSame(destroyed(), [false, false, false], 'a handshake has completed within the first second')
+  t.strictSame(destroyed(), [false, false, false], 'a request has begun within the first second')
   second.shakeHands()
   second.begin()
   await server.clock.advance(1_099)
-  t.strictSame(destroyed(), [false, false, false], 'a handshake has completed within the second one')
+  t.strictSame(destroyed(), [false, false, false], 'a request has begun within the second one')
   await server.clock.advance(1)
-  t.strictSame(destroyed(), [true, false, true], 'none has completed within the third one')
+  t.strictSame(destroyed(), [true, false, true], 'none has begun within the third one')
   second.destroy()
   closed()
   await stopped
   t.equal(server.clock.pending, 0)
+})
+
+t.test('a stopping server does not wait for connections that complete a handshake and send nothing', async (t) => {
+  const server = new FakeServer(20)
+  const { stopped, closed } = server.stop(8_000)
+  const first = server.open('10.0.0.1')
+  await server.clock.advance(900)
+  first.shakeHands()
+  await server.clock.advance(100)
+  t.equal(first.destroyed, true)
+  closed()
+  await stopped
 })
 
 t.test('a stopped server leaves no timers; without time left it stops at once; one that does not listen has stopped', async (t) => {
