@@ -12,13 +12,13 @@ import type { ControlPlaneServiceAccount } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 
 /**
- * What serves as the control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and, for
+ * The implementation of the control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and, for
  * `controllers`, further binaries. `existing`: the cluster of the kubeconfig.
  */
 export type ControlPlaneBackend = 'embedded' | 'binaries' | 'existing'
 
 export interface ControlPlaneOptions {
-  /** What serves as the control plane. Default `embedded`. */
+  /** The implementation of the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
   /** True runs controllers for garbage collection, namespace deletion, ServiceAccounts and scheduling. Default true. */
   readonly controllers?: boolean

@@ -141,7 +141,7 @@ t.test('each clause of a format accepts values of certain types', async (t) => {
       const refused = `error during formatting: ${problem}, was given `
       t.equal('problem' in compiled && compiled.problem.includes(refused), !accepted.includes(kind), `%${clause} of ${kind}`)
       if (accepted.includes(kind) || kind === 'null') continue
-      // What the types do not tell is an error of the evaluation.
+      // A wrong type that the type check cannot know is an error of the evaluation.
       t.equal(evaluate(`'%${clause}'.format([dyn(${source})])`), `error ${refused}${name}`, `%${clause} of dyn(${kind})`)
     }
   t.equal(evaluate("'%f'.format([dyn('a')])"), `error error during formatting: ${clauses.f![1]}, was given string`)

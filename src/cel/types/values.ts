@@ -48,8 +48,8 @@ export class Duration {
 }
 
 /**
- * How lists with a schema are compared and concatenated. `set`: as sets. A list of names: by these key fields of their items. Undefined: by
- * index.
+ * The rule by which lists with a schema are compared and concatenated. `set`: as sets. A list of names: by these key fields of their items.
+ * Undefined: by index.
  */
 export type ListSemantics = 'set' | readonly string[] | undefined
 

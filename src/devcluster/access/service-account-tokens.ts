@@ -67,7 +67,7 @@ export interface ServiceAccountTokens {
 export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceAccountTokens {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-  // As TokenREST.Create in k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage.
+  // The steps and their order are those of k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage: TokenREST.Create.
   const prepare = (account: JsonObject, request: JsonObject): JsonObject => {
     const { name, namespace, uid } = account.metadata as { name: string; namespace: string; uid: string }
     checkName(request, name)

@@ -10,7 +10,7 @@ export type ReadonlyNode = DeepReadonly<Node>
 export type Placement = { readonly node: string } | { readonly problem: string }
 
 /**
- * Of the nodes on which the Pod fits, returns the one with the fewest Pods. If the Pod fits on no node, returns the reason in `problem`.
+ * Returns the node with the fewest Pods among those on which the Pod fits. If the Pod fits on no node, returns the reason in `problem`.
  */
 export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsOn: (node: string) => number): Placement {
   if (nodes.length === 0) return { problem: 'no nodes available to schedule pods' }

@@ -41,9 +41,9 @@ export interface Offers {
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * How kube-apiserver serves the response; undefined for custom resources, for which it does not support protobuf. For `object` and
-   * `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does. For `document`, only the handler
-   * checks it.
+   * The route by which kube-apiserver serves the response; undefined for custom resources, which it does not serve as protobuf. For
+   * `object` and `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does. For `document`, only
+   * the handler checks it.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }

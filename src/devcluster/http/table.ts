@@ -8,7 +8,7 @@ import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'
 
-/** How much of its object each table row contains. */
+/** The part of its object that each table row contains. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 export function parseIncludeObject(value: string | null): IncludeObject {

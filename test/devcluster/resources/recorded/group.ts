@@ -12,7 +12,7 @@ export interface RecordedType {
   readonly version?: string
   readonly kind: string
   readonly plural: string
-  /** Whether the type is namespaced; true by default. */
+  /** True if the type is namespaced. Default true. */
   readonly namespaced?: boolean
 }
 
