@@ -1,4 +1,7 @@
-/** `MapFunctionRetries`: when a map function has thrown for an object, calls it again later, so the keys are enqueued late instead of never. */
+/**
+ * `MapFunctionRetries`: when a map function has thrown for an object, calls it again later, so the keys are enqueued late instead of
+ * never.
+ */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
