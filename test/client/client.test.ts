@@ -357,7 +357,7 @@ t.test('keys such as __proto__ are data', async (t) => {
 })
 
 t.test('an answer that is not an object is refused', async (t) => {
-  await t.rejects(fake('<html>').client.get(widget, key), { code: 'PRO_API', message: /^GET \/apis.* no Kubernetes object/ })
+  await t.rejects(fake('<html>').client.get(widget, key), { code: 'PRO_API', message: /^GET \/apis.* is not a Kubernetes object/ })
   t.equal(await fake('<html>').client.raw('/x'), '<html>')
 })
 

@@ -312,7 +312,7 @@ t.test('the key, the body and the options of a patch, a PUT and a POST reach the
   t.equal((await send(`${foos}/new`, { method: 'PUT', body: '{"kind":"Foo","a":9007199254740993}' })).code, 201)
   t.equal((await send('/api/v1/namespaces', { method: 'POST', body: '{}' })).code, 201)
   const key = { namespace: 'default', name: 'a' }
-  const common = { type: 'foos', key, dryRun: false, subresource: undefined }
+  const common = { type: 'foos', key, dryRun: false, subresource: '' }
   t.strictSame(
     JSON.parse(
       JSON.stringify(seen, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value === undefined ? 'none' : value)),
@@ -348,7 +348,7 @@ t.test('the key, the body and the options of a patch, a PUT and a POST reach the
             object: { a: 9007199254740992 },
             duplicates: [],
             options: kind('UpdateOptions'),
-            subresource: undefined,
+            subresource: '',
           },
           {
             type: 'foos',
@@ -356,7 +356,7 @@ t.test('the key, the body and the options of a patch, a PUT and a POST reach the
             object: { kind: 'Foo', a: '9007199254740993n' },
             duplicates: [],
             options: kind('UpdateOptions'),
-            subresource: undefined,
+            subresource: '',
           },
           { type: 'namespaces', namespace: undefined, object: {}, options: kind('CreateOptions'), name: undefined, subresource: '' },
         ],
