@@ -155,6 +155,27 @@ t.test('the rules of one object share a budget', (t) => {
   t.end()
 })
 
+// The cost of a messageExpression counts (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: evalMessageExpression`).
+t.test('rules and their messageExpressions share a budget', (t) => {
+  const failing = { rule: "self == 'a'" }
+  const costOf = (rule: ValidationRule): number =>
+    1000 - compileRules({ type: 'string', 'x-kubernetes-validations': [rule] }, false)!.evaluateDefault('b', '', 1000).left
+  const explained = { ...failing, messageExpression: "'not ' + self" }
+  const [ruleCost, bothCost] = [costOf(failing), costOf(explained)]
+  t.ok(bothCost > ruleCost, 'a messageExpression has a cost')
+  const items: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [explained] }
+  const list = compileRules({ type: 'array', items }, false)!
+  const errorsOf = (budget: number): string[] =>
+    list.evaluateDefault(['b', 'b', 'b', 'b'], '', budget).errors.map(({ path, message }) => `${path}: ${message}`)
+  const reported = ['[0]: Invalid value: "b": not b', '[1]: Invalid value: "b": not b']
+  const exhausted = (what: string): string =>
+    `[2]: Invalid value: "string": ${what} failed due to running out of cost budget, no further validation rules will be run`
+  t.strictSame(errorsOf(2 * bothCost), [...reported, exhausted('validation')])
+  t.strictSame(errorsOf(2 * bothCost + ruleCost), [...reported, exhausted('messageExpression evaluation')])
+  t.strictSame(errorsOf(3 * bothCost - 1), [...reported, exhausted('messageExpression evaluation')])
+  t.end()
+})
+
 t.test('a budget of exactly the cost is enough', (t) => {
   const spec: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [{ rule: "self != 'x'" }, { rule: "self.startsWith('a')" }] }
   const compiled = compileRules(spec, false)!

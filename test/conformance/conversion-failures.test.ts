@@ -125,6 +125,10 @@ const refusals: Readonly<Record<string, { answer: ConversionAnswer; says: string
     answer: metadata({ labels: { 'a b': 'c' } }),
     says: `returned invalid metadata: metadata.labels: Invalid value: "a b": ${qualified}`,
   },
+  'a label with capitals in its prefix': {
+    answer: metadata({ labels: { 'Example.com/x': 'y' } }),
+    says: `returned invalid metadata: metadata.labels: Invalid value: "Example.com/x": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+  },
   'a bad annotation': {
     answer: metadata({ annotations: { 'a b': 'c' } }),
     says: `returned invalid metadata: metadata.annotation: Invalid value: "a b": ${qualified}`,

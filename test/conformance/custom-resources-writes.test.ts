@@ -62,6 +62,18 @@ t.test('writes of custom resources', async (t) => {
     t.strictSame(entries.sort(), [['status', ['f:status']], [undefined, ['f:metadata', 'f:spec']]].sort()) // prettier-ignore
   })
 
+  t.test('a patch of the status may not change the name or the namespace', async (t) => {
+    await create(api, 'gears', custom('Gear', 'named', { spec: { size: 1 } }))
+    t.match((await merge(`${gear('named')}/status`, { metadata: { name: 'b' } })).body, {
+      code: 400,
+      message: 'the name of the object (b) does not match the name on the URL (named)',
+    })
+    t.match((await merge(`${gear('named')}/status`, { metadata: { namespace: 'b' } })).body, {
+      code: 400,
+      message: 'the namespace of the provided object does not match the namespace sent on the request',
+    })
+  })
+
   t.test('a status is validated alone, and its error paths begin at status', async (t) => {
     await create(api, 'gears', custom('Gear', 'judged', { spec: { size: 1 } }))
     const table: [JsonObject, ...string[]][] = [

@@ -216,6 +216,10 @@ t.test('only labels and annotations of converted metadata are used', async (t) =
     problem: /^\[metadata\.labels: Invalid value: "a b": .*, metadata\.labels: Invalid value: "e f": /,
   })
   t.match(convertedMetadata(odd, { metadata: { labels: { 'a b': 'c d', e: 'f' } } }), { problem: /"a b"/ })
+  t.match(made({ labels: { 'Example.com/x': 'y' } }), {
+    problem: /^metadata\.labels: Invalid value: "Example\.com\/x": prefix part a lowercase RFC 1123 subdomain must consist of lower case /,
+  })
+  t.match(made({ labels: { 'example.com/X': 'y' } }), { metadata: { labels: { 'example.com/X': 'y' } } })
   t.strictSame(convertedMetadata({}, { metadata: { annotations: { 'Upper/Case': 'x' } } }), {
     metadata: { annotations: { 'Upper/Case': 'x' } },
   })

@@ -117,6 +117,12 @@ t.test('a PriorityClass sets the priority of a Pod', async (t) => {
     'PreemptLowerPriority',
   ])
   t.match(await refusal(() => priorityOf('odd', { priority: 7 })), { code: 403, message: /integer value of priority \(7\)/ })
+  // These names of inherited JavaScript properties are not the names of built-in PriorityClasses.
+  for (const name of ['constructor', '__proto__'])
+    t.match(await refusal(() => priorityOf('lost', { priorityClassName: name })), {
+      code: 403,
+      message: `pods "lost" is forbidden: no PriorityClass with name ${name} was found`,
+    })
 })
 
 t.test('a container that a webhook adds mounts the token volume', async (t) => {

@@ -255,6 +255,12 @@ const otherwise: readonly (readonly [path: string, JsonObject, number, string])[
   ],
   ['configmaps', { metadata: { name: 'x', creationTimestamp: 'yesterday' } }, 400, 'cannot parse "yesterday" as "2006"'],
   ['pods', { spec: { containers, priorityClassName: 'no' } }, 403, 'pods "x" is forbidden: no PriorityClass with name no was found'],
+  [
+    'pods',
+    { spec: { containers, priorityClassName: 'constructor' } },
+    403,
+    'pods "x" is forbidden: no PriorityClass with name constructor was found',
+  ],
   ['pods', { spec: { containers, priority: 7 } }, 403, 'the integer value of priority (7) must not be provided in pod spec'],
 ]
 

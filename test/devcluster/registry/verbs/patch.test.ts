@@ -98,6 +98,27 @@ t.test('a patch may not change the name or the namespace', async (t) => {
   )
 })
 
+t.test('a patch of the status may not change the name or the namespace', async (t) => {
+  const f = await fixture()
+  await f.create('foos', foo('a'))
+  await f.create('pods', pod('a'))
+  const problem = async (plural: string, type: Patch['type'], body: JsonValue): Promise<string> => {
+    const patching = () => f.registry.patch(f.info(plural), key, { type, body, duplicates: [] }, f.context, 'status')
+    const { code, message } = await refusal(patching)
+    return `${code} ${message}`
+  }
+  const otherName = '400 the name of the object (b) does not match the name on the URL (a)'
+  const otherNamespace = '400 the namespace of the provided object does not match the namespace sent on the request'
+  for (const plural of ['foos', 'pods']) {
+    t.equal(await problem(plural, 'json', [{ op: 'replace', path: '/metadata/name', value: 'b' }]), otherName, plural)
+    t.equal(await problem(plural, 'json', [{ op: 'replace', path: '/metadata/namespace', value: 'other' }]), otherNamespace, plural)
+    t.equal(await problem(plural, 'merge', { metadata: { name: 'b' } }), otherName, plural)
+    t.equal(await problem(plural, 'merge', { metadata: { namespace: 'other' } }), otherNamespace, plural)
+  }
+  t.equal(await problem('pods', 'strategic', { metadata: { name: 'b' } }), otherName)
+  t.equal(await problem('pods', 'strategic', { metadata: { namespace: 'other' } }), otherNamespace)
+})
+
 t.test('an unknown field in a JSON patch operation is reported with its path', async (t) => {
   const f = await fixture()
   await f.create('foos', foo('a', { size: 1 }))
