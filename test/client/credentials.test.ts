@@ -35,6 +35,15 @@ t.test('refused credentials are loaded again, but not for each refusal', async (
   t.strictSame(loads, [false, true, true])
 })
 
+t.test('a refusal of credentials that have since been renewed because of their age loads nothing', async (t) => {
+  const { clock, loads, credentials } = setUp()
+  await credentials.get()
+  clock.set(clock.now() + 60_000)
+  t.equal((await credentials.get()).authorization, 'Bearer 2')
+  t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2')
+  t.strictSame(loads, [false, false])
+})
+
 t.test('a failure is not cached', async (t) => {
   let tries = 0
   const load = async (): Promise<Credentials> => {

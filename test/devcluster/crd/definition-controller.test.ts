@@ -356,6 +356,35 @@ t.test('a failed update is retried after half a second and logged once', async (
   ])
 })
 
+t.test('an error that occurs again after a successful reconcile is logged again', async (t) => {
+  const clock = new FakeClock()
+  const logged: string[] = []
+  const logger = { error: (_fields: unknown, text: string) => logged.push(text) } as unknown as Logger
+  let failures = 1
+  const server = start(t, {
+    clock,
+    logger,
+    beforeUpdate: () => {
+      if (failures === 0) return
+      failures -= 1
+      throw new Error('no room')
+    },
+  })
+  const line = 'CustomResourceDefinition widgets.example.com could not be reconciled, retrying: no room'
+  await server.create(widgetDefinition())
+  await until('the retry is scheduled', () => clock.pending === 1)
+  t.strictSame(logged, [line])
+  await clock.advance(500)
+  await until('served', () => server.served().length > 0)
+  failures = 1
+  await rename(server, 'widgets.example.com', { shortNames: ['wx'] })
+  await until('the retry is scheduled', () => clock.pending === 1)
+  t.strictSame(logged, [line, line])
+  await clock.advance(500)
+  await until('the names are served', () => server.catalog.find('example.com', 'v1', 'widgets')!.shortNames.includes('wx'))
+  t.equal(logged.length, 2)
+})
+
 t.test('a conflict is not logged and not retried: the newer state triggers another sync', async (t) => {
   const clock = new FakeClock()
   const logger = { error: () => t.fail('nothing is said') } as unknown as Logger

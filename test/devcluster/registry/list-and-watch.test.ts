@@ -372,6 +372,30 @@ t.test('a watch retries a failed conversion and skips no event', async (t) => {
   t.equal(clock.pending, 0)
 })
 
+t.test('an aborted watch does not retry a failed conversion', async (t) => {
+  const clock = new FakeClock()
+  const f = await fixture({ clock })
+  await f.create('foos', foo('a'))
+  let asked = 0
+  const converter = {
+    convert: () => {
+      asked += 1
+      return Promise.reject(badRequest('no'))
+    },
+  }
+  const v2 = { ...foos, version: 'v2', converter } as unknown as typeof foos
+  f.catalog.add(v2)
+  const client = new AbortController()
+  const next = f.registry.watch(v2, {}, client.signal).next()
+  await clock.untilPending()
+  t.equal(asked, 1)
+  client.abort()
+  t.equal((await next).done, true)
+  t.equal(clock.pending, 0, 'no retry is scheduled')
+  await clock.advance(500)
+  t.equal(asked, 1)
+})
+
 t.test('a changed conversion ends the watches of a type, and another change does not', async (t) => {
   const f = await withFoos()
   const converter = { convert: (object: JsonObject) => Promise.resolve(object) }
