@@ -148,5 +148,5 @@ t.test('a malformed address is refused with its flag before anything starts', as
     [{ probeBindAddress: 'x', metricsBindAddress: loopback }, '--health-probe-bind-address'],
     [{ probeBindAddress: loopback, metricsBindAddress: 'x' }, '--metrics-bind-address'],
   ] as const)
-    await t.rejects(startProbes({ ...options, ...bad }), { code: 'PRO_CONFIG_INVALID', message: `${flag} is "x", which is no address` })
+    await t.rejects(startProbes({ ...options, ...bad }), { code: 'PRO_CONFIG_INVALID', message: `${flag} is "x", which is not an address` })
 })
