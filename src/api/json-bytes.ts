@@ -7,59 +7,64 @@ export const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0
 const isMark = new Uint8Array(256)
 for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBracket]) isMark[mark] = 1
 
-/** The result of scanning one value. */
-export interface ScannedValue {
+/** More values or levels than any scanned text has. Comparisons with a small integer are faster than with `Infinity`. */
+const maxCount = 2 ** 30 - 1
+
+/**
+ * Scans one value, and counts its fields, items and levels of nesting. The properties describe the value that was scanned last: there is no
+ * result object, because the list of a ConversionReview may contain millions of objects.
+ */
+export class ValueScan {
   /** The position after the value. It is beyond the scanned bytes when a string does not end within them. */
-  readonly end: number
+  end = 0
   /**
    * Number of fields and items at all levels: each opening bracket and each comma counts as one, because a field or item usually follows
    * it.
    */
-  readonly values: number
+  values = 0
   /** Number of levels of nesting. */
-  readonly levels: number
+  levels = 0
   /** True when all objects and arrays of the value are complete. */
-  readonly closed: boolean
-}
+  closed = true
 
-/**
- * Scans the value that begins at `start`, up to the position `limit`, and counts its fields, items and levels of nesting. The scan stops
- * early when a count exceeds its maximum in `most`. It does not detect syntax errors.
- */
-export function scanValue(
-  bytes: Uint8Array,
-  start: number,
-  limit: number,
-  most: { readonly values: number; readonly levels: number } = { values: Infinity, levels: Infinity },
-): ScannedValue {
-  let at = start
-  let [depth, levels, values] = [0, 0, 0]
-  while (at < limit) {
-    const byte = bytes[at]!
-    if (isMark[byte] === 0) {
-      at += 1
-      continue
+  /**
+   * Scans the value that begins at `start`, up to the position `limit`. The scan stops early when there are more than `mostValues` fields
+   * and items, or more than `mostLevels` levels. It does not detect syntax errors.
+   */
+  scan(bytes: Uint8Array, start: number, limit: number, mostValues = maxCount, mostLevels = maxCount): this {
+    let at = start
+    let [depth, levels, values] = [0, 0, 0]
+    while (at < limit) {
+      const byte = bytes[at]!
+      if (isMark[byte] === 0) {
+        at += 1
+        continue
+      }
+      if (byte === quote) {
+        at = endOfString(bytes, at, limit)
+      } else if (byte === openBrace || byte === openBracket) {
+        values += 1
+        depth += 1
+        if (depth > levels) levels = depth
+        at += 1
+      } else if (byte === comma) {
+        if (depth === 0) break
+        values += 1
+        at += 1
+      } else {
+        // This bracket ends the object or array that contains the scanned value, so the value ends before it.
+        if (depth === 0) break
+        depth -= 1
+        at += 1
+      }
+      if (depth === 0 || values > mostValues || levels > mostLevels) break
     }
-    if (byte === quote) {
-      at = endOfString(bytes, at, limit)
-    } else if (byte === openBrace || byte === openBracket) {
-      values += 1
-      depth += 1
-      if (depth > levels) levels = depth
-      at += 1
-    } else if (byte === comma) {
-      if (depth === 0) break
-      values += 1
-      at += 1
-    } else {
-      // This bracket ends the object or array that contains the scanned value, so the value ends before it.
-      if (depth === 0) break
-      depth -= 1
-      at += 1
-    }
-    if (depth === 0 || values > most.values || levels > most.levels) break
+    this.end = at
+    this.values = values
+    this.levels = levels
+    this.closed = depth === 0
+    return this
   }
-  return { end: at, values, levels, closed: depth === 0 }
 }
 
 /**

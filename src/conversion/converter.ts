@@ -13,7 +13,7 @@ import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-
 import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
 import { sharedFields } from './shared-fields.ts'
 import { ReportedFields } from './reported-fields.ts'
-import type { TimeSlices } from '../runtime/time-slices.ts'
+import type { TaskSlices } from '../runtime/time-slices.ts'
 
 /** The parameters of a conversion other than the object and its target version. */
 export interface ConversionCall {
@@ -30,7 +30,7 @@ export interface ConversionCall {
    * Limits how long the conversion blocks the event loop at a time. All objects of a ConversionReview share the time slices, and the
    * conversion of a large object takes several of them.
    */
-  readonly slices?: TimeSlices
+  readonly slices?: TaskSlices
   /** Called when the conversion fails because a converter throws. */
   readonly threw?: () => void
 }

@@ -7,7 +7,7 @@ import { JsonReader, parseJsonBytes } from '../api/json-reader.ts'
 import { maxNesting } from '../schema/depth.ts'
 import type { ScannedObject } from './review-scan.ts'
 import { MalformedConversionReview } from './review-scan.ts'
-import type { TimeSlices } from '../runtime/time-slices.ts'
+import type { TaskSlices } from '../runtime/time-slices.ts'
 
 /**
  * Maximum number of fields and items in one object. The number is limited, because the work of a converter on one object cannot be divided
@@ -31,7 +31,7 @@ export function excessOf({ values, levels }: Pick<ScannedObject, 'values' | 'lev
  *
  * @throws {MalformedConversionReview} when the bytes are not JSON.
  */
-export async function readObject({ index, bytes, values }: ScannedObject, slices: TimeSlices): Promise<JsonObject> {
+export async function readObject({ index, bytes, values }: ScannedObject, slices: TaskSlices): Promise<JsonObject> {
   try {
     return (values <= parsedAtOnce ? parseJsonBytes(bytes) : await readInSlices(bytes.toString(), slices)) as JsonObject
   } catch (error) {
@@ -40,7 +40,7 @@ export async function readObject({ index, bytes, values }: ScannedObject, slices
   }
 }
 
-async function readInSlices(text: string, slices: TimeSlices): Promise<JsonValue> {
+async function readInSlices(text: string, slices: TaskSlices): Promise<JsonValue> {
   const reader = new JsonReader(text, { freeze: true })
   while (!reader.read(readAtATime)) await slices.next()
   return reader.value

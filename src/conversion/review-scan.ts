@@ -3,8 +3,8 @@
  * each object can be parsed, converted and serialized in its own time slice.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, scanValue } from '../api/json-bytes.ts'
-import type { TimeSlices } from '../runtime/time-slices.ts'
+import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, ValueScan } from '../api/json-bytes.ts'
+import type { TaskSlices } from '../runtime/time-slices.ts'
 
 /** Thrown when the body of a request is not a ConversionReview. The message, which is sent to the client, names the error. */
 export class MalformedConversionReview extends Error {
@@ -74,7 +74,7 @@ export class ObjectList implements Iterable<ScannedObject> {
  *
  * @throws {MalformedConversionReview} when the body is not JSON, or a limit is exceeded.
  */
-export async function scanReview(body: Buffer, slices: TimeSlices): Promise<ScannedReview> {
+export async function scanReview(body: Buffer, slices: TaskSlices): Promise<ScannedReview> {
   const scan = new Scan(body)
   let objects = new ObjectList(body, 0, 0, { values: 0, bytes: 0 })
   let [start, end] = [0, 0]
@@ -122,9 +122,8 @@ export async function identityOf(bytes: Buffer): Promise<JsonObject> {
 }
 
 class Scan {
-  /** Number of fields and items in the value that was skipped last. */
-  values = 0
-  levels = 0
+  /** The value that was skipped last. */
+  readonly skipped = new ValueScan()
   readonly #body: Buffer
   #at: number
 
@@ -170,7 +169,7 @@ class Scan {
   }
 
   /** Scans the list of objects at the current position. */
-  async list(slices: TimeSlices): Promise<ObjectList> {
+  async list(slices: TaskSlices): Promise<ObjectList> {
     this.#expect(openBracket)
     const start = this.#at
     let length = 0
@@ -180,7 +179,7 @@ class Scan {
         this.next()
         const from = this.#at
         this.#skipItem(length)
-        heaviest.values = Math.max(heaviest.values, this.values)
+        heaviest.values = Math.max(heaviest.values, this.skipped.values)
         heaviest.bytes = Math.max(heaviest.bytes, this.#at - from)
         length += 1
         const turn = slices.next()
@@ -197,7 +196,7 @@ class Scan {
     this.next()
     const from = this.#at
     this.skip(maxObjectBytes)
-    return { index, bytes: this.#body.subarray(from, this.#at), values: this.values, levels: this.levels }
+    return { index, bytes: this.#body.subarray(from, this.#at), values: this.skipped.values, levels: this.skipped.levels }
   }
 
   /** Skips the value of a field of the envelope. */
@@ -212,12 +211,10 @@ class Scan {
   skip(maxBytes: number): boolean {
     const { length } = this.#body
     const limit = Math.min(length, this.#at + maxBytes)
-    const { end, values, levels, closed } = scanValue(this.#body, this.#at, limit)
+    const { end, closed } = this.skipped.scan(this.#body, this.#at, limit)
     if (limit < length && (end > limit || (end === limit && !closed))) return false
     if (end === this.#at || end > length) throw notJson('it ends too early')
     this.#at = end
-    this.values = values
-    this.levels = levels
     return true
   }
 

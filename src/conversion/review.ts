@@ -10,7 +10,7 @@ import { facts } from './converter.ts'
 import { excessOf, readObject } from './review-object.ts'
 import type { ObjectList } from './review-scan.ts'
 import { MalformedConversionReview, identityOf, scanReview } from './review-scan.ts'
-import type { TimeSlices } from '../runtime/time-slices.ts'
+import type { TaskSlices } from '../runtime/time-slices.ts'
 
 /** A ConversionReview whose objects are not parsed yet. */
 export interface ConversionRequest {
@@ -46,12 +46,12 @@ const pieceLength = 64 * 1024
  *
  * @throws {MalformedConversionReview} when the body is not a ConversionReview.
  */
-export async function decodeConversionReview(body: Buffer | undefined, slices: TimeSlices): Promise<ConversionRequest> {
+export async function decodeConversionReview(body: Buffer | undefined, slices: TaskSlices): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
   // The scan of a large review begins in a new time slice, because several reviews may arrive in the same iteration of the event loop, and
   // the scan of one large object may take a whole slice.
-  if (body.length > scannedAtOnce) await slices.next()
+  if (body.length > scannedAtOnce) await slices.renew()
   const { envelope, objects } = await scanReview(body, slices)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview')
     throw new MalformedConversionReview('The body is not a ConversionReview.')
@@ -86,7 +86,7 @@ export async function answerConversion(
   request: ConversionRequest,
   find: FindConverter,
   call: ConversionCall,
-  slices: TimeSlices,
+  slices: TaskSlices,
   converted: ObjectConverted,
 ): Promise<ConversionAnswer> {
   const { group, version } = parseApiVersion(request.desiredAPIVersion)
@@ -99,7 +99,8 @@ export async function answerConversion(
     // The conversion of the previous object may have taken so long that the API server no longer waits for the response.
     call.signal.throwIfAborted()
     // The next object may be so large that scanning it takes a whole time slice, so the scan must not begin in a slice that is used up.
-    await slices.next()
+    const turn = slices.next()
+    if (turn !== undefined) await turn
     let object: JsonObject = {}
     try {
       const excess = excessOf(scanned)

@@ -1,6 +1,4 @@
-/**
- * `TimeSlices`: divides work that could block the event loop into slices of some milliseconds, between which timers and sockets are served.
- */
+/** Divides work that could block the event loop into slices of some milliseconds, between which timers and sockets are served. */
 
 /**
  * Limits one kind of work to one time slice in each iteration of the event loop, however many tasks share the slice. A task calls `next`
@@ -40,6 +38,43 @@ export class TimeSlices {
       this.#start(task.now)
       task.resume()
     })
+  }
+}
+
+/** Lets waiting tasks continue one after the other: one task in each iteration of the event loop, in the order of their calls. */
+export class LoopTurns {
+  #last: Promise<void> = Promise.resolve()
+
+  next(): Promise<void> {
+    this.#last = this.#last.then(() => new Promise((resolve) => setImmediate(resolve)))
+    return this.#last
+  }
+}
+
+/**
+ * The time slices of one task. Its first slice starts immediately, however many other tasks are waiting: a short task, which needs no second
+ * slice, is never delayed by long ones. For each further slice, the task waits for its turn.
+ */
+export class TaskSlices {
+  readonly #turns: LoopTurns
+  readonly #sliceMs: number
+  #startedAt = elapsed()
+
+  /** `turns` is shared by all tasks of the event loop that should take turns. */
+  constructor(turns: LoopTurns, sliceMs: number) {
+    this.#turns = turns
+    this.#sliceMs = sliceMs
+  }
+
+  /** Returns undefined while the slice is not used up. Otherwise it returns a promise that resolves when the next slice starts. */
+  next(): Promise<void> | undefined {
+    return elapsed() - this.#startedAt < this.#sliceMs ? undefined : this.renew()
+  }
+
+  /** Waits for the next slice, although the current one may not be used up. */
+  async renew(): Promise<void> {
+    await this.#turns.next()
+    this.#startedAt = elapsed()
   }
 }
 

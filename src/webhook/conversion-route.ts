@@ -11,7 +11,7 @@ import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { ConversionAnswer, ConversionRequest } from '../conversion/review.ts'
 import { answerConversion, decodeConversionReview, failedConversion } from '../conversion/review.ts'
 import { maxObjectValues } from '../conversion/review-object.ts'
-import { TimeSlices } from '../runtime/time-slices.ts'
+import { LoopTurns, TaskSlices } from '../runtime/time-slices.ts'
 import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -68,7 +68,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   const entries = entriesOf(options)
   const whole = options.metrics.webhook(conversionPath)
   const { budget, maxBytes, clock } = options
-  const slices = new TimeSlices(sliceMs)
+  const turns = new LoopTurns()
   const register = async (scope: FastifyInstance): Promise<void> => {
     const costOf = ({ length }: Buffer): number => Math.ceil(length * conversionCost)
     receiveBodies(scope, { what: 'ConversionReview', maxBytes, advice: limitAdvice, budget, clock, costOf })
@@ -80,6 +80,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
       whole.started(Number(request.headers['content-length']))
       try {
         const onClose = (listener: () => void): void => onDisconnect(reply.raw, listener)
+        const slices = new TaskSlices(turns, sliceMs)
         const review = await decodeConversionReview(request.body as Buffer | undefined, slices)
         const { charge, began: headersAt } = receivedOf(request)!
         const deadlineMs = deadlineFrom(request.query.timeout, clock.monotonicNow() - headersAt, defaultTimeoutMs)
@@ -105,7 +106,7 @@ async function answer(
   review: ConversionRequest,
   charge: Charge,
   ms: number,
-  slices: TimeSlices,
+  slices: TaskSlices,
   onClose: (listener: () => void) => void,
 ): Promise<ConversionAnswer> {
   const controller = new AbortController()

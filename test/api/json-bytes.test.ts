@@ -1,12 +1,11 @@
 import t from 'tap'
-import type { ScannedValue } from '../../src/api/json-bytes.ts'
 import * as json from '../../src/api/json-bytes.ts'
-import { scanValue } from '../../src/api/json-bytes.ts'
+import { ValueScan } from '../../src/api/json-bytes.ts'
 import { fc } from '../support/property.ts'
 
-function scan(text: string, start = 0, limit?: number, most?: { values: number; levels: number }): ScannedValue {
+function scan(text: string, start = 0, limit?: number, most?: { values: number; levels: number }): Omit<ValueScan, 'scan'> {
   const bytes = Buffer.from(text)
-  return scanValue(bytes, start, limit ?? bytes.length, most)
+  return { ...new ValueScan().scan(bytes, start, limit ?? bytes.length, most?.values, most?.levels) }
 }
 
 t.test('the marks are those of JSON', async (t) => {

@@ -6,7 +6,7 @@ import { createConverter } from '../../src/conversion/converter.ts'
 import type { Dropped } from '../../src/conversion/converter.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import type { Unkept } from '../../src/conversion/converter.ts'
-import type { TimeSlices } from '../../src/runtime/time-slices.ts'
+import type { TaskSlices } from '../../src/runtime/time-slices.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { callOf, converting, job, jobConversion, jobOf } from '../support/conversion/fixture.ts'
 
@@ -502,7 +502,7 @@ t.test('when the time slice is used up, the event loop gets a turn around each c
     await new Promise((resolve) => setImmediate(resolve))
     events.push('turn')
   }
-  const slices = { next } as unknown as TimeSlices
+  const slices = { next } as unknown as TaskSlices
   const log = (name: string, result: object) => () => (events.push(name), result)
   const spokes = new Map([
     ['v1beta1', { toHub: log('toHub', { spec: { schedule: {} } }), fromHub: log('fromHub', { spec: { cron: 'x' } }) }],
@@ -510,7 +510,7 @@ t.test('when the time slice is used up, the event loop gets a turn around each c
   await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { slices })
   t.strictSame(events, ['turn', 'turn', 'toHub', 'turn', 'turn', 'fromHub', 'turn', 'turn'], 'defaults, schema and comparison have theirs')
   events.length = 0
-  const idle = { next: () => undefined } as unknown as TimeSlices
+  const idle = { next: () => undefined } as unknown as TaskSlices
   await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { slices: idle })
   t.strictSame(events, ['toHub', 'fromHub'])
 })

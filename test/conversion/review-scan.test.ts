@@ -2,9 +2,9 @@ import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { excessOf, readObject } from '../../src/conversion/review-object.ts'
 import { identityOf, scanReview } from '../../src/conversion/review-scan.ts'
-import { TimeSlices } from '../../src/runtime/time-slices.ts'
+import { LoopTurns, TaskSlices } from '../../src/runtime/time-slices.ts'
 
-const slices = (): TimeSlices => new TimeSlices(10)
+const slices = (): TaskSlices => new TaskSlices(new LoopTurns(), 10)
 const scan = (objects: string) => scanReview(Buffer.from(`{"request":{"objects":${objects},"uid":"u"}}`), slices())
 
 t.test('the objects are found, with their numbers of values and levels', async (t) => {
@@ -151,7 +151,7 @@ t.test('only request.objects is separated from the review', async (t) => {
 
 t.test('a long list is scanned in slices', async (t) => {
   let turnsGiven = 0
-  const due = { next: async () => void (turnsGiven += 1) } as unknown as TimeSlices
+  const due = { next: async () => void (turnsGiven += 1) } as unknown as TaskSlices
   await scanReview(Buffer.from('{"request":{"objects":[{},{},{}]}}'), due)
   t.equal(turnsGiven, 3)
 })
@@ -165,7 +165,7 @@ t.test('nested metadata is not taken for that of the object', async (t) => {
 t.test('an object of up to 10,000 values is parsed at once, a larger one in slices', async (t) => {
   const turnsGiven = async (items: number): Promise<number> => {
     let turns = 0
-    const slices = { next: async () => void (turns += 1) } as unknown as TimeSlices
+    const slices = { next: async () => void (turns += 1) } as unknown as TaskSlices
     const [object] = [...(await scan(`[{"a":[${Array(items).fill('1').join(',')}]}]`)).objects]
     t.equal(object!.values, items + 1)
     await readObject(object!, slices)

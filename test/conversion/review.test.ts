@@ -6,11 +6,11 @@ import { createConverter } from '../../src/conversion/converter.ts'
 import type { ConversionCall, ObjectConverter } from '../../src/conversion/converter.ts'
 import type { ConversionAnswer } from '../../src/conversion/review.ts'
 import { answerConversion, decodeConversionReview, failedConversion } from '../../src/conversion/review.ts'
-import { TimeSlices } from '../../src/runtime/time-slices.ts'
+import { LoopTurns, TaskSlices } from '../../src/runtime/time-slices.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { callOf, jobConversion, jobOf, reviewOf } from '../support/conversion/fixture.ts'
 
-const timeSlices = (): TimeSlices => new TimeSlices(10)
+const timeSlices = (): TaskSlices => new TaskSlices(new LoopTurns(), 10)
 const textOf = ({ pieces }: ConversionAnswer): string => Buffer.concat(pieces).toString()
 const decode = (body: Buffer | string | object | undefined, slices = timeSlices()) =>
   decodeConversionReview(
@@ -83,8 +83,8 @@ t.test('bodies that are not ConversionReviews are refused with their mistake', a
 t.test('a long review waits for a time slice', async (t) => {
   const review = JSON.stringify(reviewOf([{ a: '' }]))
   const of = async (length: number): Promise<number> => {
-    let turnsGiven = -1 // the first call of `next`, after the scan of the list of objects, is not counted
-    const slices = { next: async () => void (turnsGiven += 1) } as unknown as TimeSlices
+    let turnsGiven = 0
+    const slices = { next: () => undefined, renew: async () => void (turnsGiven += 1) } as unknown as TaskSlices
     await decode(review.replace('"a":""', `"a":"${'x'.repeat(length - review.length)}"`), slices)
     return turnsGiven
   }
@@ -217,7 +217,7 @@ t.test('an abort ends the conversion before the next object', async (t) => {
 
 t.test('when the time slice is used up, each object waits for a turn', async (t) => {
   let turnsGiven = 0
-  const due = { next: async () => void (turnsGiven += 1) } as unknown as TimeSlices
+  const due = { next: async () => void (turnsGiven += 1) } as unknown as TaskSlices
   const request = await decode(reviewOf([{ kind: 'A' }, { kind: 'B' }, { kind: 'C' }]))
   await answerConversion(
     request,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TimeSlices } from '../../src/runtime/time-slices.ts'
+import { LoopTurns, TaskSlices, TimeSlices } from '../../src/runtime/time-slices.ts'
 
 const nextLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -73,4 +73,57 @@ t.test('elapsed time is measured without a clock that a test may have stopped', 
   const began = performance.now()
   while (performance.now() - began < 0.2);
   t.type(slices.next(), Promise)
+})
+
+/** Blocks the event loop. */
+function work(ms: number): void {
+  const began = performance.now()
+  while (performance.now() - began < ms);
+}
+
+t.test('a task has a slice of its own, which starts with the task', async (t) => {
+  const turns = new LoopTurns()
+  const long = new TaskSlices(turns, 0.1)
+  t.equal(new TaskSlices(turns, 1000).next(), undefined)
+  work(0.2)
+  const turn = long.next()
+  t.type(turn, Promise)
+  t.equal(new TaskSlices(turns, 1000).next(), undefined, 'a short task is not delayed by one that waits')
+  await turn
+  work(0.2)
+  t.type(long.next(), Promise)
+})
+
+t.test('a new slice starts when the turn comes', async (t) => {
+  const slices = new TaskSlices(new LoopTurns(), 60_000)
+  const turn = slices.renew()
+  t.type(turn, Promise, 'the slice is renewed before it is used up')
+  await turn
+  t.equal(slices.next(), undefined)
+})
+
+t.test('tasks take turns in the order of their calls, one in each turn of the event loop', async (t) => {
+  const turns = new LoopTurns()
+  const seen: string[] = []
+  let turn = 0
+  let counting = true
+  const count = (): void => {
+    turn += 1
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  const tasks = ['a', 'b', 'c'].map(async (name) => {
+    const slices = new TaskSlices(turns, 10)
+    for (let round = 0; round < 2; round += 1) {
+      await slices.renew()
+      seen.push(`${name} ${turn}`)
+    }
+  })
+  await Promise.all(tasks)
+  counting = false
+  t.strictSame(
+    seen.map((text) => text.split(' ')[0]),
+    ['a', 'b', 'c', 'a', 'b', 'c'],
+  )
+  t.equal(new Set(seen.map((text) => text.split(' ')[1])).size, 6, seen.join(', '))
 })

@@ -2,7 +2,7 @@
  * Counts the values and nesting levels in the JSON of a review before the JSON is parsed, because parsed values take ten times the memory
  * of their JSON.
  */
-import { scanValue } from '../../api/json-bytes.ts'
+import { ValueScan } from '../../api/json-bytes.ts'
 import { maxNesting } from '../../schema/depth.ts'
 
 /**
@@ -16,7 +16,7 @@ const textLimits = { levels: maxNesting + 10, values: 500_000 } as const
  * invalid JSON is detected later by the parser.
  */
 export function excessOf(bytes: Uint8Array, limits: Readonly<Record<'levels' | 'values', number>> = textLimits): string | undefined {
-  const { values, levels } = scanValue(bytes, 0, bytes.length, limits)
+  const { values, levels } = new ValueScan().scan(bytes, 0, bytes.length, limits.values, limits.levels)
   if (levels > limits.levels) return `${limits.levels} levels`
   return values > limits.values ? `${limits.values} values` : undefined
 }
