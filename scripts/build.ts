@@ -1,4 +1,7 @@
-/** Builds `dist/`: the JavaScript files and type declarations of the npm package, which the container image also uses. */
+/**
+ * Builds `dist/`, which contains JavaScript files and type declarations. The npm package contains both, the container image only the
+ * JavaScript files.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

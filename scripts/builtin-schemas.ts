@@ -12,7 +12,7 @@ import { startControlPlane } from '../src/testing/control-plane.ts'
 
 const target = join(import.meta.dirname, '../src/builtin-schemas/types.json')
 
-/** The types that a kind can embed, by Go package. The types to which their fields refer are added to the file. */
+/** The types that a kind can embed, by Go package. The script adds the types to which their fields refer. */
 const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'api.apps.v1': [
     'DaemonSetSpec',
@@ -103,7 +103,7 @@ const documents = [
   'apis/rbac.authorization.k8s.io/v1',
 ]
 
-/** Types whose JSON form is not an object with fields, each with the word for its form in types.json. */
+/** Types whose JSON form is not an object with fields. Each value is the word that types.json contains instead of the type's name. */
 const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.api.resource.Quantity': 'quantity',
   'apimachinery.pkg.apis.meta.v1.FieldsV1': 'object',
@@ -113,8 +113,8 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /**
- * Fields that the OpenAPI documents list as required although the API server accepts objects without them. The Go type of such a field
- * cannot distinguish an absent field from its zero value, which is a valid value.
+ * Fields that the OpenAPI documents list as required although the API server accepts objects without them. The API server decodes an absent
+ * field to the zero value of its Go type, and for these fields the zero value is valid.
  */
 const optional: ReadonlySet<string> = new Set([
   'HTTPHeader.value',

@@ -1,11 +1,11 @@
 /**
  * Writes `src/api/kubernetes/models.ts`: TypeScript types for the JSON form of Kubernetes' built-in types, generated from the models of
- * @kubernetes/client-node. Those models are classes in some nine hundred files, which are slow to compile for a program that only needs the
- * type of a Pod, and they use `Date` for times.
+ * @kubernetes/client-node. A program could not use those models directly: they are classes that use `Date` for times. There are about nine
+ * hundred files of them, so a program that only needs the type of a Pod would compile slowly.
  *
- * The types are members of an exported namespace, because a user's program may need a public name for each of them. For example, the
- * declaration file of a kind with `Type.Builtin('PodTemplateSpec')` contains such a name. The compiler finds the members of a namespace
- * without another import, but not the names that `export … as` creates.
+ * The types are members of an exported namespace, because the compiler must be able to name them in declaration files of users. For
+ * example, the declaration file of a kind with `Type.Builtin('PodTemplateSpec')` contains the name of that type. The compiler can name the
+ * members of a namespace without a further import in the user's file. It cannot do so for the names that `export … as` creates.
  *
  * With `--check`, exits with 1 when the file is out of date.
  */
@@ -18,7 +18,7 @@ const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models'
 const groups = join(root, 'src/api/kubernetes')
 const target = join(groups, 'models.ts')
 
-/** The files that use models. The script writes the models that these files name, and the models to which a written model refers. */
+/** The files that use models. The script writes each model that is named in one of these files or in another written model. */
 const readers = [
   ...readdirSync(groups)
     .map((name) => join(groups, name))

@@ -59,7 +59,7 @@ function rule(comment: string, tags: string): string {
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
-    // `atomic` is not written for a list without a merge strategy, because it is the default of such a list.
+    // A list is atomic by default, so `listType=atomic` is written only for a list that has a merge strategy.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')
@@ -84,7 +84,7 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
     const found = packages.get(key)!.get(name)
     if (found !== undefined) rules[message] = found
   }
-  // The version is taken from the folder name, because `Version` of a replaced module is the version before the replacement.
+  // The version comes from the folder name, because `Version` of a module with a `replace` directive is the version before the replacement.
   const versions = modules.map(({ Dir, Path }) => `${Path} ${Dir!.slice(Dir!.lastIndexOf('@') + 1)}`)
   const about = `How lists and maps of Kubernetes' own types merge: the strategy of a strategic merge patch (merge:key, retainKeys), the list type of server-side apply (map:keys, set, atomic). Written by scripts/merge-rules.ts from ${versions.join(', ')}.`
   const text = `${JSON.stringify({ about, rules }, undefined, 2)}\n`

@@ -226,8 +226,8 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
 }
 
 /**
- * Returns the kinds of the API versions that the embedded API server does not serve, keyed by apiVersion. They are needed because
- * kube-apiserver knows them, and therefore names them in its error for a request body with such a kind.
+ * Returns the kinds of the API versions that the embedded API server does not serve, keyed by apiVersion. kube-apiserver's scheme contains
+ * these kinds. Its error for a request body of such a kind differs from its error for an unknown kind.
  */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}
@@ -243,7 +243,7 @@ function apiVersionOf(group: string, folder: string): string {
   return group === '' ? basename(folder) : `${group}/${basename(folder)}`
 }
 
-/** Returns Go fields that are derived from the protobuf names, for a type whose Go struct has no tags. */
+/** Derives Go fields from the names of the protobuf fields. It is used for a message whose Go struct has no protobuf tags. */
 function untagged(fields: ReadonlyMap<number, ProtoField>): ReadonlyMap<number, GoField> {
   const asGo = ({ name }: ProtoField): GoField => ({
     goName: capitalized(name),

@@ -16,7 +16,7 @@ import { ensurePrograms, showProgress } from './tools.ts'
 
 const { values, positionals } = parseArgs({ options: { backend: { type: 'string', default: 'binaries' } }, allowPositionals: true })
 const existing = values.backend === 'existing'
-// The files that take minutes come first: a file that starts last runs while all other processes are idle.
+// `test/real` comes first, because some of its files take minutes. If such a file started last, it would run alone at the end.
 const files = testFiles(positionals.length > 0 ? positionals : existing ? ['test/conformance'] : ['test/real', 'test/conformance'])
 const env: NodeJS.ProcessEnv = { ...process.env, PROREUS_BACKEND: values.backend }
 

@@ -1,6 +1,6 @@
 /**
  * Finds the binaries of a real control plane, and builds missing ones from the Go modules in `tools/`. Prints the paths of the binaries
- * that are named as arguments, by default of all.
+ * that the arguments name; without arguments, the paths of all binaries.
  */
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'

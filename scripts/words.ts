@@ -42,7 +42,7 @@ interface Passage {
   readonly text: string
 }
 
-/** Returns the comments of a TypeScript file, and those of its strings that consist of several words. */
+/** Returns the comments of a TypeScript file, and its strings of several words. */
 function passagesOfSource(file: string): Passage[] {
   const source = readFileSync(join(root, file), 'utf8')
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)

@@ -13,7 +13,7 @@ interface Response {
   readonly status?: { readonly details?: { readonly causes?: readonly { readonly field?: string }[] }; readonly message?: string }
 }
 
-/** Throws an error that contains both responses when the response of a server differs from the first server's response. */
+/** Compares the responses of each server with those of the first server. Throws an error that contains both responses when they differ. */
 export async function compareAnswers(
   programs: readonly RunningProgram[],
   valid: readonly Payload[],

@@ -77,7 +77,7 @@ export interface RunningProgram {
 export async function startProgram(program: Program, cert: string, key: string): Promise<RunningProgram> {
   const port = await freePort()
   const [command, ...args] = pinned('server', [...program.command(), String(port), cert, key])
-  // The process may use only one CPU core. GOMAXPROCS tells the Go scheduler not to use more threads than that.
+  // `taskset` limits the process to one CPU core. GOMAXPROCS limits a Go server to one thread that runs Go code.
   const child = spawn(command!, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } })
   await untilListening(child, program.name, port)
   return {

@@ -1,13 +1,13 @@
 /**
  * Rejects assertions that accept more than they seem to. tap compares patterns loosely: `null` matches an absent field, and `[]` matches
- * every array, because only the first items are compared. `same` considers '1' and 1 equal, and `pass` compares nothing.
+ * every array, because tap ignores the items that the pattern does not have. `same` considers '1' and 1 equal, and `pass` compares nothing.
  */
 import type { Rule } from 'eslint'
 import type { Node } from 'estree'
 
 /** The assertions whose second argument is a pattern. */
 const patterns: ReadonlySet<string> = new Set(['match', 'notMatch', 'matchOnly', 'notMatchOnly', 'has', 'notHas', 'throws', 'rejects'])
-/** Assertions that compare loosely, and the strict assertion to use instead of each. */
+/** Maps each assertion that compares loosely to the strict assertion to use instead. */
 const strict: ReadonlyMap<string, string> = new Map([
   ['same', 'strictSame'],
   ['notSame', 'strictNotSame'],

@@ -9,7 +9,8 @@ export const maxListedErrors = 250
 /** Maximum length of all errors in a list together, in UTF-16 units. The last error may exceed it. */
 const maxListedLength = 128 * 1024
 /**
- * Maximum length of an error's path, and also of its message, in UTF-16 units. A webhook's handler may put a whole object into a message.
+ * Maximum length of an error's path, in UTF-16 units. The same limit applies to its message, because a webhook's handler may put a whole
+ * object into a message.
  */
 const maxTextLength = 32 * 1024
 

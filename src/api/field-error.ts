@@ -65,7 +65,10 @@ export function formatValue(value: unknown): string {
   return shown.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Formats a number like Go's `%v`. An int64 has all its digits. A float has an exponent if it is at least 1e6 or less than 1e-4. */
+/**
+ * Formats a number like Go's `%v`. An int64 has all its digits. A float has an exponent if its absolute value is at least 1e6 or less than
+ * 1e-4.
+ */
 function formatNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString()
   const [digits, power] = value.toExponential().split('e') as [string, string]

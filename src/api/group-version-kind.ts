@@ -52,7 +52,7 @@ export function groupKindOf(type: { readonly group: string; readonly kind: strin
   return type.group === '' ? type.kind : `${type.kind}.${type.group}`
 }
 
-/** Returns true when two declarations are of the same resource type in the same version. */
+/** Returns true when `a` and `b` are the same resource type in the same version. */
 export function isSameType(a: ResourceType, b: ResourceType): boolean {
   return a.plural === b.plural && a.group === b.group && a.version === b.version
 }

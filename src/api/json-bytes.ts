@@ -11,15 +11,15 @@ for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBrack
 const maxCount = 2 ** 30 - 1
 
 /**
- * Scans one value, and counts its fields, items and levels of nesting. The properties describe the value that was scanned last: there is no
- * result object, because the list of a ConversionReview may contain millions of objects.
+ * Scans one value, and counts its fields, items and levels of nesting. The properties describe the value that was scanned last. `scan`
+ * creates no result object, because it is called for each object of a ConversionReview, and there may be millions of them.
  */
 export class ValueScan {
   /** The position after the value. It is beyond the scanned bytes when a string does not end within them. */
   end = 0
   /**
-   * Number of fields and items at all levels: each opening bracket and each comma counts as one, because a field or item usually follows
-   * it.
+   * Number of fields and items at all levels. Each opening bracket and each comma counts as one, because a field or an item usually
+   * follows. An empty object or array therefore also counts as one.
    */
   values = 0
   /** Number of levels of nesting. */

@@ -18,7 +18,7 @@ const integerToken = /^-?\d+$/
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
-  // The time that `BigInt` needs grows faster than the number of digits, so it does not receive an integer that is certainly too large.
+  // The time of `BigInt` grows faster than the number of digits, so it is not called for an integer that is certainly beyond 64 bits.
   if (Number.isSafeInteger(value) || Math.abs(value) > 2 ** 63 || !integerToken.test(token)) return value
   const exact = BigInt(token)
   return exact < minInt64 || exact > maxInt64 ? value : exact
@@ -237,7 +237,7 @@ export class JsonReader {
     return true
   }
 
-  /** Stores a value in its container, and ends the containers that are complete with it. Returns true at the end of the document. */
+  /** Stores a value in its container, and ends each container that this value completes. Returns true at the end of the document. */
   #place(complete: JsonValue): boolean {
     const cursor = this.#cursor
     let value = complete

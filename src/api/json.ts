@@ -98,7 +98,8 @@ export function stringifyJson(value: unknown, space?: number): string | undefine
 
 /**
  * Serializes a value that contains a `bigint`. It defines `toJSON` on the prototype of `BigInt` during this synchronous call. A replacer
- * would be up to fifty times slower, because `JSON.stringify` calls it for every value.
+ * would be up to fifty times slower, because `JSON.stringify` calls it for every value. The replacer is used only if the prototype cannot
+ * be changed.
  */
 function stringifyWithBigints(value: unknown, space: number | undefined): string | undefined {
   if (!Reflect.defineProperty(BigInt.prototype, 'toJSON', exactDigits))

@@ -277,9 +277,9 @@ export function defineKind<
 const hub = Symbol('hub')
 
 /**
- * Returns the resource type of a kind in a version other than the storage version. The client and the cache read and write objects in that
- * version. The handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects in that version: the API server converts objects
- * that clients send in other versions.
+ * Returns the resource type of a kind in a version other than the storage version. With this type, the client and the cache return objects
+ * in that version, and the client writes them in that version. The handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive
+ * objects in that version: the API server converts objects that clients send in other versions.
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
  */
@@ -306,7 +306,10 @@ export function versionOf<
   })
 }
 
-/** Returns the kind, with its schemas, of a resource type that is a kind or a result of `versionOf`; undefined for any other type. */
+/**
+ * Returns the kind that a resource type stands for: the type itself if it is a kind, or the kind that was passed to `versionOf`. Returns
+ * undefined for any other type.
+ */
 export function kindOf(type: ResourceType): Kind | undefined {
   return 'versions' in type ? (type as Kind) : (type as { readonly [hub]?: Kind })[hub]
 }
@@ -343,7 +346,7 @@ function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }
 
-/** Returns the schema of a status without required fields, because a controller may not have written a field yet. */
+/** Returns the schema of a status without its `required` list, because a controller may not have written a field yet. */
 function statusSchema(schema: TSchema): StructuralSchema {
   const { required: _, ...status } = plainSchema(schema)
   return status

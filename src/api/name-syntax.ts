@@ -13,8 +13,8 @@ const subdomainPattern = new RegExp(`^${subdomain}$`)
 const qualifiedPattern = new RegExp(`^${qualified}$`)
 const labelValuePattern = new RegExp(`^(${qualified})?$`)
 /**
- * Matches a valid qualified name without a prefix. It is tested first, because nearly all keys and values of labels are such names, and an
- * object may have thousands of labels.
+ * Matches a valid qualified name without a prefix. It is tested before the other checks for speed: nearly all keys and values of labels
+ * match it, and an object may have thousands of labels.
  */
 const plainName = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 

@@ -5,7 +5,7 @@ import type { FieldError } from './field-error.ts'
 import { forbidden, invalid, required, tooLong } from './field-error.ts'
 import { isObject } from './json.ts'
 
-/** Maximum size in bytes of the keys and values of all annotations of one object together. */
+/** Maximum size of the annotations of one object: the sum of all keys and values, in bytes. */
 export const maxAnnotationBytes = 256 * 1024
 
 export interface ObjectMetaRules {
@@ -13,14 +13,14 @@ export interface ObjectMetaRules {
   /** Validates the names of objects of this type. Default: a name must be a DNS subdomain. */
   readonly name?: (value: string) => string[]
   /**
-   * True to reject a finalizer without a domain, unless it is one of Kubernetes' own finalizers. The API server rejects such finalizers on
-   * objects of built-in types.
+   * True to reject a finalizer that has no domain and is not one of Kubernetes' own finalizers. The API server does so for objects of
+   * built-in types.
    */
   readonly qualifiedFinalizers?: boolean
 }
 
 /**
- * Validates labels: keys must be qualified names, and values have at most 63 characters. It stops after more than `maxListedErrors` errors,
+ * Validates labels: keys must be qualified names, and values must be valid label values. It stops after more than `maxListedErrors` errors,
  * because an `ErrorList` does not list more.
  */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
@@ -36,8 +36,8 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
 }
 
 /**
- * Validates annotations: keys must be qualified names in upper or lower case, and the total size is at most 256 KiB. After more than
- * `maxListedErrors` errors, keys are no longer validated, because an `ErrorList` does not list more.
+ * Validates annotations: keys must be qualified names, except that the prefix may contain upper-case letters, and the total size is at most
+ * 256 KiB. After more than `maxListedErrors` errors, keys are no longer validated, because an `ErrorList` does not list more.
  */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []

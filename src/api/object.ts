@@ -50,7 +50,10 @@ export interface KubernetesObject {
   metadata: ObjectMeta
 }
 
-/** An object that a client writes. All fields of its metadata are optional, because the server sets those that are absent. */
+/**
+ * An object that a client writes. All fields of its metadata are optional: the API server sets fields such as `uid`, and generates the name
+ * if `generateName` is set.
+ */
 export type ObjectInput<T extends KubernetesObject = KubernetesObject> = Omit<T, 'metadata' | 'apiVersion' | 'kind'> & {
   apiVersion?: T['apiVersion']
   kind?: T['kind']

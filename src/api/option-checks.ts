@@ -65,8 +65,8 @@ interface Strictness {
 }
 
 /**
- * Returns a check that accepts an object if it has all `required` fields, and no fields other than `fields`. A field whose value is
- * undefined counts as absent.
+ * Returns a check that accepts an object if all `required` fields are present, it has no fields other than `fields`, and the check of each
+ * field accepts its value. A field of `fields` whose value is undefined counts as absent.
  */
 export function hasOptions(
   fields: Readonly<Record<string, OptionCheck>>,

@@ -5,8 +5,8 @@ import type { DeepReadonly } from './json.ts'
 import type { KubernetesObject, OwnerReference } from './object.ts'
 
 /**
- * Returns the owner reference for a dependent: it makes `owner` the dependent's controller. The two must be in the same namespace, unless
- * `owner` is cluster-scoped.
+ * Returns the owner reference that makes `owner` the controller of a dependent. The dependent must be in the namespace of `owner`. If
+ * `owner` is cluster-scoped, the dependent may be in any namespace.
  */
 export function controllerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   const { apiVersion, kind, metadata } = owner

@@ -57,5 +57,5 @@ const keywords = {
   'x-kubernetes-validations': isListOf(isRule),
 } satisfies Record<keyof StructuralSchema, OptionCheck>
 
-/** Accepts a schema that `Type` has returned, or that is written as JSON. */
+/** Accepts a schema with known keywords: a result of a function of `Type`, or a schema that is written as JSON. */
 export const isSchema: OptionCheck = hasOptions(keywords)

@@ -1,8 +1,8 @@
 /**
  * `Type`: functions that return structural schemas. Each schema has a static type, which is the type of its values.
  *
- * The static types are declared here rather than imported from a schema library. The reason is the compiler, which checks the declarations
- * again in each project that imports this package: a schema library has many more of them.
+ * This file declares the static types itself, and does not import them from a schema library. The TypeScript compiler checks the imported
+ * declarations again in each project that imports this package, and a schema library has many more of them.
  */
 import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
 import { withBuiltinType } from './builtin-types.ts'
@@ -116,15 +116,15 @@ export interface OptionalMark {
   readonly '~optional': true
 }
 export type TOptional<Schema extends TSchema> = Schema & OptionalMark
-/** Marks a schema with a default. The mark exists only at compile time. */
+/** Marks a schema that has a default. The mark exists only at compile time. */
 export interface Defaulted {
   readonly '~defaulted': true
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter for schema options. The conditional type always selects `Options`, against which the compiler checks the
- * argument. It infers `O` from the alternative that is not selected. If the parameter had the type `O`, a misspelled option would become
- * part of `O`, and no error would be reported.
+ * The type of the parameter `options` of the functions in `Type`. The condition is never true, so the compiler checks the argument against
+ * `Options` and reports a misspelled option. It infers `O`, the type of the argument, from the other branch. If the parameter had the type
+ * `O`, a misspelled option would become part of `O`, and would not be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 

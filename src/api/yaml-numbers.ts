@@ -2,14 +2,14 @@
 import type { ScalarTag, Tags } from 'yaml'
 
 const [minInt64, maxUint64] = [-(2n ** 63n), 2n ** 64n - 1n]
-/** The number of characters of the longest integer of 64 bits: a sign, `0b` and 64 binary digits. */
+/** Maximum number of characters of an integer of 64 bits: a sign, `0b` and 64 binary digits. */
 const mostCharacters = 67
 const decimal = /^[-+]?\d+$/
 
 /**
- * Returns the tags with numbers as in Go (go.yaml.in/yaml/v2: resolve): a decimal integer beyond 64 bits is a float, and a number beyond
- * the range of a float is a string, as are other integers beyond 64 bits. An integer with too many digits is never given to `BigInt`, whose
- * time grows faster than their number.
+ * Returns the tags with Go's rules for large numbers (go.yaml.in/yaml/v2: resolve). A decimal integer beyond 64 bits is a float. An integer
+ * of another base beyond 64 bits is a string, and so is any number beyond the range of a float. `BigInt` is not called for an integer of
+ * more than `mostCharacters` characters, because its time grows faster than the number of digits.
  */
 export function goNumberTags(tags: Tags): Tags {
   return tags.map((tag) => {

@@ -4,8 +4,8 @@ const firstMs = 800
 const longestMs = 30_000
 
 /**
- * After n failures in a row, the next pause is 0.8 s × 2^n, at most 30 s. A random share of the pause, at most one half, is subtracted,
- * because replicas should not all retry at the same time.
+ * The pause after the first failure is 0.8 s. Each further failure in a row doubles it, up to 30 s. A random share of the pause, at most
+ * one half, is subtracted, because replicas should not all retry at the same time.
  */
 export class BackOff {
   readonly #random: () => number

@@ -8,8 +8,8 @@ import type { CacheListOptions, CacheReader } from './cache.ts'
 
 /**
  * Limits the reads of one controller or webhook to the types that it declares. A read of another type is rejected, even if another
- * controller or webhook of the process declares the type: the result would depend on whether that controller or webhook is enabled, and
- * whether the informer of the type has synced.
+ * controller or webhook of the process declares the type. Otherwise the result would depend on whether that controller or webhook is
+ * enabled, and on whether the informer of the type has synced.
  */
 export class DeclaredCache implements CacheReader {
   readonly #cache: CacheReader

@@ -1,9 +1,9 @@
 /** `Gate`: lets many callers wait until something happens that can happen only once. */
 
 /**
- * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. A promise would not do: until it settles, it keeps
- * the callbacks of all waits, including the aborted ones. If a type never syncs, each admission request that waits for it would leave such
- * a callback.
+ * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. A shared promise would not be sufficient: until it
+ * settles, it keeps the callbacks of all waits, including aborted ones. If a type never synced, each admission request that waits for it
+ * would leave a callback in memory.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()

@@ -41,21 +41,22 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 /** The page size of kubectl and client-go. It is large enough to be fast, and small enough that one page does not block the event loop. */
 const pageSize = 500
 /**
- * The API server ends each watch after 5 to 10 minutes. The next watch may reach another replica of the API server, so the load stays
- * balanced. The timeout is random, because watches should not all end at the same time.
+ * Minimum timeout of a watch (`timeoutSeconds`), and the range of the random time that is added to it: a watch ends after 5 to 10 minutes.
+ * The next watch may reach another replica of the API server, so the load stays balanced. The timeout is random, because watches should not
+ * all end at the same time.
  */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * Minimum timeout of a watch until the server has sent a bookmark. With HTTP/1.1, a watch without changes looks like a dead one, whose
- * connection a firewall has dropped while a proxy keeps the client's side open. Only bookmarks distinguish the two, so the timeout is short
- * without them. It is at least 60 s, because the first bookmark arrives after about a minute.
+ * Minimum timeout of a watch until the server has sent a bookmark. Without bookmarks, a watch without changes looks like a dead one: for
+ * example, a firewall may have dropped the connection between a proxy and the API server, while the proxy keeps the connection to the
+ * client open. The timeout is therefore short. It is at least 60 s, because the first bookmark arrives after about a minute.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
 /**
- * A watch without bookmarks is aborted when no event has arrived for its timeout plus this time. Its connection must be dead, because
- * otherwise the server would have ended the watch.
+ * A watch without bookmarks is aborted when no event has arrived for its timeout plus this time. Its connection must be dead, because the
+ * server should have ended the watch at the timeout.
  */
 const graceSeconds = 30
 /**
@@ -65,7 +66,7 @@ const graceSeconds = 30
 const bookmarkedSilenceMs = 90_000
 /** The back-off is reset when a watch has been open for this time. */
 const settledMs = 5_000
-/** A watch that ends earlier than this, and without any event, counts as failed, even if the server responded with status 200. */
+/** A watch counts as failed if it ends earlier than this and without any event, even if the server responded with status 200. */
 const shortestWatchMs = 1_000
 
 export class Reflector<T extends KubernetesObject> {
@@ -120,8 +121,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the most recent state. It does not set `resourceVersion=0`, for which the API server may return an older state from its cache:
-   * after a restart, no controller may act on an older state than before.
+   * Lists the most recent state. It does not set `resourceVersion=0`, for which the API server may return an older state from its watch
+   * cache. After a restart, a controller would then act on an older state than before the restart.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, sink } = this.#options
@@ -204,7 +205,9 @@ export class Reflector<T extends KubernetesObject> {
     this.#logger.debug({ resourceVersion: this.#resourceVersion }, 'the watch ended, watching on')
   }
 
-  /** Aborts a watch that receives no event for `limitMs`, because its connection is dead. `alive` is called at each event. */
+  /**
+   * Aborts a watch that receives no event for `limitMs`, because its connection is probably dead. The caller calls `alive` at each event.
+   */
   #guard(limitMs: number): { readonly signal: AbortSignal; alive(): void; cancel(): void } {
     const abort = new AbortController()
     let last = this.#clock.now()

@@ -33,7 +33,7 @@ export interface Diagnosis {
  * the request is cheap.
  */
 const missingTypePauseMs = 5_000
-/** Advice for a missing CRD. A type that another project defines needs the manifests of that project. */
+/** Advice for a missing CRD. The command does not install the CRD of a type that another project defines. */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 
 /** The list or watch request that failed. */
@@ -47,9 +47,9 @@ export interface Attempt {
 }
 
 /**
- * Diagnoses the error of a list or watch. A watch is resumed, not relisted, whenever the server may still have its resourceVersion, because
- * relists are most expensive for the server right after an outage. An unknown error of an accepted watch causes a relist, because the watch
- * may have missed events.
+ * Diagnoses the error of a list or watch. A watch is resumed, and not relisted, as long as the server may still have its resourceVersion.
+ * The reason is that relists are most expensive for the server right after an outage. An unknown error of an accepted watch causes a
+ * relist, because the watch may have missed events.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'
@@ -97,7 +97,8 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
 }
 
 /**
- * Reports whether the error may mean that the server has rejected the resourceVersion, for example because etcd was restored from a backup.
+ * Returns true when the error may mean that the server has rejected the resourceVersion, for example because etcd was restored from a
+ * backup.
  */
 function isAboutPlace(error: unknown): boolean {
   return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)
