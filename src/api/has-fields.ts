@@ -6,9 +6,9 @@ import { isObject, jsonEqual } from './json.ts'
  * defaults that the API server fills in. A list must have the same number of items, each with the wanted fields. A wanted field that is
  * undefined counts as absent.
  *
- * The function does not detect that a field must be removed: a field that `wanted` contained earlier, and no longer contains, is ignored
- * like any other field of `actual`. If the set of wanted fields varies, add a field to `wanted` whose value changes with the set, for
- * example an annotation with the generation of the owner.
+ * The function does not detect that a field must be removed: a field that `wanted` contained earlier, and no longer contains, is ignored,
+ * too. If the set of wanted fields varies, add a field to `wanted` whose value changes with the set, for example an annotation with the
+ * generation of the owner.
  *
  * A value that the API server normalizes does not equal the stored value. For example, the quantity `1000m` is stored as `1`. `wanted`
  * should therefore contain the normalized form.

@@ -133,8 +133,8 @@ export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
 const none: ReadonlyMap<string, never> = new Map<string, never>()
 
 /**
- * Returns the objects that are in both maps. One map contains the objects of all namespaces that have an index key, the other one all
- * objects of a namespace. Either map may be the larger one, so the loop is over the smaller one.
+ * Returns the objects that are in both maps. One map contains the objects with an index key, in all namespaces. The other one contains all
+ * objects of one namespace. Either map may be the larger one, so the loop is over the smaller one.
  */
 function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
   const [few, many] = a.size < b.size ? [a, b] : [b, a]

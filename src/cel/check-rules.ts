@@ -36,17 +36,16 @@ interface Context {
   readonly cardinality: number | undefined
   /**
    * Path of the outermost list that contains the schema node and is not of type `map`; undefined if there is none. kube-apiserver cannot
-   * find the old values of the items of such a list, so rules within the list must not use oldSelf.
+   * find the old value of an item in such a list, so rules within the list must not use oldSelf.
    */
   readonly uncorrelatable: string | undefined
-  /**
-   * True if the schema node or one of its ancestors has rules. The CEL type of the node is then taken from the parent's type if possible,
-   * and otherwise built from the node's schema.
-   */
+  /** True if an ancestor of the schema node has rules. CEL types are then built for all nodes below the ancestor. */
   readonly inScope: boolean
 }
 
-/** Returns the CEL type of a schema node. It is a function because types are built only for nodes with rules. */
+/**
+ * Returns the CEL type of a schema node. It is a function because types are built only for nodes with rules, and for the nodes below them.
+ */
 type Declare = () => DeclaredType | undefined
 
 class DefinitionCheck {

@@ -75,7 +75,8 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    // A value that was taken out of an optional may have lost the type that its schema declares, see plain-optional.ts.
+    // With `isDynamic`, function calls check the types of their arguments. This is necessary for values from optionals: such a value may
+    // have lost the type that its schema declares (see plain-optional.ts).
     const isDynamic = mayBeNull || [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {

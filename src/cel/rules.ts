@@ -287,7 +287,7 @@ function errorFor(reason: string | undefined, path: string, at: Place, detail: s
   return detail === '' ? { ...found, message: found.message.replace(/: $/, '') } : found
 }
 
-/** Returns a field error. Its message contains the invalid value, but not if the value is an object or a list. */
+/** Returns a field error. Its message contains the invalid value, except for an object or a list. */
 function errorWith(reason: string | undefined, path: string, { type, value }: Place, detail: string): FieldError {
   const isCompound = type === 'object' || type === 'array'
   switch (reason) {

@@ -3,7 +3,7 @@
  *
  * An `AuthorityState` has three parts. `current` is the CA that signs. `previous` are replaced CAs; they are still published, because the
  * leaves that they have signed must stay trusted. `next` is a CA that is published before it signs. This version creates no `next`, because
- * it replaces a CA in a single step (`replaceAuthority`), but it preserves and publishes one that is stored.
+ * it replaces a CA in a single step (`replaceAuthority`). If the store contains a `next`, this version preserves and publishes it.
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
@@ -84,7 +84,7 @@ export function leafProblem(
   return missing.length === 0 ? undefined : `it is not for ${missing.join(', ')}`
 }
 
-/** Returns whether two thirds of a leaf's lifetime have passed. */
+/** Returns true when two thirds of a leaf's lifetime have passed. */
 export function isRenewalDue(leaf: KeyPair, now: number): boolean {
   return lifeLeft(readCertificate(leaf.cert), now) <= 1 / 3
 }

@@ -77,15 +77,15 @@ export function timeProblem({ notBefore, notAfter }: Pick<Certificate, 'notBefor
   return undefined
 }
 
-/** Returns whether one of the CAs has signed the certificate. */
+/** Returns true when one of the CAs has signed the certificate. */
 export function isSignedBy({ x509 }: Certificate, authorities: readonly Certificate[]): boolean {
   return authorities.some((authority) => x509.checkIssued(authority.x509) && x509.verify(authority.x509.publicKey))
 }
 
 /**
- * Returns whether a client that trusts `anchors` trusts the first certificate of `chain`. The rules are those of Go's crypto/x509, which
- * the API server uses: the certificate is an anchor itself, or the other certificates of the chain lead to an anchor, which may be a root
- * or an intermediate. Validity times are ignored.
+ * Returns true when a client that trusts `anchors` trusts the first certificate of `chain`. The rules are those of Go's crypto/x509, which
+ * the API server uses. Either the certificate is an anchor itself, or the other certificates of the chain lead to an anchor, which may be a
+ * root or an intermediate. Validity times are ignored.
  */
 export function isTrusted(chain: readonly Certificate[], anchors: readonly Certificate[]): boolean {
   const trusted = new Set(anchors.map(({ fingerprint }) => fingerprint))

@@ -44,7 +44,10 @@ export function implicit(tag: number, bytes: Buffer): Asn1 {
   return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, false, bytes.toString('binary'))
 }
 
-/** Returns a BIT STRING in which the given bits, counted from the left, are 1. DER forbids zeros at its end. */
+/**
+ * Returns a BIT STRING in which the given bits, counted from the left, are 1. It ends with the last of these bits, because DER forbids
+ * trailing zero bits.
+ */
 export function namedBits(...bits: number[]): Asn1 {
   const highest = Math.max(...bits)
   const bytes = Buffer.alloc((highest >> 3) + 1)

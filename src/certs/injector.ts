@@ -42,8 +42,8 @@ type TrustingType =
 const checkEveryMs = 10_000
 const maxAttempts = 5
 /**
- * If an object has one of these annotations, cert-manager's cainjector writes its `caBundle`. Two writers would overwrite each other again
- * and again.
+ * cert-manager's cainjector writes the `caBundle` of an object with one of these annotations. This process then does not write it, because
+ * two writers would overwrite each other again and again.
  */
 const certManagerAnnotations = [
   'cert-manager.io/inject-ca-from',
@@ -141,7 +141,7 @@ class Target {
     this.#said = ''
   }
 
-  /** Logs a message unless it is the same as the previous one about this object. */
+  /** Logs a message if it differs from the previous one about this object. */
   #say(level: 'info' | 'warn' | 'error', text: string): void {
     if (text === this.#said) return
     this.#said = text
@@ -150,8 +150,8 @@ class Target {
 }
 
 /**
- * Returns the JSON patch that adds `bundle` to the `caBundle` of every webhook of a configuration; undefined when nothing has to change.
- * The patch changes only `caBundle`, and fails if the configuration has changed since it was read.
+ * Returns the JSON patch that merges `bundle` into the `caBundle` of every webhook of a configuration (see `mergeBundle`); undefined when
+ * nothing has to change. The patch changes only `caBundle`, and fails if the configuration has changed since it was read.
  */
 export function patchFor(configuration: WebhookConfiguration, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const operations = (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index): JsonPatchOperation[] => {
@@ -168,8 +168,8 @@ export function patchFor(configuration: WebhookConfiguration, bundle: string, no
 }
 
 /**
- * Returns the JSON patch that adds `bundle` to the `caBundle` of a CustomResourceDefinition's conversion webhook; undefined when nothing
- * has to change. The patch fails if the CustomResourceDefinition has changed since it was read.
+ * Returns the JSON patch that merges `bundle` into the `caBundle` of a CustomResourceDefinition's conversion webhook; undefined when
+ * nothing has to change. The patch fails if the CustomResourceDefinition has changed since it was read.
  */
 export function patchForDefinition(definition: CustomResourceDefinition, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const clientConfig = definition.spec.conversion?.webhook?.clientConfig
@@ -197,8 +197,8 @@ export function mergeBundle(existing: string, ours: string, now: number): string
 }
 
 /**
- * Counts the certificates in a PEM string, including the invalid ones and duplicates, which `readBundle` omits. A bundle that contains such
- * certificates is rewritten.
+ * Counts the certificates in a PEM string. The count includes invalid certificates and duplicates, which `readBundle` omits, so a bundle
+ * that contains them is rewritten.
  */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1

@@ -38,8 +38,8 @@ function describe(certificate: Certificate, now: number): string {
 }
 
 /**
- * Returns all reasons why a client would not trust the certificate in a folder when it connects to these names, one sentence for each
- * reason.
+ * Returns the reasons why a client that connects to one of `names` would not trust the certificate in the folder. Each reason is one
+ * sentence.
  */
 export async function verifyCertificates(
   directory: string,
@@ -63,8 +63,8 @@ export async function verifyCertificates(
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // If times are ignored, the chain is trusted. So either a certificate is not valid now, or there is no `ca.crt`, which is not an error.
-    // `problems` already contains the error of a leaf that is not valid now.
+    // `isTrusted` ignores validity times, and the test above has accepted the whole chain. So either an intermediate or a CA is not valid
+    // now, or there is no `ca.crt`, which is not an error. If the leaf is not valid now, `problems` already contains this error.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)
     const lateAt = intermediates.findIndex((each) => timeProblem(each, now) !== undefined)
     if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)

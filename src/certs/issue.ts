@@ -24,7 +24,7 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** The validity of a certificate begins this time before its issue, because the clocks of some machines are behind. */
+/** A certificate is valid from this time before it is issued, because the clocks of some machines are behind. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day

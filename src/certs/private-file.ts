@@ -68,7 +68,7 @@ export async function checkPrivateFolder(path: string): Promise<void> {
 /** False on Windows, where files have no user id and no meaningful mode. */
 const knowsUsers = process.getuid !== undefined
 
-/** Returns whether a file belongs to another user. Files of root are accepted, because root can read and replace any file. */
+/** Returns true when a file belongs to another user. Files of root are accepted, because root can read and replace any file. */
 function isForeign({ uid }: Stats): boolean {
   return knowsUsers && uid !== 0 && uid !== process.getuid?.()
 }

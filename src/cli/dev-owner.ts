@@ -1,12 +1,12 @@
-/** Prevents two `proreus dev` from using the same state folder: the second one would overwrite the kubeconfig of the first. */
+/** Prevents two `proreus dev` processes from using the same state folder: the second one would overwrite the kubeconfig of the first. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
- * Makes this process the owner of the folder by writing a file there, which contains the process id. A file that a dead process has left is
- * replaced. The returned function deletes the file.
+ * Makes this process the owner of the folder: it writes its process id to a file there. An existing file is replaced if its process no
+ * longer runs. The returned function deletes the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */
@@ -47,8 +47,8 @@ async function ownerOf(path: string): Promise<number | undefined> {
 }
 
 /**
- * Returns whether another process with this id exists. Signal 0 only checks for it (kill(2)); EPERM means that the process belongs to
- * another user.
+ * Returns true when another process with this id exists. Signal 0 only checks for the process (kill(2)). EPERM means that the process
+ * belongs to another user.
  */
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false

@@ -55,7 +55,7 @@ async function dev(options: Options): Promise<void> {
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
   const { operators, name: given } = await selectOperators(options)
-  // Several operators have no common name to use as the default. Here, `dev` serves as one, because an embedded cluster contains only one
+  // Several operators have no common default name. `dev` can be the default here, because an embedded cluster contains only one
   // installation.
   const name = installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined))
   const termination = onTermination(logger)

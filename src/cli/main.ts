@@ -62,10 +62,7 @@ function helpHint(...command: readonly string[]): string {
   return `(${['proreus', ...command].join(' ')} --help lists the commands and options)`
 }
 
-/**
- * Returns the lines of the stack trace that are in the user's files when `error` is a failed import of an operator; otherwise an empty
- * string.
- */
+/** If the import of an operator failed, returns the lines of the stack trace that are in the user's files; otherwise an empty string. */
 function framesBelow(error: ProreusError): string {
   return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }

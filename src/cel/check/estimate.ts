@@ -175,7 +175,7 @@ export class Estimator {
     return add(targetCost, cost)
   }
 
-  /** Sets the size range of the items of `a + b` and of `c ? a : b` to the union of the ranges of `a` and `b`. */
+  /** The items of `a + b` and of `c ? a : b` come from `a` and `b`, so their size range is the union of both ranges. */
   #combineEntries(expr: Call, overload: string): void {
     const [first, second] =
       overload === 'conditional' ? expr.args.slice(1) : ['add_list', 'add_string', 'add_bytes'].includes(overload) ? expr.args : []

@@ -94,7 +94,10 @@ function clauseIssue(checked: Checked, kind: ClauseKind, arg: Expr): Issue | und
   return undefined
 }
 
-/** Reports the elements of a list or map literal whose type differs from the type of the first element. */
+/**
+ * Reports an element of a list or map literal whose type differs from that of the first element. For a list, only the first such element is
+ * reported.
+ */
 function mixtureIssues(checked: Checked, expr: Expr): Issue[] {
   const typeOf = (element: Expr, optional: boolean): Type => {
     const type = checked.types.get(element) ?? dynType

@@ -120,8 +120,8 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // If `list` comes from the object, an item of `part` that does not match its schema throws. If an expression created `list`, such an
-    // item counts as not contained.
+    // If `list` comes from the object, an item of `part` that does not match its schema is an error. If an expression created `list`, such
+    // an item counts as not contained.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }

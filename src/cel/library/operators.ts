@@ -19,8 +19,8 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 }
 
 /**
- * Concatenates two lists. To a set, only missing items are added. In a list with keys, an item with an equal key is replaced. To any other
- * list, all items are appended (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`).
+ * Concatenates two lists (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`). If `a` is a set, only the items that it lacks are
+ * added. If `a` has keys, an item of `b` replaces the item of `a` with the same key. Otherwise, all items are appended.
  */
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...itemsOf(a), ...itemsOf(b)])

@@ -26,8 +26,8 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. If the value of the operand is an optional, cel-go converts it (see `resolveAttribute`).
- * The result of another selection or index is not converted, because cel-go resolves a chain such as `a.b[0].c` as one attribute.
+ * Plans the operand of a selection or an index. If the value of the operand is an optional, cel-go converts it (see `resolveAttribute`). An
+ * operand that is itself a selection or an index is not converted, because cel-go resolves a chain such as `a.b[0].c` as one attribute.
  */
 function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)

@@ -108,8 +108,8 @@ function implementationOf(
 }
 
 /**
- * Wraps an overload: an error of the call becomes `no such overload` if the arguments do not have the declared types. This happens because
- * items of a list or map may have other types than the schema declares.
+ * Wraps an overload: an error of the call becomes `no such overload` if the arguments do not have the declared types. Such arguments occur,
+ * because items of a list or map may have other types than the schema declares.
  */
 function withTypeMismatch(name: string, { parameters, implementation }: Overload): Implementation {
   const isOfItems = ({ kind, parameters: items }: Type): boolean => (kind === 'list' || kind === 'map') && items.some(isKnown)

@@ -1,6 +1,6 @@
 /**
- * The planner: builds, from a checked expression, a function that evaluates the expression and computes its actual cost
- * (`cel-go/interpreter: planner.go, runtimecost.go`).
+ * The planner. It converts a checked expression to a function, which evaluates the expression and computes the actual cost of the
+ * evaluation (`cel-go/interpreter: planner.go, runtimecost.go`).
  */
 import type { Call, Expr } from '../syntax/ast.ts'
 import { qualifiedName } from '../syntax/ast.ts'
@@ -239,7 +239,7 @@ function optionalItems(value: Value, entry?: string): readonly Value[] {
 }
 
 /**
- * Plans `&&` (`decisive` is false) and `||` (`decisive` is true). If one operand has the deciding value, an error of the other operand is
+ * Plans `&&` (`decisive` is false) and `||` (`decisive` is true). If one operand has the value `decisive`, an error of the other operand is
  * ignored.
  */
 function logical(left: Plan, right: Plan, decisive: boolean): Plan {

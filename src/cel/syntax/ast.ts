@@ -2,8 +2,8 @@
 import type { Value } from '../types/values.ts'
 
 /**
- * A node of the syntax tree. The offset is the position in the source of the token that denotes the node, such as an operator, a dot or an
- * opening bracket.
+ * A node of the syntax tree. `offset` is the position of the node's token in the source. For example, the token of a call `a + b` is the
+ * operator.
  */
 interface Node {
   readonly offset: number
@@ -64,8 +64,8 @@ export interface StructLiteral extends Node {
 }
 
 /**
- * A fold over a list or a map. All comprehension macros expand to folds. `optMap` and `sortBy` expand to a fold over an empty list, which
- * only binds a variable, as cel-go's `cel.bind` does.
+ * A fold over a list or a map. All comprehension macros expand to folds. `optMap` and `sortBy` expand to a fold over an empty list. Such a
+ * fold only binds a variable, as cel-go's `cel.bind` does.
  */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'

@@ -37,8 +37,8 @@ class Parser {
   #at = 0
   #depth = 0
   /**
-   * Number of selections, method calls and indexes up to now in the current chain, such as 3 at the end of `a.b[0].c`. It includes those
-   * that precede the current chain in the chains around it, such as `.b[` before `c.d` in `a.b[c.d]`.
+   * Number of selections, method calls and indexes that have been parsed in the current chain: 3 at the end of `a.b[0].c`. A chain within
+   * an index or an argument begins with the number of the outer chain: in `a.b[c.d]`, the number is 2 at `c` and 3 at `c.d`.
    */
   #steps = 0
 

@@ -12,8 +12,8 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  * @throws {CelError} `no such overload` when `a` has a type of Kubernetes (see `isKubernetesValue`) and `b` has another type.
  */
 export function equals(a: Value, b: Value): boolean {
-  // Identical objects need the full comparison, too, because some values cannot be compared even with themselves, such as a set of numbers
-  // or a value of a Kubernetes library.
+  // The values are compared even if `a` and `b` are the same object. Some values cannot be compared with themselves, such as a set of
+  // numbers or a value of a Kubernetes library.
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b
@@ -55,8 +55,8 @@ function ownEquals(value: Value, other: Value): boolean {
 }
 
 /**
- * Compares two values whose conversion may fail. An error of the left value is thrown. An error of the right value is thrown only if the
- * left value has a type of Kubernetes; otherwise the values count as different.
+ * Compares two values that are converted when they are read. An error in the conversion of the left value is thrown. An error of the right
+ * value is thrown only if the left value has a type of Kubernetes; otherwise the values count as different.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
