@@ -136,15 +136,15 @@ type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] exte
   : Named<Versions, Name>
 
 /**
- * The static type of objects that are read, whose defaults are filled in. `Infer<typeof kind, 'v2'>` is the type in the version `v2`; the
- * default is the storage version.
+ * The static type of the objects that a read returns. Their defaults are filled in. `Infer<typeof kind, 'v2'>` is the type in the version
+ * `v2`; the default is the storage version.
  */
 export type Infer<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer Scope>
     ? ObjectOfVersion<Group, KindName, Selected<Versions, Version>, Scope>
     : never
 
-/** The static type of objects that are written, in which fields with a default are optional. */
+/** The static type of the objects that a write accepts. Fields with a default are optional in it. */
 export type InferInput<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer _Scope>
     ? InputOfVersion<Group, KindName, Selected<Versions, Version>>

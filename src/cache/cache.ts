@@ -109,8 +109,8 @@ export class Cache implements CacheReader {
   }
 
   /**
-   * Waits for the informers that exist when it is called: resolves when all of them have synced, and rejects with the signal's reason when
-   * the signal aborts first.
+   * Resolves when all informers that exist at the time of the call have synced. Rejects with the signal's reason when the signal aborts
+   * first.
    */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)))

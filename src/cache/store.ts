@@ -123,8 +123,8 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
 }
 
 /**
- * Returns the metadata of a Kubernetes object. It is needed where the object's type is a type parameter: the compiler does not derive the
- * type of `metadata` from it.
+ * Returns the metadata of a Kubernetes object. It is for objects whose type is a type parameter: the compiler does not know the type of
+ * their `metadata`.
  */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata

@@ -183,9 +183,9 @@ export function patchForDefinition(definition: CustomResourceDefinition, bundle:
 }
 
 /**
- * Returns the unexpired certificates of the PEM string `existing`, in their order, and after them the certificates of `ours` that
- * `existing` lacks; undefined when nothing has to change. No unexpired certificate is removed: otherwise a replica with an older bundle
- * would remove a certificate that a newer replica has just added.
+ * Merges two PEM strings: first the unexpired certificates of `existing`, then the certificates of `ours` that `existing` lacks. Returns
+ * undefined when nothing has to change. No unexpired certificate is removed: otherwise a replica with an older bundle would remove a
+ * certificate that a newer replica has just added.
  */
 export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
   const before = readBundle(existing)

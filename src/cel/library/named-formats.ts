@@ -25,7 +25,10 @@ export class NamedFormat extends OpaqueValue {
   }
 }
 
-/** Changes a validation of names into one of name prefixes. A prefix may end in a dash, because the server appends a suffix to it. */
+/**
+ * Converts a validation of names to a validation of prefixes (`generateName`). A prefix may end in a dash, because the server appends a
+ * suffix.
+ */
 function prefixOf(validate: Validate): Validate {
   return (text) => validate(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)
 }

@@ -17,7 +17,7 @@ function fieldLookup(field: string): Lookup {
   const read = fieldReader(field)
   return (value) => {
     if (value instanceof SchemaObject) return read(value)
-    // A field selection on a list is an index by a string, for which `itemOf` throws.
+    // A field selection on a list is an index by a string. `itemOf` throws for such an index.
     if (value instanceof ListValue) return itemOf(value, field)
     return value instanceof MapValue ? value.find(field) : undefined
   }
@@ -71,7 +71,7 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
   return computed((frame) => {
     const value = target(frame)
     const inner = value instanceof OptionalValue ? value.value : value
-    // `lookup` also converts the field, so data that does not match its schema throws.
+    // `lookup` also converts the field, so it throws for data that does not match its schema.
     if (inner instanceof SchemaObject) return test(inner) && lookup(inner) !== undefined
     return inner !== undefined && lookup(inner) !== undefined
   })

@@ -168,8 +168,8 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
 }
 
 /**
- * Returns undefined if the map has no such entry. Otherwise returns a function that returns the value of the entry, or throws the error of
- * its conversion.
+ * Returns undefined if `find` finds no entry. Otherwise returns a function that returns the value of the entry, or throws the error of its
+ * conversion.
  */
 function read(find: () => Value | undefined): (() => Value) | undefined {
   try {

@@ -159,8 +159,8 @@ function exactKey(key: Value): unknown {
 }
 
 /**
- * Returns the keys of the JavaScript map for all numbers of other types that a lookup by the number `key` finds. A double finds an equal
- * int or uint, but an int or a uint does not find a double.
+ * Returns the other keys of the JavaScript map that a lookup by the number `key` tries. These are the keys of equal numbers of other types.
+ * A double finds an equal int or uint, but an int or a uint does not find a double.
  */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]
