@@ -17,7 +17,7 @@ export interface DeclaredType {
   readonly key?: DeclaredType
   /** The type of the items of a list type, or of the values of a map type. */
   readonly element?: DeclaredType
-  /** Maximum number of items of a list, entries of a map, or characters of a string; 0 for other types. */
+  /** Maximum number of items of a list or entries of a map, or maximum size of a string in bytes; 0 for types without a size. */
   readonly maxElements: number
   /** Minimum size in bytes of the JSON of a value. */
   readonly minSize: number
@@ -110,7 +110,9 @@ function declareString(schema: StructuralSchema): DeclaredType {
   return { type: stringType, maxElements, minSize: 2 }
 }
 
-/** Returns the maximum size of a string. kube-apiserver multiplies maxLength by four, because a character has at most four bytes. */
+/**
+ * Returns the maximum size of a string in bytes. kube-apiserver multiplies maxLength by four, because a character has at most four bytes.
+ */
 function maxCharacters({ maxLength }: StructuralSchema): number {
   return maxLength === undefined ? maxRequestBytes - 2 : Math.max(0, maxLength) * 4
 }

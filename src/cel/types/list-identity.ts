@@ -1,7 +1,7 @@
 /**
  * Computes the keys by which kube-apiserver compares the items of two lists that are sets or maps (`k8s.io/apiserver/pkg/cel/common:
- * valuesunstructured.go, getSet, toMapKey`). For the left list, keys are computed from its JSON data; for the right list, from its CEL
- * values.
+ * valuesunstructured.go, getSet, toMapKey`). If the left list has a schema, its keys are computed from its JSON data. All other keys are
+ * computed from CEL values.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
