@@ -1,5 +1,6 @@
 /**
- * Tests with generated schemas and objects for which the embedded and the real API server once differed. The whole response is compared.
+ * Tests with the cases in `test/fuzz/cases.ts`, for which the embedded and the real API server once returned different results. The whole
+ * response is compared with the recorded result of kube-apiserver.
  */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { redactText } from '../../src/telemetry/secret-text.ts'
 
-/** Returns the CPU time of `work` in milliseconds, which other processes of the machine do not affect. */
+/** Returns the CPU time of `work` in milliseconds. It does not depend on other processes of the machine. */
 function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage()
   work()

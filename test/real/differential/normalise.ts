@@ -40,7 +40,7 @@ const age = /^(?:\d+[smhdy])+$/
 
 export interface NormaliserOptions {
   /**
-   * True, the default, if the versions of an object are counted. False if controllers also write, because the number of their writes
+   * If true (default), placeholders contain the number of the version. False if controllers also write, because the number of their writes
    * varies.
    */
   readonly countVersions?: boolean
@@ -62,8 +62,8 @@ export class Normaliser {
   }
 
   /**
-   * Adds a prefix of generated names. Without it, a generated name in a response without the object, such as an error, would not be
-   * recognized.
+   * Adds a prefix of generated names. With the prefix, a generated name is recognized even in a response that does not contain the object,
+   * such as an error.
    */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.
@@ -127,7 +127,8 @@ export class Normaliser {
   }
 
   /**
-   * Sorts the entries of managedFields. The API server sorts them by time in seconds, and whether two of these times are equal is random.
+   * Sorts the entries of managedFields. The API server sorts them by their time in seconds. It is random whether two writes get the same
+   * time.
    */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>
@@ -182,8 +183,7 @@ function escaped(text: string): string {
 }
 
 /**
- * Sorts the causes of a rejection, in the details and in the message. The API server returns them in random order, because Go iterates over
- * maps in random order.
+ * Sorts the causes of a rejection in the details and in the message. Their order is random, because Go iterates over maps in random order.
  */
 function withSortedCauses(status: JsonObject): JsonObject {
   const causes = valueAt(status, 'details.causes')

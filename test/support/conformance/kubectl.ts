@@ -85,8 +85,8 @@ export function steady(text: string): string {
 }
 
 /**
- * Starts a control plane that serves widgets. Returns kubectl, whose default namespace is that of these tests, and a function that checks
- * its output.
+ * Starts a control plane that serves widgets. Returns kubectl with the default namespace of these tests, and a function that checks its
+ * output.
  */
 export async function startWithWidgets(t: Test): Promise<{
   readonly kubectl: Kubectl
