@@ -1,4 +1,4 @@
-/** Tests of the deletion of MyPods, of a namespace that denies Pods, of the deletion of a namespace, and of restarts of the operator. */
+/** Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. */
 import t from 'tap'
 import { event, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
 import { createClient } from '../../src/client/client.ts'

@@ -1,7 +1,4 @@
-/**
- * Tests of the errors and warnings of Pod Security admission for Pods. The namespace labels `pod-security.kubernetes.io/…` select the
- * levels.
- */
+/** Tests of the errors and warnings of Pod Security admission. The namespace labels `pod-security.kubernetes.io/…` select the levels. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

@@ -112,7 +112,7 @@ async function settled({ metric }: OperatorProcess): Promise<void> {
   })
 }
 
-/** Returns the uid and the resourceVersion of every object that an operator writes. */
+/** Returns the uid and the resourceVersion of each object that a restarted operator must not write. */
 async function versions(client: Client): Promise<Map<string, string>> {
   const types: readonly ResourceType[] = [
     mypod,

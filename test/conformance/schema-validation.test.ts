@@ -1,7 +1,4 @@
-/**
- * Tests with the cases in `test/fuzz/cases.ts`, for which the embedded and the real API server once returned different results. The whole
- * response is compared with the recorded result of kube-apiserver.
- */
+/** Tests with the named cases of `test/fuzz/cases.ts`. The whole response is compared with the recorded result of kube-apiserver. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'

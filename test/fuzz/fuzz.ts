@@ -1,6 +1,6 @@
 /**
- * Compares the embedded API server and `proreus validate` with the real API server for generated schemas and objects, and returns their
- * differences.
+ * Generates schemas and objects. For these, compares the embedded API server and `proreus validate` with the real API server, and returns
+ * the differences.
  */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
@@ -118,7 +118,8 @@ class ObjectFuzz {
   }
 
   /**
-   * Stores the old objects while the schemas allow every object, then replaces the schemas by those of the cases, and compares the results.
+   * Stores the old objects while the schemas allow every object. Then replaces the schemas by those of the cases, and compares the results
+   * of creates and updates.
    */
   async part(name: string, schemas: readonly StructuralSchema[], seed: number): Promise<void> {
     const { real, embedded } = this.#servers

@@ -1,6 +1,6 @@
 /**
- * Tests of the errors of `run`, `startControlPlane` and `startOperator` for invalid options. Only programs in JavaScript can pass such
- * options, because the TypeScript compiler rejects them.
+ * Tests of the errors of `run`, `startControlPlane` and `startOperator` for invalid options. No compiler checks the options in a JavaScript
+ * program.
  */
 import t from 'tap'
 import { createLogger, run, systemClock } from '../../src/index.ts'

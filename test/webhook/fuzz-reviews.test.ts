@@ -1,6 +1,6 @@
 /**
- * Tests with hostile AdmissionReviews. Each must be rejected with a reason, or get an AdmissionResponse with the same uid. The patch of the
- * response must make the object valid. `SEED=…` selects other reviews, and `REVIEWS=…` their number.
+ * Tests with hostile AdmissionReviews. Each must be rejected with a reason, or get an AdmissionResponse with the same uid. If the response
+ * allows the object, the patched object must be valid. `SEED=…` selects other reviews, and `REVIEWS=…` their number.
  */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'

@@ -19,7 +19,7 @@ t.test('the examples of the admission guide match their files', async (t) => {
 })
 
 t.test('the test of the admission guide passes', async (t) => {
-  // The variables would make the test runner in the child process report to the runner of this process.
+  // With these variables, the test runner in the child process would report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const run = await finished(process.execPath, ['--conditions=proreus-source', blocks.at(-1)!.name], { cwd: repository, env })
   t.equal(run.code, 0, run.stdout + run.stderr)

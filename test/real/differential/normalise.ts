@@ -1,7 +1,7 @@
 /**
  * Replaces the values of a response that differ between runs by placeholders: uids, resource versions, times, generated names, tokens,
- * ports, addresses. Values that differ have different placeholders: `<uid of a>` is the uid of the first object with the name `a`, and
- * `<version 3>` is the third version of an object.
+ * ports, addresses. Different uids and versions have different placeholders: `<uid of a>` is the uid of the first object with the name `a`,
+ * and `<version 3>` is the third version of an object.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'
@@ -40,8 +40,8 @@ const age = /^(?:\d+[smhdy])+$/
 
 export interface NormaliserOptions {
   /**
-   * If true (default), placeholders contain the number of the version. False if controllers also write, because the number of their writes
-   * varies.
+   * If true (default), the placeholder of a resourceVersion contains a number, as in `<version 3>`. Set to false if controllers also write,
+   * because the number of their writes varies.
    */
   readonly countVersions?: boolean
 }
@@ -141,7 +141,10 @@ export class Normaliser {
     return rules.map((rule) => this.#value(rule)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
   }
 
-  /** Returns a placeholder with the number of the version. An additional write of one API server therefore shows as a difference. */
+  /**
+   * Returns a placeholder with the number of the version. If one API server writes the object once more than the other one, the
+   * placeholders therefore differ.
+   */
   #version(uid: JsonValue | undefined, version: string): string {
     if (typeof uid !== 'string' || !this.#countVersions) return '<version>'
     const known = this.#versions.get(uid) ?? []

@@ -165,7 +165,10 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
   }
 }
 
-/** Removes the webhook configurations and the CustomResourceDefinition. An existing cluster continues to run after the test. */
+/**
+ * Removes the webhook configurations and the CustomResourceDefinition from an existing cluster, because the cluster continues to run after
+ * the test.
+ */
 async function uninstall(client: Client): Promise<void> {
   await client.delete(mutatingWebhookConfiguration, { name: names.mutatingConfiguration }).catch(() => undefined)
   await client.delete(validatingWebhookConfiguration, { name: names.validatingConfiguration }).catch(() => undefined)
@@ -215,10 +218,7 @@ export function conditionOf(object: MyPod, type: string): { status: string; reas
   return object.status?.conditions?.find((condition) => condition.type === type)
 }
 
-/**
- * Returns the parts of a Pod that an unrelated change must preserve: everything except the status, and the metadata that changes with every
- * write.
- */
+/** Returns the parts of a Pod that an unrelated change must preserve: the spec, and the metadata that does not change with every write. */
 export function identityOf({ metadata: { uid, labels, annotations, ownerReferences }, spec }: Pod): JsonObject {
   return { uid, labels, annotations, ownerReferences, spec } as unknown as JsonObject
 }

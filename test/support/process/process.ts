@@ -24,7 +24,7 @@ export interface Finished {
 
 /**
  * The path of kubectl from an environment variable, or from the cache that `npm test` fills; undefined when kubectl is in neither. The
- * cache contains the release for which the tests are written. The output of other releases can differ.
+ * tests expect the output of the release that the cache contains by default. The output of other releases can differ.
  */
 export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 

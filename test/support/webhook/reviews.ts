@@ -1,4 +1,4 @@
-/** A generator of malformed AdmissionReviews as strings, some of which are invalid JSON or contain duplicate keys. */
+/** Generates malformed AdmissionReviews as strings. Some of the strings are invalid JSON or contain duplicate keys. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject, setOwn } from '../../../src/api/json.ts'
 import type { Dice } from '../dice.ts'
