@@ -1,4 +1,4 @@
-/** Tests of CustomResourceDefinitions that the API server rejects, or about which it warns. */
+/** Tests of the errors and warnings of the API server for invalid CustomResourceDefinitions. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

@@ -29,8 +29,8 @@ function clientOf(t: Test, connection: Connection, options: { timeoutMs?: number
 }
 
 /**
- * Lists and then watches ConfigMaps. `seen` contains `listed` and the name of the object in each event, and `error` is the error with which
- * the watch ends.
+ * Lists and then watches ConfigMaps. `seen` first gets `listed`, then the name of the object in each watch event. `error` is the error that
+ * ends the watch.
  */
 function record(t: Test, watching: Client) {
   const stop = new AbortController()

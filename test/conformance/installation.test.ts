@@ -1,6 +1,4 @@
-/**
- * Tests of an installation of `config/default` with kubectl, and of the Deployment's process with the permissions of its ServiceAccount.
- */
+/** Tests of `config/default`: kubectl installs it, and the process of its Deployment runs with the permissions of its ServiceAccount. */
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,7 +73,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   const controlPlane = await conformanceControlPlane(t, { namespaces: [sample.namespace] })
   const { client } = controlPlane
   const kubectl = kubectlAs(t, controlPlane.kubeconfig)
-  // The folder is not `t.testdir()`, because two concurrent runs of this file would share that one.
+  // `t.testdir()` is not used, because two concurrent runs of this file would get the same folder.
   const home = mkdtempSync(join(tmpdir(), 'proreus-installation-'))
   t.teardown(() => rmSync(home, { recursive: true, force: true }))
   const directory = (name: string): string => join(home, name)
@@ -116,8 +114,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   }
 
   /**
-   * Waits until the API server calls the webhooks of the current endpoint, which takes some moments after the endpoints have changed.
-   * Checks that a valid MyPod is accepted and that an invalid one is denied.
+   * Waits until the API server calls the webhooks at the current endpoint. After a change of the endpoints, this takes some moments. Checks
+   * that a valid MyPod is accepted and that an invalid one is denied.
    */
   async function expectWebhooks(t: Test, name: string): Promise<void> {
     const refusal = await until('the webhooks are called', () =>

@@ -28,9 +28,9 @@ function kindOf(name: string, maxLength = 20) {
 }
 
 /**
- * Returns an operator that applies one key of the ConfigMap `shared`; the other operator applies another key of the same ConfigMap. A
- * change of the object `one` or of the ConfigMap triggers a reconcile. The operator's webhook denies objects with the text `bad`, and
- * records some of its calls in ConfigMaps.
+ * Returns an operator that applies one key, its own name, of the ConfigMap `shared`. The operators `left` and `right` share this ConfigMap.
+ * A change of the object `one` or of the ConfigMap triggers a reconcile. The webhook denies objects with the text `bad`. For objects with
+ * the prefix `noted`, it records its call in a ConfigMap.
  */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({

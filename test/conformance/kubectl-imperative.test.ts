@@ -1,4 +1,6 @@
-/** Tests of kubectl commands that create an object from their arguments. Unlike commands that read a file, they send protobuf. */
+/**
+ * Tests of kubectl commands that create an object from their arguments. These commands send protobuf; commands that read a file send JSON.
+ */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { steady } from '../support/conformance/kubectl.ts'
@@ -10,7 +12,7 @@ import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-imperative'
 const rbac = 'rbac.authorization.k8s.io'
-/** The prefix of the names of cluster-scoped objects, which other tests must not use. */
+/** Cluster-scoped objects get names with this prefix, so they do not collide with the objects of other tests. */
 const unique = 'conformance-imperative'
 
 /** The fields that the API server defaults in every Pod spec. */
@@ -25,7 +27,7 @@ const container = (name: string, image: string, imagePullPolicy: string, more: J
   ...more,
 })
 
-/** Commands, the name of the object that each creates, and fields of that object. */
+/** Each entry has a command, the name of the object that the command creates, and fields of this object. */
 const created: readonly (readonly [string, string, JsonObject])[] = [
   [`namespace ${unique}-new`, `namespace/${unique}-new`, {}],
   ["configmap settings --from-literal=a=1 --from-literal=b= --from-literal=text='two words'", 'configmap/settings', { data: { a: '1', b: '', text: 'two words' } }], // prettier-ignore

@@ -1,4 +1,4 @@
-/** Tests of MyPods that the webhooks or the API server reject, or about which they warn, with the messages. */
+/** Tests of the errors and warnings that the webhooks and the API server return for MyPods. */
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
 import type { ObjectInput } from '../../src/api/object.ts'

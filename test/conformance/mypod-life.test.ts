@@ -1,4 +1,4 @@
-/** Tests of MyPods that are deleted, whose namespace denies Pods or is deleted, or whose operator restarts. */
+/** Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. */
 import t from 'tap'
 import { event, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
 import { createClient } from '../../src/client/client.ts'

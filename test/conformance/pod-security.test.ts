@@ -1,7 +1,4 @@
-/**
- * Tests of Pods that Pod Security denies or warns about, according to the namespace labels `pod-security.kubernetes.io/…`, with the
- * messages.
- */
+/** Tests of the errors and warnings of Pod Security admission. The namespace labels `pod-security.kubernetes.io/…` select the levels. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
@@ -11,14 +8,14 @@ import { conformanceControlPlane } from '../support/conformance/backends.ts'
 type Spec = Record<string, unknown>
 
 const settings = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
-/** Returns a container that the level `restricted` allows, unless the given fields violate it. */
+/** Returns a container with the fields that the level `restricted` requires. The arguments override or add fields. */
 const container = (securityContext: Spec = {}, more: Spec = {}): Spec => ({
   name: 'a',
   image: 'b',
   securityContext: { ...settings, ...securityContext },
   ...more,
 })
-/** Returns a Pod spec that the level `restricted` allows, unless the given fields violate it. */
+/** Returns a Pod spec with the fields that the level `restricted` requires. The arguments override or add fields. */
 const restricted = ({ securityContext = {}, ...more }: Spec & { securityContext?: Spec } = {}): Spec => ({
   securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' }, ...securityContext },
   containers: [container()],

@@ -217,7 +217,7 @@ function definition(which: 'before' | 'after'): JsonObject {
 const parts = { spec: '', status: '/status' } as const
 type Part = keyof typeof parts
 
-/** Returns the path of the object that has only this field, in its spec or in its status. */
+/** Returns the URL path of the object whose spec or status contains only this field. */
 function pathOf(part: Part, field: string): string {
   return `${things}/${part}-${field.toLowerCase()}`
 }

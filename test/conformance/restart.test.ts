@@ -1,4 +1,4 @@
-/** Tests of an operator that is killed or stopped, and started again: it does not write objects that are already correct. */
+/** Tests of restarts: an operator that starts again after it was killed or stopped does not write objects that are already correct. */
 import t from 'tap'
 import {
   customResourceDefinition,
@@ -112,7 +112,7 @@ async function settled({ metric }: OperatorProcess): Promise<void> {
   })
 }
 
-/** Returns the uid and the resourceVersion of every object that an operator writes. */
+/** Returns the uid and the resourceVersion of each object that a restarted operator must not write. */
 async function versions(client: Client): Promise<Map<string, string>> {
   const types: readonly ResourceType[] = [
     mypod,

@@ -1,4 +1,4 @@
-/** Tests of server-side apply requests to the scale subresource, and of the managers that own the field for the replicas afterwards. */
+/** Tests of server-side apply requests to the scale subresource, and of the managers that own the replicas field afterwards. */
 import type { Test } from 'tap'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -28,7 +28,7 @@ interface Kind {
   readonly path: (name?: string) => string
   readonly of: (name: string, replicas?: number) => JsonObject
   readonly number: (spec: JsonObject) => unknown
-  /** The path of the field for the replicas in fieldsV1. */
+  /** The path of the replicas field in fieldsV1. */
   readonly field: readonly string[]
 }
 
@@ -64,8 +64,8 @@ const gauges: Kind = {
 const scaleOf = (rest: JsonObject): JsonObject => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', ...rest })
 
 /**
- * One request. The manager `m1` applies the whole object, `creator` creates it, `up` patches its Scale, and every other manager applies its
- * Scale.
+ * One request. The manager `m1` applies the whole object, and `creator` creates it. `up` patches the Scale of the object, and every other
+ * manager applies the Scale.
  */
 type Step = readonly [manager: string, body: JsonObject | number | undefined, refused?: readonly [status: number, message: string]]
 
@@ -101,7 +101,8 @@ async function check(t: Test, what: string, kind: Kind, ...[steps, number, manag
 }
 
 /**
- * Returns the managers that own the field for the replicas: manager, operation, subresource, and `with a time` when the entry has a time.
+ * Returns the managers that own the replicas field, each as manager, operation and subresource. `with a time` is added when the entry has a
+ * time.
  */
 function owners({ field }: Kind, body: JsonObject): string[] {
   const entries = (metadataOf(body).managedFields ?? []) as { fieldsV1: JsonObject; [key: string]: unknown }[]
@@ -270,7 +271,7 @@ const builtin: readonly Case[] = [
   ['a number is not negative', [['m1', 1], ['a!', -1, [422, 'Scale.autoscaling "NAME" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0']]], 1, ['m1 Apply with a time']], // prettier-ignore
 ]
 
-/** The error of the API server, which cannot convert an applied Scale to a custom resource. */
+/** The API server returns this error because it cannot convert an applied Scale to a custom resource. */
 const unconverted = 'request to convert CR to an invalid group/version: autoscaling/v1'
 const ofCustom: readonly Case[] = [
   [

@@ -1,6 +1,4 @@
-/**
- * Tests with generated schemas and objects for which the embedded and the real API server once differed. The whole response is compared.
- */
+/** Tests with the named cases of `test/fuzz/cases.ts`. The whole response is compared with the recorded result of kube-apiserver. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'

@@ -50,7 +50,7 @@ async function write(name: string, [manager, spec]: Write): Promise<JsonObject> 
   return (await api('PATCH', objects('mixes', name) + query, { contentType, body })).body
 }
 
-/** Returns, for each manager, the fields of the spec that it owns. */
+/** Returns the fields of the spec that each manager owns, keyed by manager. */
 function owned(mix: JsonObject): JsonObject {
   const entries = (metadataOf(mix).managedFields ?? []) as { manager: string; fieldsV1: JsonObject }[]
   return Object.fromEntries(entries.map(({ manager, fieldsV1 }) => [manager, fieldsV1['f:spec']!]))

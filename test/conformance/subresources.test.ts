@@ -1,5 +1,6 @@
 /**
- * Tests of subresources whose body has another type than the object (binding, eviction, token, scale), and of the validation of the body.
+ * Tests of the subresources binding, eviction, token and scale, and of the validation of their bodies. The type of the body is not that of
+ * the object.
  */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'

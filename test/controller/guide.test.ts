@@ -17,7 +17,7 @@ t.test('the example of the controller guide matches its file', async (t) => {
 })
 
 t.test('the test of the controller guide passes', async (t) => {
-  // Without these variables, the test runner in the child process does not report to the runner of this process.
+  // With these variables, the test runner in the child process would report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const test = example.replace('.ts', '.test.ts')
   const run = await finished(process.execPath, ['--conditions=proreus-source', test], { cwd: repository, env })

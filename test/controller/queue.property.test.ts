@@ -12,7 +12,7 @@ interface Entry {
   ready: boolean
 }
 
-/** A simple model of the work queue, with which the behaviour of the real queue is compared. */
+/** A simple model of the work queue. The test compares the real queue with this model. */
 class Model {
   entries: Entry[] = []
   readonly working = new Map<string, number>()

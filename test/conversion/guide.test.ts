@@ -1,4 +1,4 @@
-/** Tests of the conversion guide: the example in it is the file that is compiled. */
+/** Tests that the conversion guide contains the example file, and that the command line generates a CRD from this file. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -12,8 +12,8 @@ const convert = converting(jobConversion)
 const hub = 'conversion.example.com/v1'
 
 /**
- * Converts an object with this annotation from v1beta1 to the hub. Returns the converted object, and for each field that was not restored
- * from the annotation, the reason.
+ * Converts an object with this annotation from v1beta1 to the hub. Returns the converted object, and the reason for each field that was not
+ * restored from the annotation.
  */
 async function carrying(text: string): Promise<{ object: JsonObject; unkept: string[] }> {
   const unkept: string[] = []
@@ -25,8 +25,8 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
 const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
 /**
- * Returns the entry in the annotation for the field `priority`, which v1beta1 lacks. Its `shown` is the digest of the default, which the
- * field gets in the conversion back to the hub.
+ * Returns the entry of the field `priority` in the annotation. v1beta1 lacks this field, so the conversion back to the hub sets its
+ * default. `shown` in the entry is the digest of this default.
  */
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')

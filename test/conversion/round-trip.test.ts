@@ -12,7 +12,7 @@ import { converting, job, jobConversion } from '../support/conversion/fixture.ts
 import { objectFrom, valueFor } from '../fuzz/values.ts'
 import { fc } from '../support/property.ts'
 
-/** Large integers that replace some small ones. A double cannot distinguish the first two. */
+/** Large integers that replace some of the small integers in generated objects. A double cannot distinguish the first two. */
 const large = new Map<JsonValue, bigint>([
   [4, 9007199254740993n],
   [6, 9007199254740992n],
@@ -50,7 +50,7 @@ function objectsOf(kind: Kind, version: string): fc.Arbitrary<JsonObject> {
     .filter((object) => schema.validate(object).length === 0)
 }
 
-/** A kind whose converters lose nearly all fields. The framework restores the lost fields from the annotation in which it keeps them. */
+/** A kind whose converters lose nearly all fields. The framework keeps the lost fields in an annotation, and restores them from it. */
 const lossy = defineKind({
   group: 'example.com',
   kind: 'Lossy',

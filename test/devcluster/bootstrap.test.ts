@@ -51,7 +51,7 @@ t.test('existing objects are kept, and other failures are reported', async (t) =
   await t.rejects(created([], refuse(403, 'Forbidden')))
 })
 
-/** The resources that a role allows in this API server, keyed by role and by verbs. */
+/** The resources that each bootstrap role allows, keyed by role, then by verbs. */
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cluster-admin': {
     '*': '* *:*',

@@ -10,8 +10,8 @@ import { until } from '../../src/testing/until.ts'
 
 const perSecond = 200
 /**
- * One request in ten is for the validating webhook. For each call, the handler of this webhook sends two requests to the API server. It
- * therefore needs connections to the API server until the process ends.
+ * One request in ten is for the validating webhook. For each call, the handler of this webhook sends a dry-run request to the API server.
+ * The process therefore needs connections to the API server until the last call has ended.
  */
 const paths = [...Array<string>(9).fill('/mutate-harryyann-github-io-v1-mypod'), '/validate-harryyann-github-io-v1-mypod']
 /** The time until every API server knows that the endpoint is withdrawn. */

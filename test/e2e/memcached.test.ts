@@ -16,7 +16,7 @@ t.test('the memcached example has at most 110 lines, and no type assertions', as
 })
 
 t.test('the test of the memcached example passes', async (t) => {
-  // Without these variables, the test runner in the child process does not report to the runner of this process.
+  // With these variables, the test runner in the child process would report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const run = await finished(process.execPath, ['--conditions=proreus-source', join(folder, 'memcached.test.ts')], { cwd: repository, env })
   t.equal(run.code, 0, run.stdout + run.stderr)

@@ -55,7 +55,7 @@ const compilerOptions = {
 interface Compiled {
   readonly output: string
   readonly instantiations: number
-  /** The CPU time of all threads in seconds, which does not depend on other processes of the machine. */
+  /** The CPU time of all threads, in seconds. Unlike the elapsed time, it does not depend on other processes of the machine. */
   readonly cpuSeconds: number
 }
 
@@ -84,7 +84,7 @@ function sources(write: (src: string) => void): void {
   write(src)
 }
 
-/** A file that defines a kind with built-in types, and imports none of the groups that contain these types. */
+/** A file that defines a kind with built-in types. It does not import the API groups that contain these types. */
 const kindOfBuiltinTypes = `
 import { defineKind, Type, type BuiltinTypes, type Infer, type InferInput } from 'proreus'
 
@@ -110,8 +110,8 @@ export const allOf = ({ ...types }: BuiltinTypes) => types
 `
 
 /**
- * A file that derives values from values in other files. The types of these values are in the API groups that the package exports, but this
- * file imports nothing from the package.
+ * A file that derives values from values in `parts.ts`. Their types are in API groups of the package, but this file does not import the
+ * package. The compiler must nevertheless find names for these types.
  */
 const ofOtherFiles = `
 import { core_pod, onChange, podsOf, specOf } from './parts.js'

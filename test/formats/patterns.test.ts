@@ -70,7 +70,7 @@ t.test('only patterns with bounded backtracking use the native engine', async (t
 
 t.test('the number of steps of the native engine is limited', async (t) => {
   const cases: readonly (readonly [pattern: string, simple: boolean])[] = [
-    // Without a leading `^`, a match can begin at every position of the string. The limit for one position is therefore low: 256 steps for
+    // Without a leading `^`, a match can begin at every position of the string. Only 256 steps are therefore allowed at each position, for
     // all paths through the pattern together.
     ['a{256}', true],
     ['a{257}', false],
@@ -83,11 +83,11 @@ t.test('the number of steps of the native engine is limited', async (t) => {
     ['(?:a|b|c){0}', false],
     ['(aa|b)?', true],
     ['(a{16}|b){3}', false],
-    // With a leading `^`, a match begins only at the start of the string, so the limit is higher.
+    // With a leading `^`, a match begins only at the start of the string. 16,384 steps are therefore allowed.
     ['^a{257}', true],
     [`^${'a{999}'.repeat(16)}a{400}`, true],
     [`^${'a{999}'.repeat(16)}a{401}`, false],
-    // At most one unbounded repetition is allowed after a leading `^`.
+    // After a leading `^`, one unbounded repetition is allowed. The limit is then 256 steps again.
     ['^a*b{255}', true],
     ['^a*b{256}', false],
     ['^a+b{255}', true],

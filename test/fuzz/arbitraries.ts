@@ -46,7 +46,7 @@ function few(keywords: fc.Arbitrary<Partial<StructuralSchema>>): fc.Arbitrary<Pa
   return fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: some })
 }
 
-/** Generates value validations for a schema, or for one of the schemas of its allOf, anyOf, oneOf and not. */
+/** Generates value validations for a schema or for one of its branches (allOf, anyOf, oneOf, not). */
 function valueKeywords(schema: StructuralSchema, depth: number): fc.Arbitrary<Partial<StructuralSchema>> {
   const branch = depth <= 0 ? few(stringKeywords) : branchArbitrary(schema, depth - 1)
   const branches = fc.array(branch, { minLength: 1, maxLength: 3 })
@@ -186,7 +186,7 @@ export const schemaArbitrary: fc.Arbitrary<StructuralSchema> = fieldSchema(3)
   .map(inRoot)
   .filter((schema) => checkStructural(schema).length === 0)
 
-/** Generates pairs of a schema and an object, which is often valid. */
+/** Generates pairs of a schema and an object. The object is often valid. */
 export const caseArbitrary: fc.Arbitrary<{ schema: StructuralSchema; object: JsonObject }> = schemaArbitrary.chain((schema) =>
   valueFor(schema.properties!.spec!).map((spec) => ({
     schema,

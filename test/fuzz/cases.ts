@@ -1,4 +1,4 @@
-/** Named cases for which the result of the real API server once differed from that of the embedded one or of `proreus validate`. */
+/** Named cases for which the embedded API server or `proreus validate` once returned another result than the real API server. */
 import type { JsonObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 

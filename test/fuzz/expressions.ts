@@ -16,7 +16,7 @@ import {
 import type { Dice } from '../support/dice.ts'
 import { argumentFor, isSame, literal } from './literals.ts'
 
-/** A variable in scope, or a path that begins with such a variable, and its type. */
+/** A variable in scope, or a path that begins with a variable in scope, with its type. */
 export interface Known {
   readonly text: string
   readonly type: Type
@@ -29,10 +29,7 @@ const byName: readonly (readonly [string, readonly Overload[]])[] = [...function
   ([name]) => !noOperators.has(name) && !/^@(?!in$)|\.@/.test(name),
 )
 const simpleTypes: readonly Type[] = [boolType, intType, stringType, doubleType, stringType, intType]
-/**
- * The types of generated map keys. Other types are not generated, because Go's implementation of CEL treats keys of those types
- * differently.
- */
+/** The types of generated map keys. Other types are not generated, because cel-go treats keys of other types differently. */
 const keyTypes: readonly Type[] = [stringType, stringType, intType, boolType]
 const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
 /**
@@ -137,8 +134,8 @@ export class ExpressionWriter {
       const isKey = overload.parameters.some((one) => one.kind === 'map' && one.parameters[0]?.name === name)
       if (!bindings.has(name)) bindings.set(name, isKey ? dice.pick(keyTypes) : this.#anyType(scope))
     }
-    // The argument of `lists.range` must be small. The API server evaluates the rules for a default before it estimates their cost, so a
-    // huge list would crash it.
+    // The argument of `lists.range` must be small. The API server evaluates the rules on a default value before it estimates their cost, so
+    // a huge list would crash it.
     if (overload.name === 'lists.range') return render(overload, [dice.pick(['0', '1', '3', '-1'])])
     const args = overload.parameters.map((parameter, index) => {
       const wanted = substitute(parameter, bindings)
@@ -245,7 +242,7 @@ export class ExpressionWriter {
   }
 }
 
-/** Returns the expressions in scope, and the paths from them to their fields, items and map values. */
+/** Returns the variables in scope, and the paths to their fields, items and map values. */
 export function pathsOf(scope: readonly Known[], dice: Dice): readonly Known[] {
   const found: Known[] = []
   for (const queue = [...scope]; queue.length > 0 && found.length < maxPaths;) {

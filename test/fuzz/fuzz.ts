@@ -1,6 +1,6 @@
 /**
- * Compares the embedded API server and `proreus validate` with the real API server for generated schemas and objects, and returns their
- * differences.
+ * Generates schemas and objects. For these, compares the embedded API server and `proreus validate` with the real API server, and returns
+ * the differences.
  */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
@@ -14,7 +14,7 @@ import { withAnyRules, withSoundRules } from './rules.ts'
 import { shrink } from './shrink.ts'
 
 export interface Servers {
-  /** The real API server, whose results are the expected ones. */
+  /** The real API server. Its results are the expected ones. */
   readonly real: Api
   readonly embedded: Api
 }
@@ -38,8 +38,8 @@ export interface Outcome {
 const createsPerSchema = 6
 const updatesPerSchema = 4
 /**
- * The number of versions in one CustomResourceDefinition. Each version has its own schema. The number is high, because a
- * CustomResourceDefinition is served only two seconds after its creation, no matter how many versions it has.
+ * The number of versions in one CustomResourceDefinition. Each version has its own schema. The number is high, because the API server needs
+ * two seconds to serve a new CustomResourceDefinition, for any number of versions.
  */
 const schemasPerDefinition = 50
 /** The number of parallel requests. Additional requests would only wait in the API server. */
@@ -118,7 +118,8 @@ class ObjectFuzz {
   }
 
   /**
-   * Stores the old objects while the schemas allow every object, then replaces the schemas by those of the cases, and compares the results.
+   * Stores the old objects while the schemas allow every object. Then replaces the schemas by those of the cases, and compares the results
+   * of creates and updates.
    */
   async part(name: string, schemas: readonly StructuralSchema[], seed: number): Promise<void> {
     const { real, embedded } = this.#servers
@@ -186,14 +187,15 @@ class ObjectFuzz {
 }
 
 /**
- * The only intended difference. The API server accepts a list as the value of a string with a format; Proreus rejects it, because the code
- * of operators relies on the type.
+ * This is the only intended difference. The API server accepts a list as the value of a string with a format. Proreus rejects such a list,
+ * because the code of operators relies on a string.
  */
 const listForText = /too many .* must be of type string: "array"$/
 
 /**
  * Go iterates over maps in random order. When a body has several errors, or several entries of a map violate a rule, the API server
- * therefore reports a random one of the errors. The request is repeated until its result equals `actual`, at most `tries` times.
+ * therefore reports a random one of the errors. The request is repeated until its result equals `actual`: at most `tries` times if the
+ * status is 400, otherwise at most a quarter as often.
  */
 async function likelier(first: Result, actual: Result, again: () => Promise<Result>, tries = 100): Promise<Result> {
   let result = first
@@ -203,8 +205,8 @@ async function likelier(first: Result, actual: Result, again: () => Promise<Resu
 }
 
 /**
- * Returns true when the errors of `proreus validate` should be those of the API server. `proreus validate` does not check whether a body
- * can be decoded, nor metadata that the server sets.
+ * Returns true when `proreus validate` should report the same errors as the API server. `proreus validate` does not check whether a body
+ * can be decoded, and does not validate metadata that the server sets.
  */
 function isOfflineMatter({ status, problems }: Result, { metadata }: JsonObject): boolean {
   if (isObject(metadata) && metadata.generateName && !metadata.name) return false

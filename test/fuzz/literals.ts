@@ -121,7 +121,7 @@ const strings = [
   "'aaaa'",
 ]
 
-/** Returns a literal of the type, or a call that converts a literal to it; undefined when there is neither. */
+/** Returns a literal of the type, or a call that converts a literal to the type; undefined when there is neither. */
 export function literal(dice: Dice, type: Type, depth = 2): string | undefined {
   if (type.kind === 'string') return dice.pick(strings)
   const [first, second] = type.parameters

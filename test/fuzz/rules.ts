@@ -71,8 +71,8 @@ function ruleFor(dice: Dice, { schema, declared, correlatable }: Site, wrongness
 }
 
 /**
- * Returns a condition that is true when the value is unchanged. For a whole object it compares only the kind, because the metadata changes
- * with every write.
+ * Returns a condition that is true when the value is unchanged. For a whole object, the condition compares only the kind, because the
+ * metadata changes with every write.
  */
 function unchanged({ type }: DeclaredType, optional: boolean): string {
   if (type.name === 'selfType1') return `oldSelf.${optional ? '?' : ''}kind == ${optional ? 'optional.of(self.kind)' : 'self.kind'}`
@@ -168,7 +168,7 @@ function misspelled(dice: Dice, text: string): string {
   return characters.join('')
 }
 
-/** Returns the schema with size limits (maxLength, maxItems, maxProperties), without which most rules exceed the cost limit. */
+/** Returns the schema with size limits (maxLength, maxItems, maxProperties). Without limits, most rules exceed the cost limit. */
 function bounded(schema: StructuralSchema): StructuralSchema {
   const { type, properties, items, additionalProperties } = schema
   const most =

@@ -184,8 +184,8 @@ function resultOf({ status, body, warnings }: RawAnswer): Result {
 }
 
 /**
- * Replaces the parts of messages that are not compared: the numbers in type names, which are the time of the compilation, and the details
- * of syntax errors, which depend on the error recovery of the parser.
+ * Replaces the parts of messages that are not compared. The numbers in type names are the time of the compilation. The details of syntax
+ * errors depend on the error recovery of the parser.
  */
 function comparable(text: string): string {
   return text

@@ -28,7 +28,7 @@ export async function shrink<Value extends JsonValue>(
   }
 }
 
-/** Returns the values that are simpler by one step: one item or field is removed. */
+/** Returns the values that are simpler by one step: each lacks one item or field. */
 function simpler(value: JsonValue): JsonValue[] {
   if (Array.isArray(value)) {
     return value.flatMap((item, index): JsonValue[] => [value.toSpliced(index, 1), ...simpler(item).map((one) => value.with(index, one))])
@@ -46,7 +46,7 @@ function isAlike(lines: readonly string[], others: readonly string[]): boolean {
   return others.some((line) => kinds.has(kindOf(line)))
 }
 
-/** Returns the line without values, numbers and paths, which identifies the kind of the difference. */
+/** Returns the kind of the difference in the line: the line without values, numbers and paths. */
 function kindOf(line: string): string {
   return line.replaceAll(/"(\\.|[^"\\])*"/g, '""').replaceAll(/\S*[.[\d]\S*/g, '')
 }

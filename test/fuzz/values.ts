@@ -68,7 +68,7 @@ export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 6, unit: fc.nat({ max: 0x7ff }).map((code) => String.fromCodePoint(code)) }) },
 )
 
-/** Integers that a double represents exactly, and that therefore have the same value in JavaScript and in Go. */
+/** Integers that a double represents exactly. They therefore have the same value in JavaScript and in Go. */
 export const integerArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: -4, max: 8 }) },
   {

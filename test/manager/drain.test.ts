@@ -11,13 +11,13 @@ import type { WebhookServer } from '../../src/webhook/server.ts'
 const never = (): Promise<never> => new Promise(() => undefined)
 const hung = (name: string): ReturnType<typeof inBackground> => inBackground(name, never, silentLogger())
 
-/** Returns the identity of one operator, whose event recorder has this `flush`. */
+/** Returns the `identities` of a process with one operator. The event recorder of the operator has this `flush`. */
 function identitiesThat(flush: () => Promise<void>): Running['identities'] {
   const events = { event: () => undefined, flush }
   return new Map([[defineOperator({ name: 'thing', kinds: [] }), { client: {} as Client, events }]])
 }
 
-/** Returns a running process in which nothing ever ends. */
+/** Returns a running process whose components never stop. */
 function hangingProcess(): Running {
   return {
     client: { close: never } as unknown as Client,

@@ -1,6 +1,6 @@
 /**
- * Tests of the errors of `run`, `startControlPlane` and `startOperator` for invalid options in JavaScript programs, which no compiler
- * checks.
+ * Tests of the errors of `run`, `startControlPlane` and `startOperator` for invalid options. No compiler checks the options in a JavaScript
+ * program.
  */
 import t from 'tap'
 import { createLogger, run, systemClock } from '../../src/index.ts'

@@ -21,8 +21,8 @@ const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
 /**
- * Returns the result of `whenTrusted` in a cluster whose webhook configurations contain these `caBundle`s. The conversion webhook in the
- * CRD has the `caBundle` `forConversion`.
+ * Returns the result of `whenTrusted` in a cluster whose webhook configurations contain these `caBundles`. `forConversion` is the
+ * `caBundle` of the conversion webhook in the CRD.
  */
 async function outcome(caBundles: readonly (string | undefined)[], forConversion?: string, operators = [operator]): Promise<string> {
   const clock = new FakeClock()
@@ -127,7 +127,7 @@ t.test('installation uses the field manager of the installation, and forces CRDs
 
 type Call = readonly [verb: string, kind: string, what: unknown, options: unknown]
 
-/** Returns a client that records its calls. Each call returns the result of `answer`, or throws it if it is an error. */
+/** Returns a client that records its calls. Each call returns the result of `answer`, or throws the result if it is an error. */
 function recording(answer: (verb: string, kind: string, force?: boolean) => unknown = () => ({})): { client: Client; calls: Call[] } {
   const calls: Call[] = []
   const record = async (verb: string, kind: string, what: unknown, options: { force?: boolean }): Promise<unknown> => {

@@ -1,6 +1,6 @@
 /**
- * Compares Proreus' validation of embedded built-in types with that of the real API server. Each compared spec has one mistake. Together,
- * the specs contain every kind of mistake that an OpenAPI schema can detect, in nearly every field.
+ * Compares Proreus' validation of built-in types that a kind embeds with the validation of the real API server. Each compared spec has one
+ * mistake. Together, the specs contain every kind of mistake that an OpenAPI schema can detect, in nearly every field.
  */
 import t from 'tap'
 import type { Test } from 'tap'
@@ -25,7 +25,7 @@ await api('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { m
 
 /**
  * Parts of field paths that differ between the errors of Proreus and of the API server. Each row has a pattern for the part in an error of
- * Proreus, and the part in the error of the API server.
+ * Proreus, and the replacement from the error of the API server.
  */
 const theirNames: readonly (readonly [RegExp, string])[] = [
   [/\.downwardAPI\.items\[\d+\]/, '.downwardAPI'],
@@ -104,7 +104,8 @@ function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   const known = theirNames.reduce((field, [ourName, theirName]) => field.replace(ourName, theirName), ourField)
   if (!theirs.some((field) => field.startsWith(known) || known.startsWith(field))) return 'another field'
   if (what !== 'wrong text' || theirTexts.length === 0 || !theirs.includes(ourField)) return undefined
-  // The API server accepts some values of these fields only with a feature gate, or depending on other fields.
+  // The API server accepts some values of these fields only with a feature gate, or depending on other fields. Its message may therefore
+  // list fewer values than that of Proreus.
   const dependent = path === 'tolerations[0].operator' || path === 'podReplacementPolicy'
   return dependent || theirTexts.some((text) => ourTexts.includes(text)) ? undefined : 'another text'
 }

@@ -1,4 +1,4 @@
-/** Tests of the simulated nodes in a real control plane, which expects regular heartbeats from nodes. */
+/** Tests of the simulated nodes in a real control plane. kube-controller-manager expects regular heartbeats from nodes. */
 import t from 'tap'
 import { node as nodeType } from '../../src/api/builtin.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'

@@ -1,6 +1,6 @@
 /**
- * Generated schemas and objects for the real API server, the embedded one, and the functions of `proreus validate`. All must accept the
- * same objects with the same result, and reject the others with the same messages.
+ * Tests with generated schemas and objects for the real API server, the embedded one, and the functions of `proreus validate`. All must
+ * accept the same objects with the same result, and reject the other objects with the same messages.
  *
  * `SEED=…` selects other cases, and `CASES=…` their number.
  */

@@ -6,7 +6,10 @@ import t from 'tap'
 import { startControlPlane } from '../../src/testing/index.ts'
 import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unplugging/unplugging.ts'
 
-/** The heap growth that is tolerated, for garbage collection and for the requests that the embedded API server records. */
+/**
+ * The tolerated growth of the heap. The heap may contain objects that are not yet collected, and the requests that the embedded API server
+ * records.
+ */
 const mayGrowBytes = 6 * 1024 * 1024
 
 const options = unpluggingOptions(t, 120)

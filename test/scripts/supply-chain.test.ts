@@ -34,7 +34,7 @@ function isPermissive(expression: string): boolean {
   return alternatives.some((parts) => parts.split(' AND ').every((part) => permissive.has(part)))
 }
 
-/** Returns the images that a Dockerfile uses, except its own build stages. For an image that is a build argument, returns the default. */
+/** Returns the images that a Dockerfile uses, except its own build stages. If an image is a build argument, its default is returned. */
 function imagesOf(dockerfile: string): string[] {
   const stages = [...dockerfile.matchAll(/^FROM .* AS (\S+)$/gim)].map(([, name]) => name!)
   const images = [...dockerfile.matchAll(/^FROM (?:--\S+ )*(?:\$\{\w+:-(.+?)\}|(\S+))/gim)].map(
@@ -87,8 +87,8 @@ t.test('Node.js is in the lock file for each platform', async (t) => {
 
 t.test('production dependencies are exact, and have permissive licences', async (t) => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-  // The version of the OpenTelemetry API is a range. With an exact version, the user's program could have another instance of that package,
-  // and then tracing would not work.
+  // The version of the OpenTelemetry API is a range. With an exact version, the user's program could contain a second instance of the
+  // package, and tracing would not work.
   for (const [name, version] of Object.entries(dependencies)) if (name !== '@opentelemetry/api') t.match(version, /^\d+\.\d+\.\d+$/, name)
   const shipped = downloaded.filter(([, { dev }]) => !dev)
   t.ok(shipped.length > 30)

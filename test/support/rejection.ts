@@ -1,4 +1,4 @@
-/** Returns the error with which a promise is rejected, for tests that compare more than its message. */
+/** Returns the error with which a promise is rejected. Tests use it to compare more than the message. */
 export async function rejectionOf(running: Promise<unknown>): Promise<unknown> {
   return running.then(
     () => undefined,

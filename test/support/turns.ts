@@ -23,7 +23,10 @@ export class Turns {
   }
 }
 
-/** Returns the processor time that this thread has used so far, in milliseconds. Limits for it hold even on a busy machine. */
+/**
+ * Returns the processor time that this thread has used so far, in milliseconds. Unlike elapsed time, it does not depend on other processes
+ * of the machine.
+ */
 export function processorTimeMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

@@ -186,7 +186,7 @@ t.test('an object that exceeds its limit has one event in five minutes', async (
 t.test('the limits of 4,096 objects are remembered, and the one that is unused longest is forgotten first', async (t) => {
   const { recorder, writes } = setUp()
   /**
-   * Returns the number of writes for one more event. Each event is flushed immediately, because the recorder drops events when more than a
+   * Returns the number of writes for one more event. Each event is flushed immediately, because the recorder drops events while more than a
    * thousand are pending.
    */
   const countOf = async (name: string): Promise<number> => {

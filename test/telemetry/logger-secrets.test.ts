@@ -1,11 +1,14 @@
-/** Tests that no secret is in a log line, in whatever form it is logged, and that harmless values stay readable. */
+/** Tests that log lines never contain a secret, in whatever form it is logged, and that harmless values stay readable. */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 
 type Arguments = readonly [fieldsOrMessage: unknown, ...rest: unknown[]]
 
-/** Returns the log lines of a call with these arguments, and those of child loggers with the same fields. */
+/**
+ * Returns the log line of a call with these arguments. If the first argument is an object with fields, also returns the lines of child
+ * loggers that have these fields.
+ */
 function lines(...[first, ...rest]: Arguments): string {
   let text = ''
   const logger = createLogger({ level: 'trace', destination: { write: (line) => void (text += line) } })
@@ -50,7 +53,7 @@ class Computed {
 
 const withGetter = Object.defineProperty({ name: 'getter' }, 'apiKey', { enumerable: true, get: () => secret })
 
-/** Returns an object whose field has a secret as its value from the second read on. */
+/** Returns an object whose field contains a secret only from the second read on. */
 function changing(): object {
   let reads = 0
   return Object.defineProperty({}, 'text', { enumerable: true, get: () => (reads++ === 0 ? 'harmless' : `Bearer ${secret}`) })
@@ -388,7 +391,7 @@ t.test('hostile values neither throw nor take long', async (t) => {
     'an invalid date': new Date(Number.NaN),
   }
   for (const [name, value] of Object.entries(values)) {
-    // CPU time is measured, because other processes of the machine do not affect it.
+    // CPU time is measured, because it does not depend on other processes of the machine.
     const before = process.cpuUsage()
     const line = lines({ value, after: 1 }, 'x')
     const { user, system } = process.cpuUsage(before)

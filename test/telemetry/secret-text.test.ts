@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { redactText } from '../../src/telemetry/secret-text.ts'
 
-/** Returns the CPU time of `work` in milliseconds, which other processes of the machine do not affect. */
+/** Returns the CPU time of `work` in milliseconds. It does not depend on other processes of the machine. */
 function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -192,7 +192,7 @@ const fragments = [
 t.test('the time for a hostile text is linear in its length', async (t) => {
   for (const first of fragments) {
     for (const second of ['', ...fragments]) {
-      // A quarter of the maximum length is enough: with quadratic time, it would take more than a second.
+      // A quarter of the maximum length is enough: in quadratic time, its redaction would take more than a second.
       const text = (first + second).repeat(length).slice(0, length / 4)
       const ms = cpuMsOf(() => redactText(text, true))
       if (ms > 100) t.fail(`${JSON.stringify(first + second)} again and again took ${ms.toFixed(0)} ms`)

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { FaultyNetwork } from '../../src/testing/faults/network.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** Starts an echo server, to which clients connect through a faulty network. */
+/** Starts an echo server. Clients connect to it through a faulty network. */
 async function setUp(t: Test) {
   const sockets = new Set<Socket>()
   const received: string[] = []
@@ -198,7 +198,7 @@ t.test('a half-open connection is silent, and resumes when healed', async (t) =>
   client.socket.write('c')
   const other = await dial(t, network)
   other.socket.write('d')
-  // When the fault `dead` ends, the server receives the data that this fault has held. The client still receives nothing, because the fault
+  // When the fault `dead` ends, the server receives the data that `dead` has held. The client still receives nothing, because the fault
   // `deaf` continues to hold the data for the client.
   dead.end()
   await until('new ones go on', () => other.got === 'd')

@@ -18,7 +18,7 @@ export const expect = (actual) => ({ toEqual: (expected) => assert.deepEqual(act
 
 async function run(file: string): Promise<{ code: number | null; output: string }> {
   const path = kubectlPath === undefined ? '' : `${dirname(kubectlPath)}:`
-  // Without these variables, the test runner in the child process does not report to the runner of this process.
+  // With these variables, the test runner in the child process would report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...rest } = process.env
   const env = { ...rest, PATH: `${path}${process.env.PATH}` }
   const { code, stdout, stderr } = await finished(process.execPath, ['--conditions=proreus-source', file], { cwd: repository, env })

@@ -11,7 +11,7 @@ const url = '/validate-apps-example-com-v1-widget'
 const good = widgetObject({ size: 3, image: 'i' })
 const forever = (): Promise<never> => new Promise(() => undefined)
 
-/** Returns the value of a series, which is given with its labels as in a scrape; undefined when the series does not exist. */
+/** Returns the value of a series; undefined when the series does not exist. `series` is its name with labels, as in a scrape. */
 async function valueOf({ metrics }: Fixture, series: string): Promise<number | undefined> {
   const line = (await metrics.registry.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length))

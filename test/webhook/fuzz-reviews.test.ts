@@ -1,6 +1,6 @@
 /**
- * Tests with hostile AdmissionReviews. Each must be rejected with a reason, or get an AdmissionResponse that has the same uid and whose
- * patch makes the object valid. `SEED=…` selects other reviews, and `REVIEWS=…` their number.
+ * Tests with hostile AdmissionReviews. Each must be rejected with a reason, or get an AdmissionResponse with the same uid. If the response
+ * allows the object, the patched object must be valid. `SEED=…` selects other reviews, and `REVIEWS=…` their number.
  */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
@@ -72,7 +72,7 @@ function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, he
   if (!isObject(answer) || !isObject(answer.response)) return 'the answer is no review'
   if (answer.apiVersion !== 'admission.k8s.io/v1' || answer.kind !== 'AdmissionReview') return 'the answer is a review of another type'
   const { uid, allowed, status, patch, patchType } = answer.response
-  // The server receives the body in UTF-8, which replaces an unpaired surrogate by another character.
+  // The server receives the body in UTF-8. Encoding a string as UTF-8 replaces an unpaired surrogate by another character.
   const sent = parsed(Buffer.from(body).toString())
   if (!isObject(sent) || !isObject(sent.request)) return 'what is no review was answered'
   const { request } = sent

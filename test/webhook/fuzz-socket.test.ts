@@ -44,13 +44,13 @@ const server = createWebhookServer({
 const { port } = await server.start()
 t.teardown(() => server.stop(0))
 
-/** Plays a case on a new connection. Returns all bytes that were received until the connection was closed; undefined if it stays open. */
+/** Plays a case on a new connection. Returns all bytes that were received before the connection was closed; undefined if it stays open. */
 async function play({ parts, plain, gone }: SocketCase): Promise<string | undefined> {
   const socket: Socket = plain
     ? connectPlain({ port, host: '127.0.0.1' })
     : connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   const chunks: Buffer[] = []
-  // It is not a failure of the test if the server resets the connection.
+  // The server may reset the connection.
   socket.on('error', () => {})
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))

@@ -1,4 +1,4 @@
-/** Tests that the examples in the admission guide are the files in docs/examples, and that the test among them passes. */
+/** Tests that the examples in the admission guide match the files in docs/examples, and that the test in the guide passes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -19,7 +19,7 @@ t.test('the examples of the admission guide match their files', async (t) => {
 })
 
 t.test('the test of the admission guide passes', async (t) => {
-  // Without these variables, the test runner in the child process does not report to the runner of this process.
+  // With these variables, the test runner in the child process would report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const run = await finished(process.execPath, ['--conditions=proreus-source', blocks.at(-1)!.name], { cwd: repository, env })
   t.equal(run.code, 0, run.stdout + run.stderr)

@@ -41,7 +41,7 @@ async function refusal(kind: string, object: JsonObject): Promise<string> {
 
 const createPods = { verb: 'create', group: '', resource: 'pods', namespace: 'a' }
 
-/** Returns the error message for an invalid review, without the text between the kind and the problem, which is always the same. */
+/** Returns the error message for an invalid review, without the constant text between the kind and the problem. */
 async function problem(kind: string, object: JsonObject): Promise<string> {
   return (await refusal(kind, object)).replace('.authorization.k8s.io "" is invalid: ', '')
 }

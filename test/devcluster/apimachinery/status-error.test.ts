@@ -1,4 +1,4 @@
-/** Tests of error responses, whose fields and messages are those of kube-apiserver. */
+/** Tests that error responses have the same fields and messages as those of kube-apiserver. */
 import t from 'tap'
 import { required } from '../../../src/api/field-error.ts'
 import type { Status } from '../../../src/api/status.ts'

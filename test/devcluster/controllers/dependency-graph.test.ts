@@ -1,4 +1,4 @@
-/** Tests of the graph of owners and dependents, also for owners whose deletion was observed. */
+/** Tests of the graph of owners and dependents, and of the deleted owners that it remembers. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -22,7 +22,7 @@ function objectOf({ kind, namespaced }: ResourceType, name: string, metadata: ob
   return { apiVersion: 'g.io/v1', kind, metadata: own } as unknown as KubernetesObject
 }
 
-/** Starts a graph in a cluster with these objects. `changed` are the objects that the graph reports after its start. */
+/** Starts a graph in a cluster with these objects. `changed` lists the objects that the graph reports after its start. */
 async function run(t: Test, objects: readonly (readonly [ResourceType, KubernetesObject])[]) {
   const stop = new AbortController()
   const watches = new Map<string, ScriptedWatch>()

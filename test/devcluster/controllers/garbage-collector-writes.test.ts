@@ -57,7 +57,7 @@ interface World {
   readonly events: string[]
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** Returns all watches of a type that were opened, the latest one last. */
+  /** Returns the watches that were opened for a type, the latest one last. */
   watches(type: ResourceType): ScriptedWatch[]
   /**
    * Waits until there are `count` writes, removes them from the list, and returns them as `patch TYPE NAME: JSON` or `delete TYPE NAME:

@@ -20,8 +20,8 @@ async function start(t: Test): Promise<Client> {
 }
 
 /**
- * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector has then processed
- * all earlier changes.
+ * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector queues changes in
+ * order, so it has then processed the earlier changes as well.
  */
 async function marker(client: Client, name: string): Promise<void> {
   await client.create(secret, {

@@ -1,7 +1,7 @@
 /**
  * Replaces the values of a response that differ between runs by placeholders: uids, resource versions, times, generated names, tokens,
- * ports, addresses. Values that differ have different placeholders: `<uid of a>` is the uid of the first object with the name `a`, and
- * `<version 3>` is the third version of an object.
+ * ports, addresses. Different uids and versions have different placeholders: `<uid of a>` is the uid of the first object with the name `a`,
+ * and `<version 3>` is the third version of an object.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'
@@ -40,8 +40,8 @@ const age = /^(?:\d+[smhdy])+$/
 
 export interface NormaliserOptions {
   /**
-   * True, the default, if the versions of an object are counted. False if controllers also write, because the number of their writes
-   * varies.
+   * If true (default), the placeholder of a resourceVersion contains a number, as in `<version 3>`. Set to false if controllers also write,
+   * because the number of their writes varies.
    */
   readonly countVersions?: boolean
 }
@@ -62,8 +62,8 @@ export class Normaliser {
   }
 
   /**
-   * Adds a prefix of generated names. Without it, a generated name in a response without the object, such as an error, would not be
-   * recognized.
+   * Adds a prefix of generated names. With the prefix, a generated name is recognized even in a response that does not contain the object,
+   * such as an error.
    */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.
@@ -127,7 +127,8 @@ export class Normaliser {
   }
 
   /**
-   * Sorts the entries of managedFields. The API server sorts them by time in seconds, and whether two of these times are equal is random.
+   * Sorts the entries of managedFields. The API server sorts them by their time in seconds. It is random whether two writes get the same
+   * time.
    */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>
@@ -140,7 +141,10 @@ export class Normaliser {
     return rules.map((rule) => this.#value(rule)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
   }
 
-  /** Returns a placeholder with the number of the version. An additional write of one API server therefore shows as a difference. */
+  /**
+   * Returns a placeholder with the number of the version. If one API server writes the object once more than the other one, the
+   * placeholders therefore differ.
+   */
   #version(uid: JsonValue | undefined, version: string): string {
     if (typeof uid !== 'string' || !this.#countVersions) return '<version>'
     const known = this.#versions.get(uid) ?? []
@@ -182,8 +186,7 @@ function escaped(text: string): string {
 }
 
 /**
- * Sorts the causes of a rejection, in the details and in the message. The API server returns them in random order, because Go iterates over
- * maps in random order.
+ * Sorts the causes of a rejection in the details and in the message. Their order is random, because Go iterates over maps in random order.
  */
 function withSortedCauses(status: JsonObject): JsonObject {
   const causes = valueAt(status, 'details.causes')

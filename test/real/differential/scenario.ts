@@ -1,4 +1,4 @@
-/** Parses and validates scenario files, whose format is documented in player.ts. */
+/** Parses and validates scenario files. Their format is documented in player.ts. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
@@ -26,7 +26,7 @@ export interface Scenario {
 }
 
 export interface Step {
-  /** The id of the step, which is unique in its scenario. */
+  /** The id of the step. It is unique in the scenario. */
   readonly id: string
   /** The HTTP method, or `WATCH` for a watch. */
   readonly method: string

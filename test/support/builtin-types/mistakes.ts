@@ -1,4 +1,4 @@
-/** Derives invalid values of built-in types from a valid value. Each has one mistake, which an OpenAPI schema can detect. */
+/** Derives invalid values of built-in types from a valid value. Each invalid value has one mistake that an OpenAPI schema can detect. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject } from '../../../src/api/json.ts'
 import type { BuiltinValue } from '../../../src/builtin-schemas/types.ts'
@@ -13,8 +13,8 @@ export interface Mistake {
 }
 
 /**
- * For each field that is set in `value`, returns one invalid value for each mistake that is possible in the field. If a field occurs
- * several times, only its first occurrence is changed.
+ * Returns one invalid value for each possible mistake in each field that is set in `value`. If a field occurs several times, only its first
+ * occurrence is changed.
  */
 export function mistakesIn(type: string, value: JsonObject): readonly Mistake[] {
   const found: Mistake[] = []

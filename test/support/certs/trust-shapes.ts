@@ -1,6 +1,6 @@
 /**
- * A serving certificate that an intermediate CA has issued. Go's TLS client trusts it with some of the trust bundles, but not with the
- * others.
+ * A serving certificate that an intermediate CA has issued, and trust bundles. With some of the bundles, Go's TLS client trusts the
+ * certificate; with the others, it does not.
  */
 import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
@@ -9,7 +9,7 @@ import type { TestCertificate } from './client-certificates.ts'
 export const servedNames = ['hooks.system.svc', 'localhost'] as const
 
 export interface TrustShapes {
-  /** The chain that a server presents, leaf and intermediate CA, with the key of the leaf. */
+  /** The chain that a server presents (leaf and intermediate CA), and the key of the leaf. */
   readonly served: TestCertificate
   /** The leaf and its key, without the intermediate CA. */
   readonly bare: TestCertificate

@@ -20,7 +20,7 @@ export function object(
   return { apiVersion: 'example.com/v1', kind: 'Widget', ...rest, metadata }
 }
 
-/** The response to one list request, or the error with which it fails. */
+/** The response to one list request. If it is an error, the request fails with this error. */
 export type ListAnswer = Error | { readonly items: KubernetesObject[]; readonly resourceVersion?: string; readonly continue?: string }
 
 /** An open watch. The test sends its events and ends it. */

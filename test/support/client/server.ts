@@ -29,7 +29,7 @@ export interface Answer {
   readonly headers?: Record<string, string | string[]>
   readonly body?: unknown
 }
-/** Returns the response to a request; undefined when the handler has written the response itself. */
+/** Returns the response to a request; undefined when the handler itself has written the response. */
 export type Handler = (request: ReceivedRequest, response: ServerResponse, index: number) => Answer | undefined
 
 export async function startTestServer(handler: Handler, tls?: { cert: string; key: string; ca: string }): Promise<TestServer> {

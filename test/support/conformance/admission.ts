@@ -1,4 +1,4 @@
-/** A scripted webhook server on loopback that records its calls, and the webhook configurations with which the API server calls it. */
+/** A scripted webhook server on loopback that records its calls, and webhook configurations that make the API server call it. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Api } from './api-request.ts'
@@ -18,7 +18,7 @@ export type Answer = Respond<Call>
 export interface WebhookServer extends ReviewServer {
   /** Returns the `clientConfig` for the webhook with this path. */
   clientConfig(path: string): JsonObject
-  /** Sets the response of the webhook with this path. By default it allows every request. */
+  /** Sets the response of the webhook with this path. By default, a webhook allows every request. */
   answer(path: string, answer: Answer | JsonObject): void
   /** Returns the calls since the last `take`, the oldest first. */
   take(): Call[]
@@ -51,14 +51,14 @@ export function configurationPath(type: WebhookType, name?: string): string {
   return `${configurations}/${kinds[type].toLowerCase()}s${name === undefined ? '' : `/${name}`}`
 }
 
-/** Returns an AdmissionResponse with a JSON patch, without its uid. */
+/** Returns an AdmissionResponse with a JSON patch, but without the uid. */
 export function patchResponse(...operations: readonly JsonObject[]): JsonObject {
   return { allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(operations)) }
 }
 
 /**
- * Starts a webhook server. A webhook in its configurations matches only objects in the namespace, unless the webhook has a
- * `namespaceSelector`.
+ * Starts a webhook server. By default, a configured webhook matches only objects in this namespace; its own `namespaceSelector` overrides
+ * that.
  */
 export async function admissionWorld(t: Test, api: Api, namespace: string): Promise<AdmissionWorld> {
   const probes = new Set<string>()
@@ -104,7 +104,7 @@ export async function admissionWorld(t: Test, api: Api, namespace: string): Prom
   }
 }
 
-/** Returns a webhook, whose path is the first label of its name. */
+/** Returns a webhook. `path` is its URL path and the first label of its name. */
 export function webhookOf(server: WebhookServer, path: string, rules: readonly JsonObject[], more: JsonObject = {}): JsonObject {
   return { name: `${path}.conformance.example.com`, clientConfig: server.clientConfig(path), rules: [...rules], ...more }
 }
@@ -177,8 +177,8 @@ export const configMaps: readonly JsonObject[] = [
 ]
 
 /**
- * Returns a function that responds with an AdmissionReview. `envelope` overrides fields of the review, and `response` fields of its
- * response; null omits the response.
+ * Returns a function that responds with an AdmissionReview. `response` overrides fields of its AdmissionResponse; null omits the
+ * AdmissionResponse. `envelope` overrides fields of the AdmissionReview.
  */
 export function review(response: JsonObject | null, envelope: JsonObject = {}): Answer {
   return ({ request }, exchange) => {

@@ -1,6 +1,6 @@
 /**
- * Starts the control plane of the conformance tests. An environment variable selects the backend, because the same tests run on every kind
- * of control plane.
+ * Starts the control plane of the conformance tests. The same tests run on every kind of control plane; the environment variable
+ * `PROREUS_BACKEND` selects it.
  */
 import type { Test } from 'tap'
 import type { ControlPlane, ControlPlaneBackend, ControlPlaneOptions } from '../../../src/testing/control-plane-types.ts'

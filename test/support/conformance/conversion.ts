@@ -16,7 +16,7 @@ export interface ConversionCall extends ReceivedReview {
 export type ConversionAnswer = Respond<ConversionCall>
 
 export interface ConversionServer extends ReviewServer {
-  /** The `spec.conversion` for a CustomResourceDefinition that this webhook converts. */
+  /** The `spec.conversion` of a CustomResourceDefinition whose objects this webhook converts. */
   readonly conversion: JsonObject
   /** Replaces the function that responds to calls, until `reset`. */
   answer(answer: ConversionAnswer): void

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions for conformance tests, which are deleted at the end of the test. */
+/** Creates CustomResourceDefinitions for conformance tests, and deletes them at the end of the test. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Api, RawAnswer } from './api-request.ts'
@@ -96,8 +96,8 @@ export function invalid(kind: string, name: string, causes: readonly string[], o
 }
 
 /**
- * Returns the body with sorted causes. The causes in the message are sorted, too. The API server returns them in random order, because Go
- * iterates over maps in random order.
+ * Returns the body with sorted causes, in the details and in the message. The order of the API server is random, because Go iterates over
+ * maps in random order.
  */
 export function ordered({ body }: RawAnswer): JsonObject {
   const { details, message } = body as { details?: { causes?: { field: string; message: string }[] }; message?: string }

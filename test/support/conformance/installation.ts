@@ -31,8 +31,8 @@ export async function rendered(folder: string): Promise<readonly Manifest[]> {
 }
 
 /**
- * Writes a token, the CA from the ConfigMap `kube-root-ca.crt` and the namespace into `directory`, which replaces the service account's
- * volume.
+ * Writes a token, the CA from the ConfigMap `kube-root-ca.crt` and the namespace into `directory`. This folder replaces the volume that a
+ * kubelet mounts for the ServiceAccount.
  */
 export async function mountServiceAccount(client: Client, directory: string): Promise<void> {
   const rootCa = await until('the namespace has the root CA', () =>

@@ -85,12 +85,15 @@ export function steady(text: string): string {
 }
 
 /**
- * Starts a control plane that serves widgets. Returns kubectl, whose default namespace is that of these tests, and a function that checks
- * its output.
+ * Starts a control plane that serves widgets. Returns kubectl with the default namespace of these tests, and a function that checks its
+ * output.
  */
 export async function startWithWidgets(t: Test): Promise<{
   readonly kubectl: Kubectl
-  /** Runs each row of a table: a command, its expected output (stdout followed by stderr) and its input. Fails if the output differs. */
+  /**
+   * Runs the command of each row, and compares its output. A row is a command, its expected output (stdout followed by stderr), and its
+   * input.
+   */
   prints(t: Test, table: readonly (readonly [string, string, string?])[]): Promise<void>
 }> {
   const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })

@@ -2,8 +2,8 @@
  * Runs the container of a Pod as a process on this machine, at an address that the API server reaches through a Service.
  *
  * The embedded API server accepts a loopback address as an endpoint, but kube-apiserver rejects it. With kube-apiserver, each Pod therefore
- * gets its own network namespace, a read-only root file system and an unprivileged user. A network namespace has no name, so it disappears
- * with its processes, even if these are killed.
+ * gets its own network namespace. Its container also gets a read-only root file system and an unprivileged user, as in a cluster. The
+ * network namespace has no name, so it disappears with its processes, even if these are killed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -155,7 +155,7 @@ let next = process.pid * 8
 
 /**
  * Connects a network namespace to the network of the machine, and returns its address. The name of the link contains the number of the
- * network: if creating the link succeeds, no other process uses that network.
+ * network. If the link can be created, no other process uses this network.
  */
 async function connectSandbox(pid: number): Promise<string> {
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * The process that keeps the network namespace of a Pod alive, like the pause container. It prints the port at which it forwards
- * connections through a Unix socket to the API server, which is outside of the namespace. It exits, and removes the folder of the socket,
- * when its standard input is closed.
+ * The process that keeps the network namespace of a Pod alive, like the pause container. It listens on a port, prints the port, and
+ * forwards connections to the API server through a Unix socket, because the API server is outside of the namespace. When its standard input
+ * is closed, it removes the folder of the socket and exits.
  */
 import { rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** A cache whose events a test emits, and the other components that a controller needs. */
+/** A fake cache with events that the test emits, and the other components that a controller needs. */
 import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../src/api/object.ts'
@@ -67,7 +67,7 @@ export class FakeInformer implements WatchedInformer {
     return () => void this.handlers.delete(handler)
   }
 
-  /** Marks the cache as synced. The objects that it contains are those of the initial list. */
+  /** Marks the cache as synced. The objects in the cache are then those of the initial list. */
   sync(): void {
     this.synced = true
     this.#synced.resolve()
@@ -134,7 +134,7 @@ export interface ControllerWorld {
   measured(line: string): Promise<boolean>
 }
 
-/** Returns everything that a controller needs. By default the client finds no object; `client` overrides methods of this client. */
+/** Returns everything that a controller needs. By default, the client finds no object; `client` overrides its methods. */
 export function controllerWorld(client: Partial<Client> = {}): ControllerWorld {
   const clock = new FakeClock()
   const cache = new FakeCache()

@@ -1,4 +1,4 @@
-/** A kind with three versions, each of which has a field that the other versions lack, and ConversionReviews for it. */
+/** A kind with three versions, and ConversionReviews for it. Each version has a field that the other versions lack. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { defineKind } from '../../../src/api/kind.ts'

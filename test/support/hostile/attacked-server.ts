@@ -1,7 +1,7 @@
 /**
- * A webhook server in a child process, which tests attack. Its heap limit is that of the container image under the memory limit of
- * `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a conversion.
- * Its probes are those of `run`.
+ * A webhook server in a child process, as the target of attacks. Its heap limit is the one that the container image has with the memory
+ * limit of `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a
+ * conversion. It has the same probes as `run`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

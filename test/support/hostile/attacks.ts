@@ -1,6 +1,6 @@
 /**
- * Attacks on the port of the webhook server. Some need no client certificate, and the others only the permission to create an object. Each
- * attack continues until its signal aborts.
+ * Attacks on the port of the webhook server. Some attackers need no client certificate, and the others need only the permission to create
+ * an object. Each attack continues until its signal aborts.
  */
 import { Agent, request } from 'node:https'
 import type { Socket } from 'node:net'

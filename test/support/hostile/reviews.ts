@@ -1,6 +1,6 @@
 /**
- * A kind with every feature of a schema that can be slow, and AdmissionReviews that are as expensive to parse or to validate as 7 MiB
- * permit.
+ * A kind whose schema has every feature that can be slow to validate, and AdmissionReviews of at most 7 MiB that are expensive to parse or
+ * to validate.
  */
 import { defineKind } from '../../../src/api/kind.ts'
 import { Type } from '../../../src/api/type.ts'
@@ -22,7 +22,7 @@ export const target = defineKind({
     {
       name: 'v1',
       spec: Type.Object({
-        /** Backtracking needs exponential time for this pattern, and RE2 linear time. */
+        /** RE2 matches this pattern in linear time. An engine that backtracks needs exponential time. */
         evil: Type.Optional(Type.String({ pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' })),
         labels: Type.Optional(Type.Record(Type.String())),
         numbers: Type.Optional(Type.Array(Type.Integer(), { listType: 'set' })),
@@ -48,7 +48,7 @@ export function reviewOfSpec(spec: string, uid = 'hostile'): string {
 
 export interface HostileReview {
   readonly name: string
-  /** Returns the JSON of the AdmissionReview. It is created when needed, because it has several megabytes. */
+  /** Returns the JSON of the AdmissionReview. It is generated only when needed, because it has several megabytes. */
   readonly text: () => string
   readonly allowed: boolean
   /** The status code of the AdmissionResponse that denies the request. */
@@ -60,7 +60,7 @@ const fields = (count: number, at: (index: number) => string): string => `{${Arr
 
 /**
  * Returns the JSON of an AdmissionReview of about `bytes` bytes. Its 500 rules differ only in their last fields. The field names in the
- * rules contain escaped quotes. If the server samples a body without unescaping strings, it therefore finds the same field name, `a`, in
+ * rules contain escaped quotes, such as `k00\"a`. If the server samples the body without unescaping strings, it finds the field name `a` in
  * every sample.
  */
 export function rulesReview(bytes: number): string {

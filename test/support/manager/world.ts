@@ -77,7 +77,7 @@ export interface RunningOperator {
   readonly done: Promise<void>
 }
 
-/** Runs the operator. Unless `install` is false, its kinds and webhook configurations are installed when its servers listen. */
+/** Runs the operator. When its servers listen, its kinds and webhook configurations are installed; `install: false` prevents that. */
 export async function runNotes(
   t: Teardown,
   { cluster, client }: Cluster,

@@ -53,8 +53,8 @@ export interface MyPodWorld {
   startOperator(): Promise<RunningOperator>
   whenCollected(): Promise<void>
   /**
-   * Resolves with the writes that the operator has requested since `time`, each as `VERB PATH`. Dry runs are included, as `VERB
-   * PATH?dryRun=All`; access reviews are not.
+   * Resolves with the writes that the operator has requested since `time`, each as `VERB PATH`. Dry runs are included as `VERB
+   * PATH?dryRun=All`. Access reviews are omitted.
    */
   writesSince(time: number): Promise<string[]>
   /** Resolves with the requests of the operator that were rejected with 401 or 403. */
@@ -165,7 +165,10 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
   }
 }
 
-/** Removes the webhook configurations and the CustomResourceDefinition from an existing cluster, which the test does not stop. */
+/**
+ * Removes the webhook configurations and the CustomResourceDefinition from an existing cluster, because the cluster continues to run after
+ * the test.
+ */
 async function uninstall(client: Client): Promise<void> {
   await client.delete(mutatingWebhookConfiguration, { name: names.mutatingConfiguration }).catch(() => undefined)
   await client.delete(validatingWebhookConfiguration, { name: names.validatingConfiguration }).catch(() => undefined)
@@ -187,11 +190,11 @@ export async function whenCollected(client: Client): Promise<void> {
 }
 
 /**
- * Waits until the API server calls the webhooks. A real API server watches webhook configurations, and uses a change only when it has
- * received the watch event.
+ * Waits until the API server calls the webhooks. A real API server watches the webhook configurations. It uses a new configuration only
+ * after it has received the watch event.
  */
 async function untilCalled(client: Client): Promise<void> {
-  // The schema also rejects this object. The operator therefore denies it without sending requests of its own.
+  // This object violates the schema, so the operator denies it without sending requests of its own.
   const refused = mypodNamed('asks-for-webhooks', { podSpec: { containers: [] } })
   await until('the webhooks are called', () =>
     client.create(mypod, refused, { dryRun: true }).then(
@@ -215,7 +218,7 @@ export function conditionOf(object: MyPod, type: string): { status: string; reas
   return object.status?.conditions?.find((condition) => condition.type === type)
 }
 
-/** Returns what an unrelated change must preserve in a Pod: everything except its status, and metadata that changes with every write. */
+/** Returns the parts of a Pod that an unrelated change must preserve: the spec, and the metadata that does not change with every write. */
 export function identityOf({ metadata: { uid, labels, annotations, ownerReferences }, spec }: Pod): JsonObject {
   return { uid, labels, annotations, ownerReferences, spec } as unknown as JsonObject
 }

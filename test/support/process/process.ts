@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findProgram } from '../../../src/testing/binaries.ts'
 
-// tap makes every child process record the files that it loads, which only coverage needs. Without coverage this would cost half a second
-// of processor time for each process.
+// tap sets `NODE_OPTIONS`, so that every child process records the files that it loads. Only coverage needs these records. They cost half a
+// second of processor time for each process, so without coverage the variable is deleted.
 if (process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0') delete process.env.NODE_OPTIONS
 
 export const repository = join(import.meta.dirname, '../../..')
@@ -23,8 +23,8 @@ export interface Finished {
 }
 
 /**
- * The path of kubectl. Its release is the one for which the tests are written, because the output differs between releases. The path comes
- * from an environment variable or from the cache that `npm test` fills; undefined when kubectl is in neither.
+ * The path of kubectl from an environment variable, or from the cache that `npm test` fills; undefined when kubectl is in neither. The
+ * tests expect the output of the release that the cache contains by default. The output of other releases can differ.
  */
 export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 
@@ -82,7 +82,7 @@ export function proreusCommand(args: readonly string[]): string[] {
   return [process.execPath, ...bin, ...args]
 }
 
-/** Returns the child process as a `Running`, which collects its output. */
+/** Returns the child process as a `Running` that collects its output. */
 export function runningOf(child: ChildProcess): Running {
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -1,4 +1,4 @@
-/** A minimal protobuf encoder, which creates input for tests of the decoder. */
+/** A minimal protobuf encoder that creates input for tests of the decoder. */
 
 export function varint(value: number | bigint): Buffer {
   const bytes: number[] = []

@@ -2,8 +2,7 @@
 import type { Metrics } from '../../../src/telemetry/metrics.ts'
 
 /**
- * Calls `act`. Returns, as lines of a scrape, the series that are new afterwards or whose values have changed. Buckets of histograms are
- * omitted.
+ * Calls `act`. Returns the series that are new or have another value afterwards, as lines of a scrape. Buckets of histograms are omitted.
  */
 export async function changes(metrics: Metrics, act: () => unknown): Promise<string[]> {
   const before = new Set(await series(metrics))

@@ -1,8 +1,8 @@
-/** Plans of network faults for the unplugging test, and the function that executes them. A seed determines each plan. */
+/** Plans of network faults for the unplugging test, and the function that executes a plan. A seed determines each plan. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault, FaultProxy, ProxiedConnection } from '../../../src/testing/index.ts'
 
-/** Returns a random number generator (mulberry32), whose numbers in [0, 1) the seed determines. */
+/** Returns a random number generator (mulberry32). The seed determines its numbers in [0, 1). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -40,7 +40,10 @@ export function mixedFaults(seed: number, seconds: number): PlannedFault[] {
   return plan
 }
 
-/** Returns a plan in which the connections that exist after three seconds become silent forever. Only the clients can detect that. */
+/**
+ * Returns a plan in which the connections that exist after three seconds become silent forever. The proxy does not close them, so only the
+ * clients can detect the silence.
+ */
 export function forgottenConnections(seed: number): PlannedFault[] {
   return [{ kind: 'forget', atMs: 3000, forMs: 0, seed }]
 }
@@ -63,7 +66,7 @@ export async function playFaults(proxy: FaultProxy, plan: readonly PlannedFault[
 
 function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
   const random = randomOf(seed)
-  /** Returns a random selection of the connections, which sometimes contains all of them. */
+  /** Returns a random selection of the connections, sometimes all of them. */
   const some = (): ProxiedConnection[] => {
     const share = 0.2 + random()
     return proxy.connections.filter(() => random() < share)
@@ -93,8 +96,8 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
         ...(watches ? { match: ({ query }) => query.get('watch') === 'true' } : {}),
         ...(random() < 0.5 ? { retryAfterSeconds: 1 } : {}),
       })
-      // All connections are cut, so every watch must be opened again. A watch that cannot be opened again is replaced by a new list, which
-      // lacks the objects that were deleted in the meantime.
+      // All connections are cut, so every watch must be opened again. If a watch cannot be opened again, the client replaces it by a new
+      // list. This list lacks the objects that were deleted in the meantime.
       if (watches) proxy.cut()
       return fault
     }

@@ -1,6 +1,6 @@
 /**
- * The operator of the unplugging test: two informers and two controllers that reach the API server through a fault proxy. It records their
- * events and reconciles.
+ * The operator of the unplugging test: two informers and two controllers that reach the API server through a fault proxy. Their events and
+ * reconciles are recorded.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
@@ -191,7 +191,7 @@ function differencesOf(
     if (reconciled.get(key) !== metadata.resourceVersion) found.push(`${name(key)} was not reconciled in its latest version`)
   }
   for (const key of stored.keys()) if (!truth.has(key)) found.push(`${name(key)} is in the store after its deletion`)
-  // An object that was created and deleted during a fault may never have been reconciled.
+  // Only objects that were reconciled are checked: an object that was created and deleted during a fault may never have been reconciled.
   for (const [key, state] of reconciled)
     if (!truth.has(key) && state !== gone) found.push(`${name(key)} was deleted without a reconcile of that`)
   if (announced.size !== stored.size || [...announced].some(([key, object]) => stored.get(key) !== object))

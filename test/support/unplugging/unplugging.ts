@@ -21,12 +21,13 @@ import type { UnpluggedOperator } from './operator.ts'
 import { gadget, startUnpluggedOperator, types } from './operator.ts'
 
 export interface UnpluggingOptions {
-  /** The name of the control plane, which the output of the test contains. */
+  /** The name of the control plane in the output of the test. */
   readonly name: string
   readonly seconds: number
   readonly seed: number
   /**
-   * True if there is an additional operator whose connections all become silent forever. Its client needs about two minutes to detect that.
+   * True if there is an additional operator whose connections all become silent forever. Its client needs about two minutes to detect the
+   * silence.
    */
   readonly forgetting: boolean
 }

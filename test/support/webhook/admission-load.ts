@@ -13,7 +13,7 @@ export interface LoadOptions {
   readonly perSecond: number
   /** The number of requests that are sent simultaneously at the start. Each of them opens a connection. */
   readonly burst: number
-  /** The maximum number of requests; no more are sent after it. */
+  /** The maximum number of requests in total. */
   readonly most: number
   /** The maximum number of requests that wait for their response. An API server also limits the number of its requests in flight. */
   readonly inFlight: number
@@ -70,8 +70,8 @@ export class AdmissionLoad {
   }
 
   /**
-   * Withdraws the endpoint. Open connections are still used, but no new ones are opened, because a Service would route new connections to
-   * another endpoint.
+   * Withdraws the endpoint. Open connections are still used, but no connections are opened, because a Service would route new connections
+   * to another endpoint.
    */
   withdraw(): void {
     this.#mayOpen = false
@@ -143,7 +143,7 @@ export class AdmissionLoad {
     return this.#mayOpen ? this.#open() : undefined
   }
 
-  /** Opens a connection, which carries one request at a time and is not opened again when it is closed. */
+  /** Opens a connection. It carries one request at a time. It is not reopened after it was closed. */
   #open(): Connection {
     this.#opened += 1
     const { url, ca } = this.#options

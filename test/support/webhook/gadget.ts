@@ -1,4 +1,4 @@
-/** A kind that uses every feature of a schema. Its handlers fail in the way that an object requests. */
+/** A kind that uses every feature of a schema. The note in an object selects how its handlers fail. */
 import { invalid, required } from '../../../src/api/field-error.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Infer } from '../../../src/api/kind.ts'

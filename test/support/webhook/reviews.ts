@@ -1,4 +1,4 @@
-/** A generator of malformed AdmissionReviews as strings, some of which are invalid JSON or contain duplicate keys. */
+/** Generates malformed AdmissionReviews as strings. Some of the strings are invalid JSON or contain duplicate keys. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject, setOwn } from '../../../src/api/json.ts'
 import type { Dice } from '../dice.ts'
@@ -78,8 +78,8 @@ function put({ parent, key }: Place, value: Hostile): void {
 function mutate(dice: Dice, review: JsonObject): void {
   const places = placesOf(review)
   if (places.length === 0) return
-  // One mutation in four changes a field of the review or of its request. Otherwise such mutations would be rare, because the objects have
-  // many more fields.
+  // One mutation in four changes a field of the review or of its request. The objects have many more fields, so such mutations would
+  // otherwise be rare.
   const envelope = places.filter(({ parent }) => parent === review || parent === review.request)
   const place = dice.chance(0.25) && envelope.length > 0 ? dice.pick(envelope) : dice.pick(places)
   const choice = dice.next()

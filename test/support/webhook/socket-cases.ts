@@ -1,4 +1,4 @@
-/** Generates malformed HTTP requests as chunks of bytes, which a client sends one after the other. */
+/** Generates malformed HTTP requests as chunks of bytes. A client sends the chunks one after the other. */
 import { Buffer } from 'node:buffer'
 import type { Dice } from '../dice.ts'
 

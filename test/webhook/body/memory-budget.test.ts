@@ -11,7 +11,8 @@ function budgetOf(shared: number, reserve = large): { budget: MemoryBudget; cloc
 }
 
 /**
- * Opens a `Charge`, which is a request's share of the memory budget, and reserves bytes for it. If there is no room, the reservation waits.
+ * Opens a `Charge`, the share of the memory budget that a request has, and reserves bytes for it. If there is no room, the reservation
+ * waits.
  */
 function taking(budget: MemoryBudget, bytes: number, order?: string[], name = ''): Charge {
   const charge = budget.open()

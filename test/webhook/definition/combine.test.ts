@@ -104,8 +104,8 @@ t.test('only operations with a handler are registered', async (t) => {
     ])[0]!
   t.strictSame(operationsOf({ default: (object) => object }), [['CREATE', 'UPDATE'], []])
   t.strictSame(operationsOf({ validate }), [[], ['CREATE', 'UPDATE']])
-  // The rules contain only the operations that a handler processes. With other operations in the rules, their requests would fail when the
-  // webhook is unavailable.
+  // The rules contain only the operations that a handler processes. If they contained other operations, requests with these operations
+  // would fail while the webhook is unavailable.
   t.strictSame(operationsOf({ validateDelete: () => [] }), [[], ['DELETE']])
   t.strictSame(operationsOf({ default: (object) => object, validateDelete: () => [] }), [['CREATE', 'UPDATE'], ['DELETE']])
   t.strictSame(operationsOf({ validate, validateDelete: () => [] }), [[], ['CREATE', 'UPDATE', 'DELETE']])

@@ -85,7 +85,7 @@ for (const [what, settings, message] of wrong) {
   })
 }
 
-/** Invalid definitions of webhooks, which only JavaScript programs can contain, because the TypeScript compiler rejects them. */
+/** Invalid definitions of webhooks. Only JavaScript programs can contain them, because the TypeScript compiler rejects them. */
 const misshapen: readonly (readonly [object, string])[] = [
   [{ validates: () => [] }, 'validates: unknown field; did you mean validate?'],
   [{ default: 1 }, 'default: must be a function, found 1'],

@@ -1,4 +1,4 @@
-/** Tests of several handlers for one kind, whose results are combined in one AdmissionResponse. */
+/** Tests of several handlers for one kind. Their results are combined in one AdmissionResponse. */
 import t from 'tap'
 import { pod } from '../../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../../src/api/field-error.ts'

@@ -1,4 +1,4 @@
-/** Tests of the calls by which an offloaded evaluation uses its worker thread. A fake thread records them. */
+/** Tests of the calls to the worker thread during an offloaded evaluation. A fake thread records them. */
 import t from 'tap'
 import { noErrors } from '../../../src/api/error-list.ts'
 import type { JsonObject } from '../../../src/api/json.ts'

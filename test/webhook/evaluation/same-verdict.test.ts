@@ -1,4 +1,4 @@
-/** Tests that the main thread and a worker thread respond equally to the same reviews. `SEED=…` selects other reviews. */
+/** Tests that the main thread and a worker thread respond to the same reviews in the same way. `SEED=…` selects other reviews. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { invalid } from '../../../src/api/field-error.ts'
@@ -21,7 +21,9 @@ import { reviewText } from '../../support/webhook/reviews.ts'
 
 t.setTimeout(600_000)
 
-/** Starts two servers: one evaluates all reviews on the main thread, and the other one offloads all of them to a worker thread. */
+/**
+ * Starts two servers. The first one evaluates all reviews on the main thread, and the second one offloads all of them to a worker thread.
+ */
 async function bothServers(t: Test, ...webhooks: readonly WebhookDefinition[]): Promise<WebhookServer[]> {
   const certificates = await changeableSource()
   return [true, false].map((inline) => {

@@ -30,7 +30,10 @@ const { object, value } = fc.letrec<{ value: JsonValue; object: JsonValue }>((ti
   object: fc.array(fc.tuple(key, tie('value')), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
 }))
 
-/** Returns a copy of `value` that shares parts with it. Some of its values are replaced by `other`, and `numbers` determines which. */
+/**
+ * Returns a changed copy that shares parts with `value`. `numbers` selects the changes: values are replaced by `other`, and lists are
+ * reversed, extended or shortened.
+ */
 function changed(value: JsonValue, numbers: () => number, other: JsonValue): JsonValue {
   const choice = numbers()
   if (choice === 0) return value

@@ -47,7 +47,7 @@ t.test('an audit annotation key that the API server would drop is an error of th
   }
 })
 
-/** Returns a context that needs no server, the call that it belongs to, and the entries of its logger. */
+/** Returns a context for this request, the call with which the context was created, and the log entries of the call. */
 function contextOf(request: Partial<AdmissionRequest> = {}): { context: HandlerContext; entries: Record<string, unknown>[]; call: Call } {
   const { logger, entries } = recordingLogger('debug')
   const call: Call = {
@@ -148,8 +148,8 @@ t.test('an access review defaults to the namespace of the request', async (t) =>
     {
       async validateInCluster(_object, _old, { requesterCan }) {
         for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ verb: 'create', type: pod, ...more })
-        // Requests with different namespaces must be checked separately, because access in a namespace does not imply access to
-        // cluster-scoped resources.
+        // Access in a namespace does not imply access to cluster-scoped resources. Requests with different namespaces must therefore be
+        // checked separately.
         for (const more of [{}, { namespace: 'other' }]) await requesterCan({ verb: 'get', type: node, ...more })
         return []
       },
@@ -209,7 +209,7 @@ t.test('each handler has the client of its operator, or of the server, and share
   t.match(await ask('validate', { operation: 'DELETE', object: null, oldObject: object }), expected)
 })
 
-/** Returns a cache of ConfigMaps, which is synced when `fill` is called. */
+/** Returns a cache of ConfigMaps. It is synced when `fill` is called. */
 function fakeCache(): { cache: ProcessCache; fill: () => void } {
   const filled = Promise.withResolvers<void>()
   const informer = { synced: false, whenSynced: () => filled.promise }
@@ -305,8 +305,8 @@ t.test('a webhook can read only the types in its own `reads`', async (t) => {
   const running = cache.start(stop.signal)
   t.teardown(() => (stop.abort(), running))
   await cache.whenSynced()
-  // The cache of this process contains all three types. A webhook must nevertheless read only the types that it declares, because in a
-  // process without the other webhooks and controllers the cache lacks their types.
+  // The cache of this process contains all three types. A webhook must nevertheless read only the types that it declares: another process
+  // may run it without the other webhooks and controllers, and then the cache lacks their types.
   const webhooks = [
     defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
     defineWebhook(widget, {

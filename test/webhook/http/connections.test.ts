@@ -47,7 +47,7 @@ class FakeServer extends EventEmitter {
   }
 }
 
-/** A fake connection, which is both the TCP socket and the TLS socket. */
+/** A fake connection. It represents both the TCP socket and the TLS socket. */
 class FakeConnection extends EventEmitter {
   readonly #server: FakeServer
   readonly remoteAddress: string

@@ -113,7 +113,8 @@ t.test('small, medium and large limits are divided into these shares', (t) => {
     inMebibytes: [16, 12.8, 5.1],
   })
   t.strictSame(shares(10)['connections'], 64, 'and at least 64 connections')
-  // The idle process leaves 200 MiB free, of which threads may use 60 %. These 120 MiB consist of 40 MiB of overhead and 80 MiB of heap.
+  // The process may use 360 MiB, 90 % of the limit. When idle, it uses 160 MiB. Threads may use 60 % of the remaining 200 MiB: 120 MiB, of
+  // which 40 MiB are overhead and 80 MiB are heap.
   t.strictSame(shares(400), {
     limitBytes: 400 * mebibyte,
     connections: 496,

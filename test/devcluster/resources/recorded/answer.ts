@@ -1,4 +1,4 @@
-/** The recorded form of a response, which lacks everything that depends on the time of the request. */
+/** The form in which responses are recorded. It contains no values that differ between runs. */
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 import type { StatusCause } from '../../../../src/api/status.ts'
@@ -9,7 +9,7 @@ import type { Reply } from './play.ts'
  * A list of the status code, the content, and the warnings if there are any. The content depends on the result of the request:
  *
  * - accepted: the changed fields of the object
- * - rejected with the reason `Invalid`: the sorted causes, after the message if that cannot be derived from the causes
+ * - rejected with the reason `Invalid`: the sorted causes; if the message does not follow from the causes, it precedes them
  * - any other failure: the reason, the message and the details
  */
 export type Answer = readonly JsonValue[]
@@ -37,7 +37,10 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
   return [code, reason, steadyText(message), steadyText(details), ...warned]
 }
 
-/** Replaces values that differ between runs: generated names, uids, and the names of Go's string types. */
+/**
+ * Replaces generated names and uids, which differ between runs, by placeholders. In errors about numbers, replaces the names of Go's string
+ * types by `string`.
+ */
 function steadyText(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<uid>')
@@ -48,8 +51,8 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the response without the changed fields that `usual` contains with the same values. A field that only `usual` contains gets the
- * value `as sent`, because this response does not list it as changed.
+ * Returns the differences from the response `usual`: the changed fields that `usual` does not contain with the same value. The value `as
+ * sent` marks a field that only `usual` contains, because this response does not list it as changed.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))
@@ -111,7 +114,10 @@ function known(path: string, value: JsonValue, before: ReadonlyMap<string, JsonV
   return withoutMoment(value)
 }
 
-/** Replaces times after 2021, uids, addresses and ports, which differ between runs. The times in test objects are before 2022. */
+/**
+ * Replaces values that differ between runs: times after 2021, ages in seconds, uids, addresses and ports. The times in test objects are
+ * before 2022.
+ */
 function withoutMoment(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value
   if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value)) return Number(value.slice(0, 4)) > 2021 ? '<now>' : value

@@ -14,7 +14,7 @@ import { ObjectStore } from '../../../../src/devcluster/storage/object-store.ts'
 import { manualClock } from '../../../support/devcluster/registry.ts'
 import type { Reply, Request, Send } from './play.ts'
 
-/** Returns a function that sends requests to an empty API server, whose clock stands still at `now`. */
+/** Returns a function that sends requests to an empty API server. The clock of the server stands still at `now`. */
 export function embeddedServer(now: number): Send {
   const store = new ObjectStore()
   const catalog = new Catalog(builtinResources)

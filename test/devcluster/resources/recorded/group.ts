@@ -1,6 +1,6 @@
 /**
- * The definition of a group: requests for one built-in type, which are sent to the real and to the embedded API server. Most bodies are a
- * valid object with one change.
+ * Definitions of groups. A group is a list of requests for one built-in type, which are sent to the real and to the embedded API server.
+ * Most bodies are a valid object with one change.
  */
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
@@ -53,7 +53,7 @@ export interface Group {
   /** Changes of `base`, each of which is sent as a create request. */
   readonly create?: readonly Change[]
   /**
-   * A valid object with many fields. For each field, two create requests are sent: one omits the field, and the other one gives it a value
+   * A valid object with many fields. Two create requests are sent for each field: one omits the field, and the other one gives it a value
    * of another type.
    */
   readonly full?: JsonObject
@@ -114,7 +114,7 @@ function set(
 
 const [shownStart, shownEnd] = [50, 10]
 
-/** Returns a description of a change, which names the request. */
+/** Returns a description of a change. It is part of the name of the request. */
 export function textOfChange(change: Change): string {
   const text = Object.entries(change).map(([path, value]) => {
     if (value === undefined) return `without ${path}`

@@ -1,6 +1,6 @@
 /**
- * Requests that create Pods in namespaces with a Pod Security level. Each control of the level is violated in a request of its own, by the
- * Pod and by its containers.
+ * Requests that create Pods in namespaces with a Pod Security level. For each control of the level, there are requests with allowed and
+ * with forbidden values, in the fields of the Pod and of its containers. Some requests violate several controls.
  */
 import type { JsonObject, JsonValue } from '../../../../../src/api/json.ts'
 import type { Change, Group } from '../group.ts'
@@ -211,7 +211,7 @@ const standards = (mode: string, level: string): Group => ({
   create: [...ofBaseline, ...(level === 'restricted' ? ofRestricted : [])],
 })
 
-/** The controls that the level `baseline` had in its first version, v1.0. */
+/** The requests of `ofBaseline` in a namespace that enforces the first version of the level `baseline`, v1.0. */
 const always: Group = {
   name: 'baseline-v1-0',
   type: pod,
@@ -220,7 +220,7 @@ const always: Group = {
   create: ofBaseline,
 }
 
-/** Groups that create a privileged Pod in a namespace with these labels for the modes and versions of Pod Security. */
+/** Groups that create a privileged Pod. The labels of the namespace select the modes, levels and versions of Pod Security. */
 const labelled: readonly Group[] = (
   [
     { warn: 'restricted' },
