@@ -40,7 +40,7 @@ export interface ListOptions {
 export interface WatchOptions extends ListOptions {
   readonly allowWatchBookmarks?: boolean
   readonly timeoutSeconds?: number
-  /** Called when the server has accepted the watch, before its first event. */
+  /** Called when the server has accepted the watch, before the first event. */
   readonly onOpen?: () => void
 }
 

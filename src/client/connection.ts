@@ -21,7 +21,7 @@ export interface Connection {
   readonly namespace?: string
   /**
    * Returns the `Authorization` header. It is called for each request, because tokens rotate and exec plugins return new ones. `refused` is
-   * set when the server has just rejected this header with 401. The credentials should then be loaded again.
+   * the header that the server has just rejected with 401. A new header should then be loaded, even if `refused` is cached.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
   /** Additional headers of each request, which are used for impersonation. */

@@ -14,7 +14,7 @@ const maxConnections = 100
 
 /**
  * Time after which an idle connection is closed. It is shorter than the idle timeouts of the API server (90 s) and of usual load balancers.
- * Otherwise, they might close a connection just as a request is sent on it.
+ * Otherwise, the peer might close a connection just as a request is sent on it.
  */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000

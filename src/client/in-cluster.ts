@@ -16,7 +16,9 @@ export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceac
  */
 const tokenMaxAgeMs = 60_000
 
-/** Returns a connection with the service account of this process's Pod; undefined outside a Pod, or when no service account is mounted. */
+/**
+ * Returns a connection that uses the service account of this process's Pod; undefined outside a Pod, or if no service account is mounted.
+ */
 export async function inClusterConnection(options: {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly directory?: string

@@ -23,7 +23,7 @@ export function trust(ca: string | undefined): TrustOptions {
 }
 
 /**
- * Returns an error unless the certificate is valid for this host. Like Go's `VerifyHostname`, it checks the subject alternative names, not
+ * Returns an error if the certificate is not valid for this host. Like Go's `VerifyHostname`, it checks the subject alternative names, not
  * the common name. A `*` matches only a whole DNS label.
  */
 export function checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined {

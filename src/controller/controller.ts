@@ -15,8 +15,8 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { requeueOf, TerminalError } from './reconciler.ts'
 
 /**
- * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short because a webhook's response
- * should be sent within milliseconds, and takes several iterations of the event loop. Each yield costs about ten microseconds.
+ * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short, because a webhook's response
+ * takes several iterations of the event loop and should be sent within milliseconds. Each yield costs about ten microseconds.
  */
 const sliceMs = 2
 

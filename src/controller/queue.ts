@@ -25,7 +25,7 @@ interface Item<Key extends string> extends HeapItem {
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.now()`. */
   readyAt: number
-  /** Breaks ties between ready items with the same priority, and between delayed items with the same `readyAt`: the lowest comes first. */
+  /** Breaks ties: the lower `order` comes first among ready items of one priority, and among delayed items with the same `readyAt`. */
   order: number
   /**
    * The item is `delayed` until `readyAt`, and `ready` afterwards. It is `held` instead of `ready` while a worker processes the same key.

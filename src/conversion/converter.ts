@@ -27,8 +27,8 @@ export interface ConversionCall {
   /** Called when a converter's result contains unknown fields. Each field is reported only once for each `ObjectConverter`. */
   dropped?(dropped: Dropped): void
   /**
-   * The time slices of the conversion, which yields to the event loop after each slice. All objects of a ConversionReview share the slices.
-   * A large object takes several.
+   * The conversion yields to the event loop after each of these time slices. All objects of a ConversionReview share the slices, and a
+   * large object takes several.
    */
   readonly slices?: TaskSlices
   /** Called when the conversion fails because a converter throws. */
@@ -130,7 +130,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // Annotations store the fields that the object's version cannot express. That version is `step.from`, so its own annotation is invalid.
+  // Annotations store fields that the current version, `step.from`, cannot express. An annotation for `step.from` itself has no meaning.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })

@@ -21,8 +21,8 @@ export interface ConversionRequest {
 }
 
 /**
- * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because buffers are stored outside the
- * JavaScript heap.
+ * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because buffers do not count toward the
+ * limit of the JavaScript heap.
  */
 export interface ConversionAnswer {
   readonly pieces: readonly Buffer[]

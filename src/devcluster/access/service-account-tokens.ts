@@ -143,7 +143,7 @@ function listOf(texts: readonly string[]): string {
   return `[${texts.map(quote).join(' ')}]`
 }
 
-/** The status of a TokenRequest that is not carried out yet. */
+/** The status of a TokenRequest before its token is issued. */
 const noStatus: JsonObject = { token: '', expirationTimestamp: null }
 
 /** Applies defaults, and writes the absent optional fields as Go writes them (k8s.io/api/authentication/v1: TokenRequest). */

@@ -22,7 +22,7 @@ export interface WebhookResponse {
 /**
  * Returns the decoded body of the response.
  *
- * @throws {CallError} for a status code outside of 200 to 206, and for a body that is not a JSON object.
+ * @throws {CallError} for a status code outside of 200 to 206, and for a body that is neither an object nor `null`.
  */
 export function decodeResponse({ statusCode, contentType, text }: WebhookResponse): JsonValue {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)

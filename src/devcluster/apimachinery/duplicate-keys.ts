@@ -30,8 +30,8 @@ export const maxDepth = 500
 export const maxStrictErrors = 100
 
 /**
- * Maximum total size of the reported paths, in characters and path elements. A key can be a megabyte long and contain a hundred thousand
- * duplicate keys. Without this limit, their paths would exhaust the memory.
+ * Maximum total size of the reported paths, in characters and path elements. A key can be a megabyte long, and the path of each duplicate
+ * key below it contains this key.
  */
 const maxPathSize = 1024 * 1024
 

@@ -147,7 +147,7 @@ class ServedRows {
   }
 }
 
-/** True for a terminating CRD whose custom resources must be deleted first. */
+/** True for a terminating CRD whose custom resources must be deleted before the CRD is. */
 function isCleanedUp({ metadata }: Definition): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanupFinalizer) === true
 }
