@@ -7,8 +7,8 @@ import type { Connection } from './connection.ts'
 import { trust } from './trust.ts'
 
 /**
- * Maximum number of connections for requests. It suffices for all workers and webhooks together. The API server by default processes 400
- * requests at the same time (--max-requests-inflight), so one client cannot use up this limit.
+ * Maximum number of connections for requests. It suffices for all workers and webhooks together. The API server's limit of requests in
+ * flight (--max-requests-inflight) is 400 by default, so one client cannot use it up.
  */
 const maxConnections = 100
 
