@@ -1,4 +1,4 @@
-/** Selects the operators of a command: operators of this package by their names, others by their files. */
+/** Resolves `--operators` and `--name`: an operator of this package is selected by its name, any other operator by its file. */
 import { Option } from 'commander'
 import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -22,10 +22,10 @@ export function nameOption(): Option {
   return new Option('--name <name>', description).env('PROREUS_NAME')
 }
 
-/** The operators and the name of the installation that the command's options, or the defaults in package.json, select. */
+/** The selected operators, and the name of the installation. The command's options take precedence over package.json. */
 export interface Selected {
   readonly operators: readonly Operator[]
-  /** The name of the installation; undefined if neither an option nor package.json sets it, and the selection has no default name. */
+  /** The name of the installation: from `--name`, from package.json, or `proreus` for `--operators all`; otherwise undefined. */
   readonly name: string | undefined
 }
 

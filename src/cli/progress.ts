@@ -15,7 +15,7 @@ export function paint(stream: NodeJS.WriteStream, style: Style, text: string): s
   return styleText(style, text, { stream, validateStream: true })
 }
 
-/** Returns a `Progress` that prints only if the stream is a terminal. Otherwise, log lines contain the same information. */
+/** Returns a `Progress` that prints only if the stream is a terminal. For other streams, the log lines of `proreus dev` suffice. */
 export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return { done: () => undefined, say: () => undefined }
   let last = performance.now()

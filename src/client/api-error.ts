@@ -4,7 +4,7 @@ import { isObject } from '../api/json.ts'
 import type { Status, StatusCause } from '../api/status.ts'
 import { failure } from '../api/status.ts'
 
-/** The request that failed, which the error message names. */
+/** The failed request, and advice about it. */
 export interface ApiErrorContext {
   readonly method: string
   readonly path: string
@@ -12,7 +12,7 @@ export interface ApiErrorContext {
   readonly note?: string
 }
 
-/** The failure `Status` that the API server has sent as the response to a request, or as the last event of a watch. */
+/** The error for a failure response of the API server, or for the ERROR event that ends a watch. */
 export class ApiError extends ProreusError {
   override readonly name: string = 'ApiError'
   readonly status: Status
@@ -64,12 +64,12 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Maximum length of a response body in an error message, because a proxy may respond with a whole web page. */
+/** Maximum number of characters of a response body in an error message. A proxy may respond with a whole web page. */
 const longestText = 1000
 
 /**
- * Returns the `Status` of a failure response. If the body is no `Status`, the result is made from the HTTP status code, with the body as
- * its message, e.g. `404 page not found`.
+ * Returns the `Status` of a failure response. If the body is not a `Status`, one is created from the HTTP status code. Its message contains
+ * the body, e.g. `404 page not found`.
  */
 export function statusOf(code: number, text: string, request: { method: string; path: string }, retryAfterSeconds?: number): Status {
   const body = parse(text)
@@ -104,7 +104,7 @@ function hasReason(error: unknown, ...reasons: readonly string[]): error is ApiE
   return error instanceof ApiError && reasons.includes(error.reason)
 }
 
-/** True when the error means that the object or its type does not exist. */
+/** True when the object does not exist, or the API server does not serve its type. */
 export function isNotFound(error: unknown): error is ApiError {
   return hasReason(error, 'NotFound')
 }
@@ -113,7 +113,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return hasReason(error, 'AlreadyExists')
 }
 
-/** True when the error means that the object has changed since it was read, or that another field manager owns a field. */
+/** True when the object has changed since it was read, or, in server-side apply, another field manager owns a field. */
 export function isConflict(error: unknown): error is ApiError {
   return hasReason(error, 'Conflict')
 }
@@ -147,7 +147,7 @@ export function isUnsupportedMediaType(error: unknown): error is ApiError {
   return hasReason(error, 'UnsupportedMediaType')
 }
 
-/** True when the error means that the requested resourceVersion is newer than the newest one of the server. */
+/** True when the requested resourceVersion is newer than the latest resourceVersion of the API server. */
 export function isTooLargeResourceVersion(error: unknown): error is ApiError {
   return hasReason(error, 'Timeout') && (error as ApiError).causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')
 }

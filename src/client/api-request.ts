@@ -15,7 +15,7 @@ export interface ApiRequest {
   readonly verb?: string
   /** The `User-Agent` header. Default: the user agent of the transport. */
   readonly userAgent?: string
-  /** The type of the objects, for the error of a request for a type that the API server does not serve. */
+  /** The type of the objects. If the API server does not serve this type, the error message names the type. */
   readonly type?: ResourceType
   readonly signal?: AbortSignal | undefined
 }

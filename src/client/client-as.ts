@@ -1,4 +1,4 @@
-/** `clientAs`: creates clients with different names over one transport, so all clients of a process share its pool of connections. */
+/** `clientAs`: creates a named client over a shared transport, so all clients of a process use the same connections. */
 import { clientOver } from './client.ts'
 import type { Client } from './client.ts'
 import type { Transport } from './transport.ts'
@@ -12,8 +12,8 @@ export interface ClientIdentity {
 }
 
 /**
- * Returns a client with the user agent and field manager of `identity`. Its `close` has no effect, because all clients of the process share
- * the transport.
+ * Returns a client with the user agent and field manager of `identity`. The client's `close` has no effect, because other clients use the
+ * same transport.
  */
 export function clientAs(transport: Transport, identity: ClientIdentity): Client {
   const userAgent = userAgentOf(identity)

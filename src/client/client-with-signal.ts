@@ -9,8 +9,8 @@ interface Abortable {
 }
 
 /**
- * Returns a client that adds `signal` to every request of `client`. Its `close` has no effect, because all clients of the process share the
- * connection.
+ * Returns a client that adds `signal` to every request of `client`. The returned client's `close` has no effect, because `client` remains
+ * in use.
  */
 export function clientWithSignal(client: Client, signal: AbortSignal): Client {
   const bind = <Options extends Abortable>(options: Options | undefined): Options => {

@@ -40,7 +40,7 @@ export interface ListOptions {
 export interface WatchOptions extends ListOptions {
   readonly allowWatchBookmarks?: boolean
   readonly timeoutSeconds?: number
-  /** Called when the server has accepted the watch, before its first event. */
+  /** Called when the server has accepted the watch, before the first event. */
   readonly onOpen?: () => void
 }
 
@@ -76,13 +76,16 @@ export interface RawOptions {
 }
 
 /**
- * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, which is sent with the same digits.
+ * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, so it keeps all digits.
  *
- * All methods reject with one of these errors:
+ * Methods reject with one of these errors:
  *
- * - `ApiError` when the server sends a failure response
- * - `PRO_API_UNREACHABLE` when it sends no response
+ * - `ApiError` when the API server sends a failure response
+ * - `PRO_API` when a successful response is not a Kubernetes object or not valid JSON
+ * - `PRO_API_UNREACHABLE` when the API server sends no response
+ * - `PRO_KUBECONFIG` when the credentials cannot be loaded
  * - `PRO_INPUT` when a name, namespace or label selector is invalid
+ * - `PRO_ABORTED` when the client is closed
  * - the signal's reason when the signal aborts
  */
 export interface Client {
@@ -118,7 +121,7 @@ export interface Client {
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
   /**
-   * Deletes an object. It resolves to the object if finalizers or a grace period delay the removal, and otherwise usually to a `Status`.
+   * Deletes an object. It resolves to the object if finalizers or a grace period delay the removal; otherwise usually to a `Status`.
    */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
   /**
@@ -145,7 +148,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   return clientOver(createTransport(connection, options), options)
 }
 
-/** Creates a client that sends its requests through a transport. */
+/** Creates a client over an existing transport. The client's `close` closes the transport. */
 export function clientOver(transport: Transport, options: { readonly fieldManager?: string } = {}): Client {
   const defaultManager = options.fieldManager ?? 'proreus'
 
@@ -267,7 +270,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     },
 
     async delete(type, key, { signal, dryRun, ...options } = {}) {
-      // The API server reads DeleteOptions either from the body or from the query, so all options are in the body.
+      // The API server ignores the query parameters if the request has a body, so all options are in the body.
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
       return send(type, 'DELETE', 'delete', objectPath(type, key), { body, signal })
     },
@@ -287,7 +290,7 @@ function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'names
   return { ...options, ...(text === '' ? {} : { labelSelector: text }) }
 }
 
-/** Adds apiVersion and kind of the type to the object, unless it already has them. */
+/** Fills in the apiVersion and kind of an object where they are missing. */
 function typed<T extends object>(type: ResourceType, object: T): T {
   const { apiVersion, kind } = object as { apiVersion?: string; kind?: string }
   return { ...object, apiVersion: apiVersion ?? apiVersionOf(type), kind: kind ?? type.kind }

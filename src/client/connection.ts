@@ -13,7 +13,7 @@ export interface Connection {
    */
   readonly ca?: string
   readonly insecureSkipTlsVerify?: boolean
-  /** The name for which the server's certificate must be valid, if it is not the host of `server`. */
+  /** The name for which the server's certificate must be valid. Default: the host of `server`. */
   readonly serverName?: string
   /** The URL of the proxy: `http://`, `https://` or `socks5://`. */
   readonly proxyUrl?: string
@@ -21,7 +21,7 @@ export interface Connection {
   readonly namespace?: string
   /**
    * Returns the `Authorization` header. It is called for each request, because tokens rotate and exec plugins return new ones. `refused` is
-   * a header to which the server has just responded with 401, so it must not be returned from a cache again.
+   * the header that the server has just rejected with 401. A new header should then be loaded, even if `refused` is cached.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
   /** Additional headers of each request, which are used for impersonation. */
@@ -31,7 +31,7 @@ export interface Connection {
    * opened.
    */
   readonly tls?: () => Promise<{ readonly cert?: string; readonly key?: string }>
-  /** True when this process runs in a Pod of the API server's cluster, and uses its service account. */
+  /** True when this process runs in a Pod of the API server's cluster and uses the Pod's service account. */
   readonly inCluster?: boolean
   /** The source of the connection, for error messages, e.g. `kubeconfig /path, context x`. */
   readonly describe: string

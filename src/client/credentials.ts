@@ -13,8 +13,8 @@ export interface Credentials {
 const refreshIntervalMs = 10_000
 
 /**
- * Caches credentials. They are loaded when the cached ones are older than `maxAgeMs`, or the server has rejected them. Concurrent callers
- * share one call of `load`.
+ * Caches credentials, and loads them again when they are older than `maxAgeMs` or the server has rejected them. Concurrent callers share
+ * one call of `load`.
  */
 export class CachedCredentials {
   readonly #load: (refresh: boolean) => Promise<Credentials>
@@ -25,8 +25,8 @@ export class CachedCredentials {
   #refreshedAt = -Infinity
 
   /**
-   * @param load loads the credentials. When `refresh` is true, it must not return them from a cache of its own, because the server has
-   * rejected the previous credentials.
+   * @param load loads the credentials. `refresh` is true when the server has rejected the previous credentials. `load` must then bypass any
+   * cache of its own.
    */
   constructor(load: (refresh: boolean) => Promise<Credentials>, options: { clock: Clock; maxAgeMs: number }) {
     this.#load = load

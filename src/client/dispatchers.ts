@@ -7,28 +7,28 @@ import type { Connection } from './connection.ts'
 import { trust } from './trust.ts'
 
 /**
- * Maximum number of connections for requests. It is enough for all workers and webhooks at the same time, and well below the 400 requests
- * that the API server by default processes at the same time.
+ * Maximum number of connections for requests. It suffices for all workers and webhooks together. The API server's limit of requests in
+ * flight (--max-requests-inflight) is 400 by default, so one client cannot use it up.
  */
 const maxConnections = 100
 
 /**
- * Time for which idle connections are kept open. It is shorter than the 90 s after which the API server closes them, and than the limits of
- * usual load balancers.
+ * Time after which an idle connection is closed. It is shorter than the idle timeouts of the API server (90 s) and of usual load balancers.
+ * Otherwise, the peer might close a connection just as a request is sent on it.
  */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000
 
 /**
- * The connections of requests and of watches, in separate pools. With HTTP/1.1, a watch occupies a connection for minutes; in a common
- * pool, watches could leave no connection for requests. HTTP/2, the default of undici 8, is disabled: it would use a single connection, on
+ * Two pools of connections: one for requests, and one for watches. With HTTP/1.1, a watch occupies a connection for minutes, so watches in
+ * a common pool could leave no connection for requests. HTTP/2, the default of undici 8, is disabled: it would use a single connection, on
  * which a lost packet or an unresponsive peer blocks all requests.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
   readonly #tls: { readonly cert?: string; readonly key?: string }
-  /** Sockets that are still connecting. `destroy` closes them, because undici would do so only after they are connected or time out. */
+  /** Sockets that are still connecting. `destroy` closes them itself: undici would wait until they are connected or time out. */
   readonly #connecting = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
 
@@ -59,7 +59,7 @@ export class Dispatchers {
     await Promise.all([this.#endRequests(), this.watches.destroy()])
   }
 
-  /** Closes the pool of requests once, because `close` may be called after `retire`, and undici rejects a second close. */
+  /** Closes the pool of requests, but only once: both `retire` and `close` may be called, and undici rejects a second close. */
   #endRequests(): Promise<void> {
     this.#requestsEnded ??= this.requests.close()
     return this.#requestsEnded
@@ -79,7 +79,7 @@ function dispatcher(
     ...(tls.key === undefined ? {} : { key: tls.key }),
     ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
     ...(connection.insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
-    // TCP keep-alive detects within a minute that the peer of a watch without events is dead.
+    // TCP keep-alive detects a dead peer within a minute, even if a watch has no events.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     timeout: connectTimeoutMs,

@@ -11,12 +11,14 @@ import { CachedCredentials } from './credentials.ts'
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * Time for which a token is used before its file is read again. client-go also reads it every minute. The kubelet replaces the token well
- * before it expires.
+ * Time after which the token file is read again: one minute, as in client-go. The kubelet replaces the token well before the token
+ * expires.
  */
 const tokenMaxAgeMs = 60_000
 
-/** Returns the connection of the Pod in which this process runs; undefined outside a Pod, or when no service account is mounted. */
+/**
+ * Returns a connection that uses the service account of this process's Pod; undefined outside a Pod, or if no service account is mounted.
+ */
 export async function inClusterConnection(options: {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly directory?: string

@@ -94,11 +94,11 @@ function absoluteUser(entry: Entry, file: string): Entry {
   if (!isObject(entry.user)) return entry
   const user = absolutePaths(entry.user, ['client-certificate', 'client-key', 'tokenFile'], file)
   const exec = isObject(user.exec) ? user.exec : undefined
-  // A command without a slash is looked up on the PATH. A command with a slash is relative to the kubeconfig that contains it.
+  // A command without a slash is looked up on the PATH. A path with a slash is relative to the folder of its kubeconfig.
   if (exec !== undefined && typeof exec.command === 'string' && /[/\\]/.test(exec.command))
     user.exec = absolutePaths(exec, ['command'], file)
-  // client-node supports token files only through an auth provider, which reads the file again every minute. As in kubectl, the file takes
-  // precedence over `token`.
+  // client-node reads a token file only through the auth provider `tokenFile`, which reads the file again every minute. As in kubectl,
+  // `tokenFile` takes precedence over `token`.
   if (typeof user.tokenFile === 'string') {
     user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
     delete user.token

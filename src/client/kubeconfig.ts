@@ -19,7 +19,7 @@ export interface KubeconfigOptions {
   readonly kubeconfig?: string
   /** The context to use instead of the kubeconfig's `current-context`. */
   readonly context?: string
-  /** The environment variables, including `KUBECONFIG`, `HOME` and those that Kubernetes sets in Pods. */
+  /** The environment variables. `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods are used. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder in which the kubelet mounts the service account; `serviceAccountDirectory` when absent. */
   readonly inClusterRoot?: string
@@ -39,7 +39,7 @@ const credentialsMaxAgeMs = 10_000
  * - the Pod's service account, if there is one and `context` is not set
  * - `~/.kube/config`, if the file exists
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when none applies, or the first that applies is unusable, for example because its file is
+ * @throws {ProreusError} `PRO_KUBECONFIG` when no source applies, or when the first one that applies is unusable, e.g. because a file is
  * missing.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
@@ -76,7 +76,7 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
       await access(file)
       existing.push(file)
     } catch (error) {
-      // A file that exists but cannot be opened is kept in the list, because reading it reports the error.
+      // A file that exists but cannot be opened stays in the list, so `readKubeconfig` reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') existing.push(file)
     }
   }
@@ -146,8 +146,8 @@ function credentialsOf(
   const load = async (refresh: boolean): Promise<Credentials> => {
     try {
       if (refresh) {
-        // A new `KubeConfig` is created, because client-node's authenticators cache a token until it expires, even if the server has
-        // rejected it.
+        // client-node's authenticators cache a token until it expires, even if the server has rejected it. A new `KubeConfig` has new
+        // authenticators.
         const context = config.getCurrentContext()
         config = await kubeConfigOf(content)
         config.setCurrentContext(context)
@@ -179,8 +179,8 @@ async function readCredentials(config: KubeConfig): Promise<Credentials> {
 }
 
 /**
- * Returns client-node's `KubeConfig` for the merged content. The module is imported on demand, because it takes half a second and 80 MB,
- * and is not needed in a Pod or with an embedded API server.
+ * Returns client-node's `KubeConfig` for the merged content. The module is imported only when a kubeconfig is used, because the import
+ * takes half a second and 80 MB.
  */
 async function kubeConfigOf(content: KubeconfigContent): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')

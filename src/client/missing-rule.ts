@@ -4,13 +4,13 @@ import { isForbidden } from './api-error.ts'
 
 /**
  * Matches the message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission
- * plugins and webhooks may also deny a request with 403. Their messages do not match, because an RBAC rule would not help there.
+ * plugins and webhooks may also deny a request with 403. Their messages do not match: an RBAC rule would not help.
  */
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
 /**
- * Returns the RBAC rule that a forbidden request lacks. Searches `error`, its causes and the errors of an `AggregateError`, and returns the
- * first rule that it finds; undefined when there is none.
+ * Returns the RBAC rule that a forbidden request lacks; undefined when there is none. The `ApiError` of the request may be `error` itself,
+ * one of its causes, or an error of an `AggregateError`.
  */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined

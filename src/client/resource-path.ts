@@ -1,4 +1,4 @@
-/** Builds request paths of the Kubernetes API from types, and from namespaces and names that are not trusted. */
+/** Builds request paths of the Kubernetes API. Namespaces and names come from callers, so they are validated and escaped. */
 import { ProreusError } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 
@@ -57,8 +57,8 @@ function requireNamespace(type: ResourceType, namespace: string | undefined): vo
 }
 
 /**
- * Validates and escapes one path segment according to the rules of apimachinery. An empty name is rejected, because the path of an object
- * would otherwise become the path of the whole collection.
+ * Validates and escapes one segment of a path (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName). An empty name is
+ * rejected, because the path of an object would otherwise become the path of the whole collection.
  */
 function segment(value: string, what: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {

@@ -15,8 +15,8 @@ export interface RetryOptions {
 }
 
 /**
- * Calls `attempt` until it succeeds, fails with an error that is not a conflict, or has been called `attempts` times. `attempt` must read
- * the object again each time. Rejects with the error of the last attempt, or with the signal's reason.
+ * Calls `attempt` again while it fails with a conflict, at most `attempts` times in total. `attempt` must read the object again each time.
+ * Rejects with the error of the last attempt, or with the signal's reason.
  *
  * @example
  * await retryOnConflict(async () => {

@@ -1,15 +1,15 @@
-/** Decides which failed requests are retried, and after which pause. */
+/** Decides whether a failed request is retried. The response's Retry-After header determines the pause. */
 import type { ApiRequest } from './api-request.ts'
 
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * Maximum Retry-After of a request that is retried. With a longer one, the caller gets the error, which has `retryAfterSeconds`, and is not
- * blocked.
+ * Maximum Retry-After of a request that is retried. With a longer Retry-After, the request fails immediately, so the caller is not blocked.
+ * The error contains the Retry-After as `retryAfterSeconds`.
  */
 const maxRetryAfterSeconds = 30
 
-/** Returns the Retry-After header in seconds; undefined when the header is missing, or is a date, which the API server does not send. */
+/** Returns the Retry-After header in seconds; undefined when it is missing or a date. The API server never sends a date. */
 export function retryAfterOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
   const value = headers['retry-after']
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined

@@ -45,7 +45,7 @@ export interface TransportOptions {
   readonly userAgent?: string
   /** Called after each attempt, for metrics. */
   readonly onRequest?: (report: RequestReport) => void
-  /** Called with the message of each `Warning` header, and the request whose response has it. */
+  /** Called for each warning in the `Warning` header of a response, with the warning's text and the request. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
   /**
    * Time limit of one attempt in milliseconds. For a stream, it applies until the response headers arrive. Default 65 s, because the API
@@ -99,7 +99,7 @@ class HttpTransport implements Transport {
    * may still run on them.
    */
   readonly #retired = new Set<Dispatchers>()
-  /** The abort controllers of attempts that have no response yet. */
+  /** The abort controllers of running attempts. */
   readonly #running = new Set<AbortController>()
   /** The abort controllers of open streams. */
   readonly #streams = new Set<AbortController>()
@@ -166,7 +166,7 @@ class HttpTransport implements Transport {
       try {
         answer = await this.#attempt(request, authorization, streaming)
       } catch (error) {
-        // When a kept-alive connection has been idle, the server may close it just as a request is sent on it. A GET is then retried once.
+        // The server may close an idle kept-alive connection just as a request is sent on it. A GET is then retried once.
         if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
@@ -217,7 +217,7 @@ class HttpTransport implements Transport {
         headers: this.#headers(request, authorization),
         body: request.body ?? null,
         signal: abort.signal,
-        // undici's time limits are disabled, because they would also end a watch without events. `timeoutMs` applies instead.
+        // undici's timeouts are disabled, because they would also end a watch without events. `timeoutMs` applies instead.
         headersTimeout: 0,
         bodyTimeout: 0,
       })
@@ -227,8 +227,8 @@ class HttpTransport implements Transport {
       this.#warn(headers.warning, request)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
-        // Without a listener, an error before the first read would end the process. This listener can ignore the error, because the reader
-        // of the stream receives it, too.
+        // Without a listener, an error before the first read would end the process. The listener ignores the error, because the reader of
+        // the stream receives it, too.
         body.on('error', () => undefined)
         this.#streams.add(abort)
         body.once('close', () => {
@@ -318,7 +318,7 @@ class HttpTransport implements Transport {
   #noteOn(status: Status, { type }: ApiRequest): string | undefined {
     const { server, describe } = this.#connection
     if (status.code === 401) return `${server} does not accept the credentials of ${describe}: renew them, or choose others`
-    // The response for a missing object is a Status with its name. The one for a type that is not served is a plain text.
+    // For a missing object, the response is a `Status` with `details`. For a type that is not served, it is plain text.
     if (status.code !== 404 || status.details !== undefined || type === undefined) return undefined
     return `${groupResourceOf(type)} in version ${type.version} is not served; its CustomResourceDefinition may be missing`
   }
@@ -329,7 +329,7 @@ class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
 }
 
-/** Returns the cause of a thrown value. It need not be an `Error`, because an abort reason may be any value. */
+/** Returns the cause of a thrown value. The value is not always an `Error`: a caller may abort a signal with any reason. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }

@@ -12,9 +12,9 @@ export interface TrustOptions {
 }
 
 /**
- * Returns options with which the certificate of a server is verified as in Go's crypto/x509. kubectl and kube-apiserver use that package,
- * so most CA bundles are made for it. Each certificate of `ca` is a trust anchor, even an intermediate or the serving certificate itself.
- * (By default, Node.js accepts only a self-signed root as an anchor.) The host must be among the certificate's subject alternative names.
+ * Returns options that verify a server's certificate as Go's crypto/x509 does, because CA bundles for Kubernetes are made for Go programs
+ * such as kubectl. Each certificate of `ca` is a trust anchor, even an intermediate or the serving certificate itself. (By default, Node.js
+ * accepts only a self-signed root as a trust anchor.) The host must be among the certificate's subject alternative names.
  *
  * @param ca certificates as PEM. When undefined, the certificates of the system are trusted.
  */
@@ -23,7 +23,7 @@ export function trust(ca: string | undefined): TrustOptions {
 }
 
 /**
- * Returns an error unless the certificate is valid for this host. Like Go's `VerifyHostname`, it checks the subject alternative names, not
+ * Returns an error if the certificate is not valid for this host. Like Go's `VerifyHostname`, it checks the subject alternative names, not
  * the common name. A `*` matches only a whole DNS label.
  */
 export function checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined {

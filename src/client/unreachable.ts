@@ -1,4 +1,4 @@
-/** Converts network errors to `PRO_API_UNREACHABLE`, with a message that names the cause and what the user can do. */
+/** Converts network errors to `PRO_API_UNREACHABLE` errors, whose messages name the cause and advise the user. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 
@@ -23,7 +23,7 @@ function codeOf(error: unknown): string {
   return codeOf(error.cause)
 }
 
-/** True when the connection was closed before the response arrived, for example because the server has just closed an idle connection. */
+/** True when the connection was closed before the response arrived, e.g. because the server closed it while it was idle. */
 export function isConnectionReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
 }

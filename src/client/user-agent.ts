@@ -9,8 +9,8 @@ export function defaultUserAgent(): string {
 }
 
 /**
- * Returns the user agent of an operator's client: `NAME/VERSION (linux/x64) proreus/0.1.0`. The format is that of client-go
- * (`rest.DefaultKubernetesUserAgent`), which also writes `unknown` for an unknown version.
+ * Returns the user agent of an operator's client: `NAME/VERSION (linux/x64) proreus/0.1.0`. Like client-go
+ * (`rest.DefaultKubernetesUserAgent`), it writes `unknown` for an unknown version.
  */
 export function userAgentOf({ name, version = 'unknown' }: { readonly name: string; readonly version?: string | undefined }): string {
   return `${name}/${version} (${platform}) proreus/${ownVersion}`

@@ -1,4 +1,4 @@
-/** Parses `Warning` headers, in which the API server sends messages about requests that succeeded. */
+/** Parses the `Warning` headers of responses. The API server sends them, for example, when a client uses a deprecated API version. */
 
 /** Matches `299 - "text"`. Backslashes escape characters of the text. */
 const warning = /\b299\s+\S+\s+"((?:[^"\\]|\\.)*)"/g

@@ -1,4 +1,4 @@
-/** Parses the body of a watch response, which has one JSON event on each line. */
+/** Parses the body of a watch response: one JSON event on each line. */
 import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
 import { parseJsonBytes } from '../api/json-reader.ts'
@@ -16,7 +16,7 @@ export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
 
 const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
 
-/** Yields the events of `stream`, which is read only as fast as the caller consumes events. Throws `ApiError` for an ERROR event. */
+/** Yields the events of `stream`, and reads no faster than the caller consumes them. Throws `ApiError` for an ERROR event. */
 export async function* readEvents<T extends KubernetesObject>(
   stream: AsyncIterable<Buffer>,
   request: { readonly method: string; readonly path: string },

@@ -1,4 +1,4 @@
-/** The static types of patches and of objects for server-side apply, derived from the type of the object. */
+/** Derives the static types of patches and of server-side apply objects from the static type of an object. */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
@@ -32,7 +32,7 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
 
-/** True for a resource type whose objects have no more specific static type than `KubernetesObject`. */
+/** True when the static type of the objects is only `KubernetesObject`, so the types of their other fields are unknown. */
 type IsUntyped<R extends ResourceType> = KubernetesObject extends ObjectOf<R> ? true : false
 
 /** The static type of the patch that `client.patch` accepts. It depends on `type` and `subresource` of the options. */

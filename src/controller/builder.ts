@@ -1,4 +1,4 @@
-/** `defineController(type, { reconcile, … })`: defines a controller from the types that it watches and its reconciler. */
+/** `defineController(type, { reconcile, … })`: defines a controller, i.e. its reconciler and the types that it watches. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -46,8 +46,7 @@ export interface ControllerEnvironment {
   readonly clock: Clock
   readonly events: EventRecorder
   /**
-   * The grace period in milliseconds, by default 30 s. If a reconcile still runs this long after the controller has stopped, its signal
-   * aborts.
+   * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
    */
   readonly graceMs?: number
 }

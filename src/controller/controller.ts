@@ -15,9 +15,8 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { requeueOf, TerminalError } from './reconciler.ts'
 
 /**
- * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short because of webhooks: a
- * response takes several iterations of the event loop, and should be sent within milliseconds. Yielding costs the reconciles some ten
- * microseconds for each iteration.
+ * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short, because a webhook's response
+ * takes several iterations of the event loop and should be sent within milliseconds. Each yield costs about ten microseconds.
  */
 const sliceMs = 2
 
@@ -31,7 +30,7 @@ export interface ControllerOptions {
   readonly workers: number
   /** Time after which the signal of a reconcile aborts, in milliseconds. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
-  /** The grace period in milliseconds. If a reconcile still runs this long after the controller has stopped, its signal aborts. */
+  /** The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. */
   readonly graceMs: number
   readonly client: Client
   readonly cache: CacheReader
@@ -42,7 +41,7 @@ export interface ControllerOptions {
   readonly metrics: ControllerMetrics
 }
 
-/** The outcome of a reconcile, which decides whether its key is requeued. */
+/** The outcome of a reconcile. It determines whether and how the key is requeued. */
 type Outcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'requeue_after'; readonly ms: number }
@@ -58,7 +57,7 @@ export class Controller {
   readonly #running = new Set<AbortController>()
   /** True when no further reconcile may start. */
   #stopping = false
-  /** The error with which running reconciles were aborted at the end of the grace period; undefined before that. */
+  /** The abort reason of reconciles that were still running at the end of the grace period; undefined before that. */
   #ended: ProreusError | undefined
 
   constructor(options: ControllerOptions) {
@@ -92,7 +91,7 @@ export class Controller {
   async #work(): Promise<void> {
     const { queue, clock } = this.#options
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      // The worker yields only after it has taken a key, so all workers take a key before the first reconcile starts.
+      // The worker yields only after it has taken a key. If it yielded before, a reconcile could start while other workers have no key yet.
       const turn = slices.next(() => clock.monotonicNow())
       if (turn !== undefined) await turn
       try {
@@ -130,7 +129,7 @@ export class Controller {
     this.#settle(key, outcome, logger, Math.max(0, clock.now() - startedAt) / 1000)
   }
 
-  /** Calls the reconciler once. Any value that it throws, or with which it rejects, is converted to an outcome. */
+  /** Calls the reconciler once. A thrown value or a rejection is converted to an outcome. */
   async #attempt(request: ReconcileRequest, reconcileID: string, logger: Logger, abort: AbortController): Promise<Outcome> {
     const { reconcile, client, cache, clock, events, reconciliationTimeoutMs, metrics } = this.#options
     const { signal } = abort

@@ -47,8 +47,8 @@ export const toItself: KeysOf = ({ metadata: { namespace, name } }) => [{ namesp
 
 /**
  * Maps an object to the object of type `owner` that its controller reference names. Like controller-runtime's `EnqueueRequestForOwner`, it
- * compares group, kind and name. It ignores the uid: a dependent may belong to a deleted owner, and a new owner with the same name may be
- * waiting for the dependent's deletion.
+ * compares group, kind and name. It ignores the uid, because an owner may be deleted and created again with the same name. The new owner
+ * may then wait until the dependents of the old owner are deleted.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
   return (object) => {
@@ -101,7 +101,7 @@ export interface EnqueueOptions {
   readonly queue: WorkQueue<string>
   readonly clock: Clock
   readonly logger: Logger
-  /** The set to which the keys of objects of `type` are added when their deletion events arrive. */
+  /** When the deletion event of an object arrives, the object's key is added to this set. */
   readonly seenGone?: Set<string>
 }
 

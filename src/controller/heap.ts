@@ -1,6 +1,6 @@
 /** `Heap`: a binary heap. Its items store their positions, so any item can be removed efficiently. */
 
-/** An item that is in at most one heap. `position` is its index in that heap, or -1 while it is in none. */
+/** An item that is in at most one heap. `position` is its index in that heap, or -1 when it is in no heap. */
 export interface HeapItem {
   position: number
 }

@@ -1,6 +1,6 @@
 /**
- * `MapFunctionRetries`: when a map function has thrown for an object, calls it again later, so the keys are enqueued late instead of
- * never.
+ * `MapFunctionRetries`: when a map function throws for an object, it is called again later. Otherwise, the object's keys would never be
+ * enqueued.
  */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -11,8 +11,8 @@ import { formatKey } from '../api/object.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * The pauses between retries are 1 s, 2 s, 4 s, …. The last retry is 17 minutes after the event. Without a last retry, a map function that
- * always throws would be retried forever, even for a deleted object.
+ * The pauses between retries are 1 s, 2 s, 4 s, …. The tenth and last retry is 17 minutes after the event. Without this limit, a map
+ * function that always throws would be retried forever, even for a deleted object.
  */
 const firstPauseMs = 1_000
 const maxTries = 10
@@ -21,7 +21,7 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object that the map function has not mapped. The states between them need not be mapped: their
+   * The oldest and the newest state of the object for which the map function has thrown. The states between them are not retried: their
    * keys were never enqueued, so no reconcile has used these states.
    */
   oldest: ReadonlyObject
@@ -48,7 +48,7 @@ export class MapFunctionRetries {
     this.#options = options
   }
 
-  /** Schedules a retry for two states of one object that the map function has not mapped. The states may be the same. */
+  /** Schedules a retry for an object. The map function has thrown for the states `oldest` and `newest`, which may be the same. */
   add(oldest: ReadonlyObject, newest: ReadonlyObject, error: unknown): void {
     const key = formatKey(newest.metadata)
     const known = this.#pending.get(key)

@@ -1,6 +1,5 @@
 /**
- * Converts an operator's functions `reconcile` and `deleted`, which take an object or its key, to a `Reconciler`, which takes the key of a
- * request.
+ * Combines an operator's functions `reconcile`, which takes an object, and `deleted`, which takes a key, into one `Reconciler`.
  */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KeyOf, ObjectKey } from '../api/object.ts'
@@ -12,10 +11,10 @@ import type { ReconcileContext, Reconciler } from './reconciler.ts'
 /**
  * Returns a reconciler that calls `reconcile` with the object in the cache, or `deleted` when the object is gone.
  *
- * An object that is missing in the cache is not always gone: the event of a dependent may have arrived before the event of its owner.
- * Before `deleted` is called, the object is therefore requested from the API server, unless its deletion event was received.
+ * An object that the cache lacks may still exist, because the event of a dependent may arrive before the event of its owner. If no deletion
+ * event was received, the reconciler therefore gets the object from the API server before it calls `deleted`.
  *
- * @param seenGone the keys of objects whose deletion events were received. Keys that have been handled are removed.
+ * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */
 export function objectReconciler<R extends ResourceType>(
   type: R,

@@ -25,7 +25,7 @@ interface Item<Key extends string> extends HeapItem {
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.now()`. */
   readyAt: number
-  /** Breaks ties: the lower one comes first of two ready items with the same priority, or of two delayed items with the same `readyAt`. */
+  /** Breaks ties: the lower `order` comes first among ready items of one priority, and among delayed items with the same `readyAt`. */
   order: number
   /**
    * The item is `delayed` until `readyAt`, and `ready` afterwards. It is `held` instead of `ready` while a worker processes the same key.
@@ -42,7 +42,7 @@ type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
  * A queue with one entry for each key. Keys with a higher priority come first, and keys with the same priority in FIFO order. Two workers
- * never process the same key: `get` does not return a key that is being processed until `done` is called for it.
+ * never process the same key at the same time: after `get` has returned a key, it returns this key again only when `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -79,8 +79,7 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Counts a failure of `key`, and adds it with the delay of the rate limiter. By default, the key keeps the priority with which a worker
-   * is processing it.
+   * Counts a failure of `key`, and adds the key with the delay of the rate limiter. The default priority is `priorityOf(key)`.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
@@ -154,7 +153,7 @@ export class WorkQueue<Key extends string> {
       if (delayed) this.#delay(item)
       else this.#becomeReady(item)
     } else if (priority > item.priority) {
-      // The item is counted under its new priority, and moved behind the other items with that priority.
+      // The item moves behind the other items of its new priority.
       this.#count(item.priority, -1)
       this.#count(priority, 1)
       if (item.state === 'ready') this.#ready.remove(item)
@@ -204,7 +203,7 @@ export class WorkQueue<Key extends string> {
 
   #wake(due: number): void {
     this.#timer = undefined
-    // The time `due` counts as reached, although the timer may fire slightly early, and the wall clock may have been set back.
+    // `due` counts as reached even if `now()` is earlier: the timer may fire slightly early, and the wall clock may have been set back.
     const now = Math.max(this.#clock.now(), due)
     for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
       this.#delayed.remove(item)

@@ -18,16 +18,15 @@ export type ReconcileRequest = ObjectKey
  * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
  * With `requeue`, it is requeued with back-off: after 5 ms, 10 ms, 20 ms, …, until a reconcile returns another result.
  *
- * A `requeueAfterMs` of 0 or less, such as `expiry - now` after the expiry, has the same effect as `requeue`, so a reconciler that always
- * returns it is not called in a tight loop. (In controller-runtime, 0 means no requeue.)
+ * A `requeueAfterMs` of 0 or less has the same effect as `requeue`. For example, `expiry - now` is negative after the expiry. Without the
+ * back-off, the reconciler would then be called in a tight loop. (In controller-runtime, 0 means no requeue.)
  */
 export type Result = void | { readonly requeueAfterMs: number } | { readonly requeue: true }
 
 /**
  * Returns how a result requeues its key. A number is the delay in milliseconds.
  *
- * @throws {TypeError} for an invalid result, such as an object with a misspelled option, which a reconciler that is not type-checked may
- * return. Such a result must not count as "no requeue".
+ * @throws {TypeError} for an invalid result, e.g. an object with a misspelled option. A reconciler that is not type-checked may return one.
  */
 export function requeueOf(result: Result): 'success' | 'requeue' | number {
   if (result === undefined) return 'success'

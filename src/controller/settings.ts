@@ -9,7 +9,7 @@ import type { Predicate } from './predicates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { ReconcileContext, Result } from './reconciler.ts'
 
-/** A type of dependents. An event of a dependent enqueues the object that controls it, if all `predicates` accept the event. */
+/** A type of dependents. An event of a dependent enqueues the dependent's controlling owner, if all `predicates` accept the event. */
 export interface OwnedType<R extends ResourceType = ResourceType> {
   readonly type: R
   readonly predicates?: readonly Predicate<ObjectOf<R>>[]
@@ -22,7 +22,7 @@ export interface WatchedType<R extends ResourceType = ResourceType> extends Owne
 }
 
 export interface ControllerSettings<T extends KubernetesObject, Watched extends readonly ResourceType[] = readonly ResourceType[]> {
-  /** The name of the controller in metrics and logs, which must be unique in the process. Default: the kind in lower case. */
+  /** The name of the controller in metrics and logs. It must be unique in the process. Default: the kind in lower case. */
   readonly name?: string
   /** Called with an object from the cache when the object, a dependent or a watched object may have changed. It must be idempotent. */
   reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>

@@ -21,7 +21,7 @@ export function traced(controller: string, { group, version, kind }: ResourceTyp
       'reconcile.controller': controller,
       'reconcile.id': reconcileContext.reconcileID,
     }
-    // The span is a root span, because the event that woke the worker may be unrelated to this object.
+    // The worker may run in the async context of an event for another object. As a root span, this span gets no parent from that context.
     return tracer.startActiveSpan(`reconcile ${controller}`, { kind: SpanKind.INTERNAL, root: true, attributes }, async (span) => {
       try {
         const result = await reconcile(request, reconcileContext)

@@ -5,8 +5,8 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath } from '../api/field-path.ts'
 
 /**
- * The schema keywords that determine which type a value has. Other keywords, such as bounds, patterns, rules and defaults, restrict values
- * without changing their meaning.
+ * The schema keywords that determine the type of a value. Other keywords, such as bounds, patterns, rules and defaults, do not change the
+ * type.
  */
 const decisive = [
   'type',
@@ -46,8 +46,8 @@ function propertyOf({ properties = {} }: StructuralSchema, key: string): Structu
 }
 
 /**
- * Returns whether one enum contains all values of the other. One version may allow fewer values than another. But if each of the two enums
- * has a value that the other enum lacks, these values are presumably new names for the same things, and need a converter.
+ * Returns whether one enum contains all values of the other: a version may allow fewer values than another. If each enum has a value that
+ * the other enum lacks, a value has presumably been renamed, so the version needs a converter.
  */
 function enumsFit(a: readonly JsonValue[] | undefined, b: readonly JsonValue[] | undefined): boolean {
   if (a === undefined || b === undefined) return true

@@ -27,8 +27,8 @@ export interface ConversionCall {
   /** Called when a converter's result contains unknown fields. Each field is reported only once for each `ObjectConverter`. */
   dropped?(dropped: Dropped): void
   /**
-   * Limits how long the conversion blocks the event loop at a time. All objects of a ConversionReview share the time slices, and the
-   * conversion of a large object takes several of them.
+   * The conversion yields to the event loop after each of these time slices. All objects of a ConversionReview share the slices, and a
+   * large object takes several.
    */
   readonly slices?: TaskSlices
   /** Called when the conversion fails because a converter throws. */
@@ -60,10 +60,11 @@ export interface ObjectConverter {
   /** The names of all versions of the kind. `convert` converts between any two of them. */
   readonly versions: ReadonlySet<string>
   /**
-   * Converts an object to another version. It freezes the object, because the result shares nested objects with it.
+   * Converts an object to another version. It freezes the object, because the object and the result share nested objects.
    *
-   * @throws {Error} the error that a converter throws; `PRO_INPUT` when the object's kind or a version is unknown, or the result of a
-   * converter is not an object or changes metadata other than labels and annotations.
+   * @throws {Error} the error that a converter throws.
+   * @throws {ProreusError} `PRO_INPUT` when the object's kind or a version is unknown, or when a converter's result is not an object or
+   * changes metadata other than labels and annotations.
    */
   convert(object: JsonObject, version: string, call: ConversionCall): Promise<JsonObject>
 }
@@ -129,7 +130,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // The object is in version `step.from`, so an annotation with stored fields of that same version is meaningless.
+  // Annotations store fields that the current version, `step.from`, cannot express. An annotation for `step.from` itself has no meaning.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
@@ -153,9 +154,9 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Restores the fields stored in `text`, if that does not change what clients see in the version of `source`: the restored object, converted
- * back to that version, must be equal to `source`, or to `plain` converted back. Only spec and status are compared. Returns the object as
- * `result`, and the same object converted back as `back`.
+ * Restores the fields stored in `text`, if that does not change what clients see in the version of `source`. To check this, the restored
+ * object is converted back: its spec and status must be equal to those of `source`, or to those of `plain` converted back. If they are not,
+ * the result is `plain`. `back` is the result converted back.
  */
 async function restoreInto(
   step: Step,

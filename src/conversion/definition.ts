@@ -76,8 +76,8 @@ export interface ConversionSettings<K extends Kind> {
   /**
    * With true, the default, fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted
    * object, and restored when the object is converted back. A client that writes the object in another version therefore loses no fields.
-   * See `defineConversion` for the rules. With false, fields that a converter omits are lost, and an object is not converted back after
-   * each conversion.
+   * See `defineConversion` for the rules. With false, such fields are lost. A conversion is then faster, because its result is not
+   * converted back.
    */
   readonly lossless?: boolean
 }
@@ -114,15 +114,15 @@ export interface ConversionDefinition {
  * the kind. Converters should therefore be tolerant. Invalid objects should be rejected when they are written, in `validate` of the
  * webhook.
  *
- * Unless `lossless` is false, round trips are lossless. Each result is converted back. Fields that this round trip loses are stored in the
- * annotation `conversion.GROUP/VERSION`, where VERSION is the version of the object before its conversion. When the object is converted to
- * VERSION again, a stored field is restored if
- * - no client has changed, in the other version, the fields that are derived from it, because such a change takes precedence;
- * - the schema of VERSION accepts its value, because users may forge annotations;
- * - the restored object, converted back, looks the same in the other version.
+ * By default, round trips are lossless. Each result is converted back. Fields that this round trip loses are stored in the annotation
+ * `conversion.GROUP/VERSION`, where VERSION is the version of the object before its conversion. When the object is converted to VERSION
+ * again, a stored field is restored if all these conditions are met:
+ * - No client has changed the field in the other version. Such a change takes precedence.
+ * - The schema of VERSION accepts the stored value. A user may have forged the annotation.
+ * - The restored object, converted back, looks the same in the other version.
  *
  * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. Fields that exceed a
- * limit are lost, which is logged as a warning and counted in `proreus_conversion_unkept_total`.
+ * limit are lost. The loss is logged as a warning and counted in `proreus_conversion_unkept_total`.
  *
  * @example
  * const conversions = defineConversion(cronTab, {

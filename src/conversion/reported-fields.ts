@@ -1,4 +1,4 @@
-/** `ReportedFields`: stores which fields have been reported, because a converter usually makes the same mistake for every object. */
+/** `ReportedFields`: ensures that each field is reported once. A converter usually makes the same mistake for every object. */
 
 /**
  * Maximum number of reported fields. Without a limit, a converter that copies users' map keys as field names would cause new reports again
@@ -10,8 +10,8 @@ export class ReportedFields {
   readonly #reported = new Set<string>()
 
   /**
-   * Returns those of `paths` that have not been reported for the version yet, and marks them as reported. Indexes of items are ignored.
-   * After `maxReported` paths, it returns none.
+   * Returns the `paths` that have not been reported for the version yet, and marks them as reported. `a[0].b` and `a[1].b` count as the
+   * same path. After `maxReported` paths, it returns an empty list.
    */
   newPaths(version: string, paths: readonly string[]): readonly string[] {
     return paths.filter((path) => {

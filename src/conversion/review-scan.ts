@@ -17,7 +17,7 @@ export class MalformedConversionReview extends Error {
  */
 const maxObjectBytes = 8 * 1024 * 1024
 /**
- * Maximum size of a review without its objects in bytes. This envelope contains a uid, a version and some names, and is parsed in one step.
+ * Maximum size in bytes of a review without its objects. This envelope contains a uid, a version and some names. It is parsed in one step.
  */
 const maxEnvelopeBytes = 64 * 1024
 /** Maximum number of consecutive white-space characters. An indented review has at most some hundred. */
@@ -26,8 +26,8 @@ const maxSpaces = 64 * 1024
 const maxFields = 32
 
 /**
- * An object that is not parsed yet. Its `values` are counted to estimate the memory that the parsed object will need, which may be ten
- * times the memory of its JSON.
+ * An object that is not parsed yet. Its `values` are counted to estimate the memory of the parsed object, which may be ten times the size
+ * of the JSON.
  */
 export interface ScannedObject {
   /** The index of the object in the list `request.objects`. */
@@ -149,8 +149,8 @@ class Scan {
   }
 
   /**
-   * Scans the JSON object at the current position. For each field, `value` is called with the field's name. The current position is then
-   * that of the field's value, which `value` must skip.
+   * Scans the JSON object at the current position. For each field, `value` is called with the field's name. `value` must skip the field's
+   * value, which begins at the current position.
    */
   async object(value: (key: string) => void | Promise<void>): Promise<void> {
     this.#expect(openBrace)

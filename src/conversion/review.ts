@@ -21,15 +21,15 @@ export interface ConversionRequest {
 }
 
 /**
- * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because buffers are stored outside the
- * JavaScript heap.
+ * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because buffers do not count toward the
+ * limit of the JavaScript heap.
  */
 export interface ConversionAnswer {
   readonly pieces: readonly Buffer[]
   readonly failed: boolean
 }
 
-/** Maximum number of failed objects that the response names, and that are logged as errors. Further failures are only counted. */
+/** Maximum number of failed objects that the response names, and that are logged as errors. The response only counts further failures. */
 const maxNamed = 3
 /**
  * After this many failures, the remaining objects are not converted, because formatting the errors of millions of objects would take longer
@@ -98,7 +98,7 @@ export async function answerConversion(
   for (const scanned of request.objects) {
     // The conversion of the previous object may have taken so long that the API server no longer waits for the response.
     call.signal.throwIfAborted()
-    // The next object may be so large that scanning it takes a whole time slice, so the scan must not begin in a slice that is used up.
+    // Scanning a large object may have used up the time slice. The object is then parsed in the next slice.
     const turn = slices.next()
     if (turn !== undefined) await turn
     let object: JsonObject = {}

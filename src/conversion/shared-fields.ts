@@ -5,8 +5,8 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { differences } from './compare-versions.ts'
 
 /**
- * Returns the fields that have the same path and type in both schemas. If both schemas declare an object at a path, its common fields are
- * returned.
+ * Returns the fields that have the same path and type in both schemas. Where the schemas of an object or a list item differ, only the
+ * common fields are returned.
  */
 export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
   const shared: JsonObject = {}

@@ -1,4 +1,4 @@
-/** `startDevCluster` runs an API server in this process, and the controllers that make Pods run, for `proreus dev` and for tests. */
+/** `startDevCluster`: runs an API server in this process for `proreus dev` and for tests, with the controllers that make Pods run. */
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -51,8 +51,8 @@ export interface DevClusterUser {
 
 export interface DevClusterOptions {
   /**
-   * Port of the server. Default 6443; 0 means any free port. If the port is in use, the server uses the next free one, unless
-   * `portRequired` is true.
+   * Port of the server. Default 6443; 0 means any free port. If the port is in use and `portRequired` is false, the server tries the next
+   * 20 ports.
    */
   readonly port?: number
   /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next port. Default false. */

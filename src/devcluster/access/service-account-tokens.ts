@@ -143,7 +143,7 @@ function listOf(texts: readonly string[]): string {
   return `[${texts.map(quote).join(' ')}]`
 }
 
-/** The status of a TokenRequest that is not carried out yet. */
+/** The status of a TokenRequest before its token is issued. */
 const noStatus: JsonObject = { token: '', expirationTimestamp: null }
 
 /** Applies defaults, and writes the absent optional fields as Go writes them (k8s.io/api/authentication/v1: TokenRequest). */
@@ -168,7 +168,8 @@ function checkName(request: JsonObject, account: string): void {
  * Returns the JWT claim that names the object to which the token is bound; an empty object for a token that is not bound
  * (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage: TokenREST.Create).
  *
- * @throws {StatusError} 400 for a kind to which tokens cannot be bound, 404 for a missing object, 409 for an object with another UID.
+ * @throws {StatusError} 400 for a kind to which tokens cannot be bound, and for a Pod of another ServiceAccount; 404 for a missing object;
+ * 409 for an object with another UID.
  */
 function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, account: string): Partial<Claims['kubernetes.io']> {
   const reference = at(request, 'spec', 'boundObjectRef')

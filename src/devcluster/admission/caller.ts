@@ -29,7 +29,7 @@ export interface WebhookCaller {
 
 export interface CallOptions {
   readonly timeoutSeconds: number
-  /** Time in milliseconds since 1970 at which the API request that causes the call times out. */
+  /** The deadline of the API request for which the webhook is called, in milliseconds since 1970. Default: none. */
   readonly deadline?: number | undefined
   readonly signal: AbortSignal
 }

@@ -22,7 +22,7 @@ export interface WebhookResponse {
 /**
  * Returns the decoded body of the response.
  *
- * @throws {CallError} for a status code outside of 200 to 206, and for a body that is not a JSON object.
+ * @throws {CallError} for a status code outside of 200 to 206, and for a body that is neither an object nor `null`.
  */
 export function decodeResponse({ statusCode, contentType, text }: WebhookResponse): JsonValue {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
@@ -38,7 +38,7 @@ export function decodeResponse({ statusCode, contentType, text }: WebhookRespons
   return value
 }
 
-/** Parses JSON or YAML. kube-apiserver also accepts YAML from a webhook, so a response that is a single word is a valid YAML string. */
+/** Parses JSON or YAML, as kube-apiserver does. Even a single word is valid YAML: a string. */
 function parseResponse(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }

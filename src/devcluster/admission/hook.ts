@@ -22,7 +22,7 @@ export interface HookClientConfig {
 }
 
 export interface Hook {
-  /** Unique key of the webhook, made from the name of its configuration, its own name and its index. */
+  /** Unique key of the webhook: `CONFIGURATION/NAME/INDEX`. */
   readonly key: string
   readonly name: string
   readonly clientConfig: HookClientConfig

@@ -11,7 +11,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook, HookRule } from './hook.ts'
 
-/** Functions that return the state that is needed to match webhooks. */
+/** Functions that read the stored state for matching webhooks. */
 export interface MatchState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
@@ -71,7 +71,8 @@ function matchesNamespace(selector: readonly LabelRequirement[], attributes: Adm
   if (selector.length === 0) return true
   const { info, namespace = '', name } = attributes
   if (isNamespaceType(info)) {
-    // The selector applies to the new labels of a Namespace that is created or updated, and to the stored labels of one that is deleted.
+    // For a Namespace that is created or updated, the selector applies to the new labels. For a deleted Namespace, it applies to the stored
+    // ones.
     const labels = attributes.object === undefined ? state.namespaceLabels(name) : labelsOf(attributes.object)
     return matchesLabels(selector, labels ?? {})
   }

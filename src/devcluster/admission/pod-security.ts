@@ -1,6 +1,6 @@
 /**
  * The admission plugin PodSecurity. It rejects Pods that violate the policy of their namespace, and warns about Pod templates that violate
- * it (k8s.io/pod-security-admission/admission).
+ * the policy (k8s.io/pod-security-admission/admission).
  */
 import { invalidStatus } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -18,14 +18,14 @@ import type { LevelVersion } from './pod-security-policy.ts'
 import { isStricter, policyOf, textOf } from './pod-security-policy.ts'
 import { restrictedChecks } from './pod-security-restricted.ts'
 
-/** Functions that return the state that the plugin needs. */
+/** Functions that read the stored state for the plugin. */
 export interface PodSecurityState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
   podsIn(namespace: string): readonly JsonObject[]
 }
 
-/** Paths of the Pod template in the types that have one, keyed by storage key. */
+/** The path of the Pod template in each type that contains one, by storage key. */
 const templates: Readonly<Record<string, readonly string[]>> = {
   '/podtemplates': ['template'],
   '/replicationcontrollers': ['spec', 'template'],
@@ -103,7 +103,7 @@ function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean
   )
 }
 
-/** Rejects a Namespace with invalid labels. Warns about existing Pods that violate a policy that becomes stricter. */
+/** Rejects a Namespace with invalid labels. When the policy becomes stricter, it warns about existing Pods that violate the new policy. */
 function checkNamespace({ info, name, oldObject, context }: AdmissionAttributes, object: JsonObject, state: PodSecurityState): void {
   const { policy, errors } = policyOf(labelsOf(object))
   const before = oldObject === undefined ? undefined : policyOf(labelsOf(oldObject))

@@ -59,7 +59,7 @@ export function reviewProblem(review: JsonObject): string | undefined {
   return checkShape(reviewShape, review).error
 }
 
-/** Returns the fields of a `Status` that kube-apiserver knows, without those that are empty. */
+/** Returns a webhook's `Status` without unknown and empty fields. */
 export function knownStatus(status: JsonObject): JsonObject {
   return known(statusShape, status) as JsonObject
 }

@@ -15,7 +15,7 @@ export interface VersionedWrite {
 }
 
 /**
- * Returns a function that converts the objects of a request to another version of their type. Each version is converted at most once. The
+ * Returns a function that converts the objects of a request to another version of their type, and caches the result for each version. The
  * function throws a `StatusError` with code 500 when the conversion webhook fails.
  */
 export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo) => Promise<VersionedWrite> {

@@ -1,6 +1,6 @@
 /**
- * Scans JSON for duplicate keys, too deep nesting and syntax errors. `JSON.parse` accepts the first two, and its messages about syntax
- * errors are not those of Go's decoder.
+ * Scans JSON for duplicate keys, too many levels of nesting, and syntax errors. `JSON.parse` accepts duplicate keys and any nesting, and
+ * its messages about syntax errors are not those of Go's decoder.
  */
 
 import { JsonCursor, JsonSyntaxError } from '../../api/json-cursor.ts'
@@ -30,8 +30,8 @@ export const maxDepth = 500
 export const maxStrictErrors = 100
 
 /**
- * Maximum size of the paths that a scan makes, in characters and elements. A key of a megabyte can have a hundred thousand duplicate keys
- * below it, so their paths are made only until this size is reached.
+ * Maximum total size of the reported paths, in characters and path elements. A key can be a megabyte long, and the path of each duplicate
+ * key below it contains this key.
  */
 const maxPathSize = 1024 * 1024
 

@@ -110,7 +110,7 @@ export function notANumber(parser: 'ParseInt' | 'ParseUint', text: string): stri
   return `strconv.${parser}: parsing ${quote(text)}: invalid syntax`
 }
 
-/** Returns the 504 error for a resourceVersion that is newer than the store. */
+/** Returns the 504 error for a requested resourceVersion that is newer than the current one. */
 export function tooLargeResourceVersion(requested: number, current: number): StatusError {
   return new StatusError(
     failure(504, 'Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {

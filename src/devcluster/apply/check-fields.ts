@@ -1,6 +1,6 @@
 /**
- * Validates an applied configuration against the schema of its type. Unknown fields are rejected whatever `fieldValidation` is, because no
- * manager can own them.
+ * Validates an applied configuration against the schema of its type. Unknown fields are rejected with every value of `fieldValidation`,
+ * because no manager can own them.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'

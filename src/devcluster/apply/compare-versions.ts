@@ -1,4 +1,4 @@
-/** Compares two states of an object in each version in which a field manager owns fields. */
+/** Compares two states of an object, once for each version that occurs in its managedFields. */
 import type { JsonObject } from '../../api/json.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'

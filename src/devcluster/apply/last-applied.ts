@@ -19,7 +19,7 @@ const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Maximum size in bytes of all annotations of an object. */
 const maxAnnotations = 256 * 1024
 
-/** Returns the fields of the configuration in the annotation that have the same values in the live object. */
+/** Returns the fields of the annotation's configuration whose values are the same in the live object. */
 export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: Typing): FieldSet {
   const text = annotationsOf(live)[annotation]
   if (typeof text !== 'string') return emptySet

@@ -4,10 +4,7 @@ import { isObject } from '../../api/json.ts'
 import type { AppliedType } from './applied-type.ts'
 import { asGo } from '../types/go-value.ts'
 
-/**
- * Fields of `metadata` that no manager owns, because the server sets them (k8s.io/apimachinery/pkg/util/managedfields/internal:
- * stripmeta.go).
- */
+/** Fields of `metadata` that no manager owns (k8s.io/apimachinery/pkg/util/managedfields/internal: stripmeta.go). */
 const untrackedMetadata = new Set([
   'name',
   'namespace',
@@ -32,7 +29,7 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 
 /**
  * Returns the fields of a whole object that a write request to the subresource can own. For a missing object, these are the fields that Go
- * writes even if they are empty. A create request does not change these fields, and therefore does not own them.
+ * writes even if they are empty. A create request is compared with them, so it does not own fields that it leaves empty.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

@@ -12,7 +12,7 @@ import { difference, emptySet, fieldSet, intersection, isEmptySet, leafSet, unio
 import { removeFields, withNamedFields } from './remove-fields.ts'
 import type { Typing } from './typing.ts'
 
-/** The fields that a manager owns, and the apiVersion in which it owns them. */
+/** The fields of one entry in managedFields, and the entry's apiVersion. */
 interface Owned {
   readonly apiVersion: string
   readonly fields: FieldSet
@@ -30,8 +30,8 @@ export interface Pruning {
 }
 
 /**
- * The field `metadata.name`. Every configuration contains it, although no manager owns it. `pruneApplied` counts it as a field of the
- * applier, so that the applier also owns `metadata`.
+ * The field `metadata.name`. Every configuration contains it, but managedFields never do. `pruneApplied` adds it to the fields of the
+ * applier, so `metadata` is never pruned.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 

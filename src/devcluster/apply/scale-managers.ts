@@ -1,4 +1,6 @@
-/** Maps the managers of a Scale's `spec.replicas` to the managers of the replicas field of the scaled object, and back. */
+/**
+ * Translates managedFields between a Scale and the scaled object: `spec.replicas` of the Scale corresponds to the object's replicas field.
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { ReplicasPath } from '../rest/subresource.ts'
@@ -14,8 +16,8 @@ const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
 /**
- * Returns the type with a `spec.replicas` that is present even when it is 0. Go omits the field when it is 0, so a request that scales to 0
- * would otherwise remove the field instead of changing it.
+ * Returns the type with a `spec.replicas` that is encoded even when it is 0. By default, Go omits a 0, so a request that scales to 0 would
+ * remove the field instead of changing it.
  */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
@@ -28,8 +30,8 @@ function withZero(type: StructType): StructType {
 const goType = kindType(gvk)
 
 /**
- * The type Scale for the tracking of field managers. `custom` is true because a manager can own an empty `spec` of a Scale, as it can own
- * that of a custom resource.
+ * The type Scale, as server-side apply uses it. `custom` is true, because a manager can own the empty `spec` of a Scale, like that of a
+ * custom resource.
  */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 

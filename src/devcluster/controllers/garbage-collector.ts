@@ -141,7 +141,7 @@ class Collector {
     { metadata }: ReadonlyObject,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
   ): Promise<void> {
-    // The preconditions make the request fail if the object has changed since its owners were looked up, because it may have a new owner.
+    // If the object has changed since its owners were looked up, it may have a new owner. The preconditions then make the request fail.
     const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
   }

@@ -1,4 +1,4 @@
-/** A simulated kubelet for all nodes. Pods that are bound to a node run and are ready until they are deleted. */
+/** A simulated kubelet for all nodes. Each Pod that is bound to a node becomes running and ready, and stays so until it is deleted. */
 import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'

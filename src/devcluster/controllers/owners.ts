@@ -28,8 +28,8 @@ export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
   /**
-   * Returns true when an object with this UID was observed to be deleted. If the type of an owner is no longer served, only this shows that
-   * the owner is gone.
+   * Returns true when the deletion of an object with this UID was observed. An owner whose type is no longer served cannot be looked up.
+   * Only this function then shows that the owner is gone.
    */
   readonly isGone: (uid: string) => boolean
 }

@@ -78,7 +78,7 @@ function convertedObjects(
   const review = isObject(answer) ? answer : {}
   const otherType = reviewTypeProblem(review, { kind: 'ConversionReview', apiVersion: request.apiVersion, knownVersions })
   if (otherType !== undefined) throw failed(otherType)
-  // A response in v1beta1 has the same fields as one in v1, but its apiVersion, kind and uid are not checked.
+  // v1beta1 has the same fields as v1. For v1beta1, the apiVersion, kind and uid of the response are not checked.
   const isBeta = parseApiVersion(request.apiVersion).version === 'v1beta1'
   const { error } = checkShape(shapeOf(kindType({ group, version: 'v1', kind: 'ConversionReview' })!), review)
   if (error !== undefined) throw failed(error.replace(/\[\]any$/, '[]runtime.RawExtension'))

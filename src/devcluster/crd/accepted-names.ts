@@ -22,7 +22,7 @@ export interface AcceptedNames {
   readonly conflict: NameConflict | undefined
 }
 
-/** Decides which of the requested names conflict with accepted names of the other CRDs in the same group. */
+/** Returns the accepted names of a CRD. A requested name conflicts if another CRD of the same group has it as an accepted name. */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names
   const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }

@@ -1,6 +1,6 @@
 /**
  * Reconciles the stored CustomResourceDefinitions: accepts their names, establishes them, serves their versions, and deletes the custom
- * resources of terminating CRDs. The controller reads the store directly, without a client.
+ * resources of terminating CRDs. The controller uses the store and the registry directly, without a client.
  */
 import type { Clock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/waiting.ts'
@@ -42,7 +42,7 @@ const retryMs = 500
 export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
-  /** Functions that unsubscribe from the custom resources of terminating CRDs, keyed by the name of the CRD. */
+  /** Functions that stop the watch of a terminating CRD's custom resources, keyed by the name of the CRD. */
   const cleanups = new Map<string, () => void>()
   /** The error of the last reconcile, keyed by the name of the CRD. The same error is not logged again. */
   const problems = new Map<string, string>()
@@ -147,7 +147,7 @@ class ServedRows {
   }
 }
 
-/** True for a terminating CRD whose custom resources must be deleted first. */
+/** True for a terminating CRD whose custom resources must be deleted before the CRD is. */
 function isCleanedUp({ metadata }: Definition): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanupFinalizer) === true
 }

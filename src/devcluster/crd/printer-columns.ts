@@ -55,7 +55,7 @@ function cellOf(value: JsonValue | undefined, type: Column['type'], now: number)
   }
 }
 
-/** Returns the value of a selectable field as the string that field selectors are compared with. */
+/** Returns the value of a selectable field as a string, for the comparison with a field selector. */
 export function selectableValue(path: JsonPath, object: JsonObject): string {
   const value = path(object)[0]
   return value === undefined || value === null || typeof value === 'object' ? '' : String(value)

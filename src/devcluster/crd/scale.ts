@@ -112,7 +112,7 @@ function valueAt(object: JsonObject, fields: readonly string[]): JsonValue | und
 }
 
 /**
- * Sets the value at a path. Throws when a field on the path exists and its value is null or anything else but an object
+ * Sets the value at a path. Throws when the value of a field on the path is not an object, e.g. null
  * (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured: SetNestedField).
  */
 function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue, at = ''): JsonObject {

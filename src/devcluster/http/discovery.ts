@@ -192,7 +192,7 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 
 /**
  * Returns the hash by which clients detect that two versions have the same storage version (k8s.io/apiserver/pkg/endpoints/discovery:
- * StorageVersionHash). For a type that is served in several groups, the hash has the group in which the type is stored.
+ * StorageVersionHash). If a type is served in several groups, its hash is computed from the group in which the type is stored.
  */
 function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
   const [group] = storageKey.split('/')

@@ -29,11 +29,11 @@ export interface RequestRecord {
   readonly verb: string
   readonly user: string
   readonly path: string
-  /** The query string after the `?`, as it was sent, up to the length above; empty for a request without a query string. */
+  /** The query string after the `?`, as it was sent; empty for a request without a query string. */
   readonly query: string
   readonly code: number
   /**
-   * Audit annotations, which only the audit log of a real kube-apiserver has. The annotations that a webhook adds have the key
+   * Audit annotations. Only the records from the audit log of a real kube-apiserver have them. The annotations of a webhook have the key
    * `WEBHOOK_NAME/KEY`.
    */
   readonly annotations?: Readonly<Record<string, string>>

@@ -41,9 +41,9 @@ export interface Offers {
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * The route by which kube-apiserver serves the response; undefined for custom resources, which it does not serve as protobuf. For
-   * `object` and `collection`, kube-apiserver's router (go-restful) checks the Accept header before the handler does. For `document`, only
-   * the handler checks it.
+   * The route by which kube-apiserver serves the response. For `object` and `collection`, kube-apiserver's router (go-restful) checks the
+   * Accept header before the handler does. For `document`, only the handler checks it. Undefined for custom resources, which are not
+   * available as protobuf.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
