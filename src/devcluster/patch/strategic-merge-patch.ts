@@ -97,7 +97,10 @@ function listAt(holder: JsonObject, key: string): readonly JsonValue[] | undefin
   return list
 }
 
-/** Throws unless all items of the patch are in the `$setElementOrder` list `order`, in the same order. */
+/**
+ * Throws when the items of the patch are not in the `$setElementOrder` list `order`, or not in the same order. Items with a `$patch`
+ * directive are not checked.
+ */
 function checkOrder(patch: readonly JsonValue[], order: readonly JsonValue[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return
   const items = patch.filter((item) => !(isObject(item) && Object.hasOwn(item, patchDirective)))

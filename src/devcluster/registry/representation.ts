@@ -31,8 +31,8 @@ export class Representation {
 
   /**
    * Converts stored objects with the conversion webhook, if the type has one, and caches the results. As in kube-apiserver, there is one
-   * call per object. Rejects with the first error. With `refresh`, which a read of a single object uses, cached objects are converted
-   * again.
+   * call per object. Rejects with the first error. With `refresh`, cached objects are converted again. Reads and deletions of a single
+   * object set `refresh`.
    */
   async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info

@@ -1,5 +1,6 @@
 /**
- * The in-memory store of all objects, with one revision counter and a log of recent changes, from which older states can be restored.
+ * The in-memory store of all objects, with one revision counter and a log of recent changes. The log makes it possible to list objects at
+ * an older revision.
  *
  * All methods are synchronous. Several calls without an `await` between them are therefore a transaction. Objects are frozen, because all
  * readers share them.
@@ -110,7 +111,7 @@ export class ObjectStore {
     return last
   }
 
-  /** Returns the objects of a type, in one namespace or in all, at a revision that is not compacted. Default: the current revision. */
+  /** Returns the objects of a type, in one namespace or in all. `revision` must not be compacted; default: the current revision. */
   snapshot(storageKey: string, namespace?: string, revision = this.#revision): Snapshot {
     const shelf = this.#shelfOf(storageKey)
     if (revision >= this.#revision) {

@@ -6,8 +6,8 @@ import { goKindOf } from './go-json.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 
 /**
- * The JSON type of a value in a built-in type. A string names a scalar type, an `ObjectShape` has fields, and an array of one element is a
- * list with items of that shape.
+ * The JSON type of a value in a built-in type. A string names a scalar type, an `ObjectShape` has fields, and `[shape]` is a list whose
+ * items have this shape.
  */
 export type Shape =
   | 'string'
@@ -36,7 +36,7 @@ export interface MapShape {
   readonly mapOf: Shape
 }
 
-/** A value that is either an object of this shape, or has another JSON type and is not checked. */
+/** An object of the shape `objectOr`, or a value of another JSON type. A value of another JSON type is not checked. */
 export interface ObjectOrShape {
   readonly objectOr: ObjectShape
 }
@@ -160,7 +160,7 @@ function wrongByteOf(text: string): number {
   return start
 }
 
-/** Throws unless the string is an RFC 3339 time. Most errors have Go's message for a string that does not begin with a year. */
+/** Throws when the string is not an RFC 3339 time. Most errors have Go's message for a missing year, even if another part is invalid. */
 function checkTime(text: string, layout: string): void {
   const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   const refuse = (rest: string, part: string): ShapeError =>

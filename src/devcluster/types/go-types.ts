@@ -52,7 +52,7 @@ const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
 
-/** Go types of the protobuf messages whose JSON differs from their fields, keyed by message name. */
+/** Go types of the messages whose JSON differs from their protobuf fields, keyed by message name. */
 const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
   'apiextensions.v1.JSON': anything,
   'apiextensions.v1.JSONSchemaPropsOrArray': schemaOr,

@@ -49,7 +49,7 @@ export function applyScale(
   return applied
 }
 
-/** Returns kube-apiserver's error for a Scale that it cannot convert. */
+/** Returns kube-apiserver's error message for a Scale that it cannot convert. */
 function unconverted(what: 'live' | 'new', named: JsonObject): string {
   return `failed to convert ${what} object (${namedIn(scaleType, { ...named, apiVersion: 'autoscaling/v1' })}) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`
 }

@@ -74,7 +74,7 @@ export function listObjects(
   const selection = selectionOf(info, options)
   const { start, snapshot } = from
   const prefix = options.namespace ? `${options.namespace}/` : ''
-  // kube-apiserver ignores the limit of a list with resourceVersion 0, which it serves from its watch cache.
+  // kube-apiserver serves a list with resourceVersion 0 from its watch cache, and ignores the limit of such a list.
   const limit = options.limit !== undefined && options.limit > 0 && options.resourceVersion !== '0' ? options.limit : Infinity
   const items: JsonObject[] = []
   let lastKey = ''

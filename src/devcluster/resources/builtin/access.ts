@@ -51,7 +51,7 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceInf
 
 const subjectKinds = ['User', 'Group', 'ServiceAccount']
 
-/** Returns a column with the names of a binding's subjects that have the kind `kind`. */
+/** Returns a table column with the names of the binding's subjects of kind `kind`. */
 function subjects(kind: string): Column {
   const names = (object: JsonObject): string[] =>
     listAt(object, 'subjects')

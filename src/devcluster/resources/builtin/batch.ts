@@ -27,8 +27,8 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
-  // Without `completions` and `parallelism`, the Job has one Pod. With only `parallelism`, the Job is a work queue, which completes when
-  // any Pod succeeds.
+  // Without `completions` and `parallelism`, the Job runs one Pod. With only `parallelism`, the Job is a work queue: `completions` stays
+  // unset, and the success of any Pod counts as the success of all Pods.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(sized, 'template', defaultPodTemplate)
 }
