@@ -16,8 +16,8 @@ export interface DrainOptions {
 /** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for stopping the cache, the `caBundle` injection, the certificates and the events, which stop concurrently. An
- * API server that does not respond must not delay the end of the process.
+ * Time limit in milliseconds for stopping the cache, the `caBundle` injection, the certificates and the events. They stop concurrently. The
+ * limit is needed because an API server that does not respond must not delay the end of the process.
  */
 const restMs = 3_000
 /**

@@ -166,8 +166,8 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
 }
 
 /**
- * Creates the cache without starting it, because the webhooks read from it and start first. Every replica watches the types that webhooks
- * read, even a replica that does not reconcile.
+ * Creates the cache without starting it: the webhooks read from the cache, but are served before it starts. Every replica watches the types
+ * that webhooks read, even a replica that does not reconcile.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, namespaces = [] } = options
@@ -218,8 +218,8 @@ async function startWebhooks(
 }
 
 /**
- * Starts the injection of `caBundle`. It must be called after `onServing`: that function may install the webhook configurations, which the
- * injection must find when it first checks.
+ * Starts the injection of `caBundle`. It must be called after `onServing`, because that function may install the webhook configurations.
+ * The injection must find them when it first checks.
  */
 function startInjection(
   operators: readonly Operator[],

@@ -1,4 +1,4 @@
-/** `Clock`: the source of time. All code that waits or compares times takes a `Clock` as a parameter, so tests can control it. */
+/** `Clock`: the source of time. All code that waits or compares times takes a `Clock` as a parameter, so tests can control the time. */
 
 /** A pending timer; `cancel` is idempotent. */
 export interface Timer {

@@ -55,9 +55,8 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 }
 
 /**
- * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). The
- * number is needed for a value that matches no schema of anyOf or oneOf, because the errors of the schema with the highest number are
- * reported.
+ * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). If a
+ * value matches no schema of anyOf or oneOf, the errors of the schema with the highest number are reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length
@@ -201,8 +200,8 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // Errors of the root's apiVersion and kind are never tolerated as unchanged, because kube-apiserver has already converted both objects
-    // to the same version.
+    // kube-apiserver has already converted both objects to the same version, so the root's apiVersion and kind are equal in every update.
+    // Equality does not show that the client left them unchanged, so their errors are never tolerated.
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }
