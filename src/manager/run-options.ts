@@ -59,9 +59,9 @@ export interface Endpoints {
 export interface RunOptions {
   readonly connection: Connection
   /**
-   * The name of the installation. The names of its webhook configurations, namespace, Service and Secret begin with this name. With
-   * different names, several installations, even of the same operator, can run in one cluster. The name must be a DNS label of at most 52
-   * characters that begins with a letter. Default: the operator's name. The option is required when there are several operators.
+   * The name of the installation. By default, the names of its webhook configurations, namespace, Service and Secret begin with this name.
+   * With different names, several installations, even of the same operator, can run in one cluster. The name must be a DNS label of at most
+   * 52 characters that begins with a letter. Default: the operator's name. The option is required when there are several operators.
    */
   readonly name?: string
   /**

@@ -8,8 +8,8 @@ export const longAnswer = 16 * 1024
  * Prevents Node.js from closing a TLS connection on which a request arrives during a long response. If the next request arrives while a
  * response fills the buffer of the socket, Node.js pauses the HTTP parser. On a TLS connection, Node.js nevertheless passes decrypted bytes
  * to the paused parser, and then closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the
- * stream instead. The paused stream then buffers the bytes. The listener costs a tenth of the CPU time, so it is added only for long
- * responses.
+ * stream instead. The paused stream then buffers the bytes. The listener increases the CPU time of a request by a tenth, so it is added
+ * only for long responses.
  */
 export function expectEarlyRequest(socket: Socket | null): void {
   if (socket !== null && !socket.listeners('data').includes(ignore)) socket.on('data', ignore)

@@ -45,8 +45,8 @@ interface Place {
 }
 
 /**
- * Returns all errors of a value, except errors of values that are unchanged since `old`. `field` is the path of the value in the object.
- * Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to the value.
+ * Returns all errors in `value`, without the errors of values that are unchanged since `old`. `field` is the path of `value` in the object.
+ * Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to `value`.
  */
 export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }
@@ -65,7 +65,9 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
   return matches
 }
 
-/** Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for its fields and items. */
+/**
+ * Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for the value's fields and items.
+ */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
     found.errors.push(tooDeep(at.path, value))

@@ -69,7 +69,10 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)))
 }
 
-/** Merges each list that has a `$setElementOrder` directive in the patch, and removes the list and its directive from `rest`. */
+/**
+ * Merges each list that has a `$setElementOrder` directive in the patch. Removes the list and the directive from `rest`, the fields that
+ * are merged later.
+ */
 function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
   for (const [written, order] of Object.entries(rest)) {
     if (!written.startsWith(orderPrefix)) continue

@@ -17,7 +17,7 @@ export type GoType =
   | { readonly kind: 'list'; readonly item: GoType }
   | { readonly kind: 'map'; readonly value: GoType }
   | StructType
-  /** Either a JSON object with the struct's fields, or a value of another JSON type, which is not checked. */
+  /** A JSON object with the struct's fields, or a value of another JSON type. A value of another JSON type is not checked. */
   | { readonly kind: 'structOr'; readonly struct: StructType }
 
 export interface StructType {

@@ -90,8 +90,8 @@ export function listObjects(
   const remaining = snapshot.keys.length - index
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
-  // The token has the smallest possible key after the last key of this page. If the list continues at a newer revision, it therefore
-  // includes every new object whose key comes after this page.
+  // The token has the smallest possible key after the last key of this page. If the list continues at a newer revision, new objects with
+  // keys after this page are therefore included.
   const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }
