@@ -106,7 +106,7 @@ export interface RunOptions {
   readonly drainDelayMs?: number
   /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
-  /** The name of this replica in events. Default: the host name, which in a cluster is the name of the Pod. */
+  /** The name of this replica in events. Default: the host name. In a cluster, this is the name of the Pod. */
   readonly instance?: string
   readonly logger?: Logger
   readonly clock?: Clock

@@ -59,8 +59,8 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD, and takes ownership of conflicting fields. It fails when the installer of another installation owns such a field:
- * otherwise the schema of this installation would also validate the objects of the other installation. With `forceConflicts`, it takes
+ * Applies a CRD, and takes ownership of conflicting fields. It fails when the installer of another installation owns such a field.
+ * Otherwise the schema of this installation would also validate the objects of the other installation. With `forceConflicts`, it takes
  * ownership of these fields, too.
  */
 async function applyDefinition(
@@ -190,7 +190,8 @@ async function installConversions(
       await installConversion(client, name, target, fieldManager, options)
       continue
     }
-    // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, which would remain.
+    // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, so the `caBundle` would
+    // remain.
     const { spec } = await client.get(customResourceDefinition, { name }, { signal })
     const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
     if (spec.conversion?.strategy === 'Webhook')

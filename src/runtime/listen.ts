@@ -12,8 +12,8 @@ export interface WantedAddress {
 }
 
 /**
- * Maximum number of connections that wait to be accepted. The kernel reduces it to net.core.somaxconn, which is also the limit of Go's net
- * package. With Node's default of 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of
+ * Maximum number of connections that wait to be accepted. The kernel reduces it to net.core.somaxconn. Go's net package uses the same
+ * limit. With Node's default of 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of
  * their first packet.
  */
 const backlog = 65_535

@@ -118,9 +118,9 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
-  // If the schema has a format and the value is neither a string nor a list, kube-openapi compares the formats and reports them instead of
-  // the types (`validate: typeValidator`). kube-openapi accepts a list where a string with a format is expected. This code rejects such a
-  // list, because operators rely on the type.
+  // If the schema has a format, and the value is neither a string nor a list, kube-openapi reports a wrong format instead of a wrong type
+  // (`validate: typeValidator`). kube-openapi accepts a list where a string with a format is expected. This code rejects such a list,
+  // because operators rely on the type.
   if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
   else found.errors.push(typeError(path, types.join(','), actual))
   return false

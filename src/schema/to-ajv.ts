@@ -59,8 +59,8 @@ let builtinAjv: Ajv | undefined
 function builtinCheck(name: string): ValidateFunction {
   let check = builtinChecks.get(name)
   if (check === undefined) {
-    // For built-in types, generating optimized code and messages would cost more time than the optimization saves: the check of a Pod
-    // consists of many small functions, and each process that validates Pods compiles all of them.
+    // Generating optimized code and messages for built-in types would take more time than it saves. The check of a Pod consists of many
+    // small functions, and each process that validates Pods compiles all of them.
     builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
     check = builtinAjv.compile(translateFully(builtinNode(name)))
     builtinChecks.set(name, check)
@@ -112,7 +112,7 @@ function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): An
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
   // The limits are in code points. A code point has one or two UTF-16 units, so `length` is at least the number of code points, and at most
-  // twice that number. Code points are counted, which is slow, only if `length` does not decide.
+  // twice that number. Counting code points is slow, so they are counted only if `length` does not decide.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)

@@ -181,8 +181,8 @@ function unknownText(path: string): string {
 }
 
 /**
- * Formats the error about a duplicate key. `duplicate` names the line for a YAML body, and the path for a JSON body. In a JSON patch, which
- * is a list, the path begins with an index.
+ * Formats the error about a duplicate key. `duplicate` names the line for a YAML body, and the path for a JSON body. A JSON patch is a
+ * list, so a path in it begins with an index.
  */
 function duplicateText(duplicate: string): string {
   if (yamlDuplicate.test(duplicate)) return duplicate

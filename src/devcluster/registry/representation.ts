@@ -12,8 +12,8 @@ import { internalError } from '../apimachinery/status-error.ts'
 const maxConversions = 16
 
 /**
- * Converts objects between versions: with the conversion strategy `None`, which changes only `apiVersion`, or with a webhook. The converted
- * form of a stored object is cached, and all watchers share it.
+ * Converts objects between versions, with a webhook or with the conversion strategy `None`. This strategy changes only `apiVersion`. The
+ * converted form of a stored object is cached, and all watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()

@@ -82,8 +82,8 @@ export class ObjectStore {
   }
 
   /**
-   * Writes an object unless another write has changed it since the caller read it. `expected` is the object that was read; undefined if it
-   * did not exist. Returns the stored object with its new resourceVersion; undefined after a concurrent write.
+   * Writes an object if no other write has changed it since the caller read it. `expected` is the object that was read; undefined if it did
+   * not exist. Returns the stored object with its new resourceVersion; undefined after a concurrent write.
    */
   put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
@@ -97,8 +97,8 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object unless another write has changed it since the caller read it as `expected`. Returns the last state of the object,
-   * with the resourceVersion of the deletion; undefined after a concurrent write.
+   * Deletes an object if no other write has changed it since the caller read it as `expected`. Returns the last state of the object, with
+   * the resourceVersion of the deletion; undefined after a concurrent write.
    */
   delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)

@@ -83,7 +83,7 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
     if (!Array.isArray(value)) throw wrongType(shape, value, place)
     value.forEach((item, index) => check(shape[0], item, { ...place, path: `${place.path}[${index}]` }))
   } else if ('objectOr' in shape) {
-    // Go decodes a value of this shape with the type's `UnmarshalJSON` method, which ignores unknown fields.
+    // Go decodes a value of this shape with the `UnmarshalJSON` method of its type. This method ignores unknown fields.
     if (isObject(value)) check(shape.objectOr, value, { ...place, unknown: [] })
   } else if (!isObject(value)) {
     throw wrongType(shape, value, place)
@@ -139,7 +139,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
   }
 }
 
-/** Throws unless the string is standard base64. Line breaks are allowed, because Go's decoder ignores them. */
+/** Throws when the string is not standard base64. Line breaks are allowed, because Go's decoder ignores them. */
 function checkBase64(text: string): void {
   if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
   throw new ShapeError(`illegal base64 data at input byte ${wrongByteOf(text)}`)

@@ -41,7 +41,8 @@ function labelledAsTemplate(job: JsonObject): JsonObject {
 }
 
 /**
- * Adds a selector for the Job's uid, and matching labels to the Pod template, unless `manualSelector` is true or the Job has a selector.
+ * Adds a selector for the Job's uid, and matching labels to the Pod template. A Job with `manualSelector: true` or with a selector keeps
+ * its own selector and template.
  */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
