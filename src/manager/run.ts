@@ -37,7 +37,7 @@ export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /**
- * Runs operators: serves their webhooks, renews the certificates and reconciles, until `signal` aborts or, when no signal is given, the
+ * Runs operators: serves their webhooks, renews the certificates and reconciles. It ends when `signal` aborts; without `signal`, when the
  * process receives SIGTERM or SIGINT. Resolves after a graceful shutdown.
  *
  * After the start, the process keeps running when a CRD is missing or the API server is unreachable, and retries. When a controller fails,

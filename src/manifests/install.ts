@@ -216,7 +216,7 @@ async function installConversion(
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
     // A `clientConfig` has either `url` or `service`. When another field manager owns the field that is now obsolete, a server-side apply
-    // request does not remove it. A merge patch therefore removes it first.
+    // request does not remove this field. A merge patch therefore removes it first.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },

@@ -49,8 +49,8 @@ const goldenRatio = 0x9e3779b1
 const maxCollisions = 4
 
 /**
- * Returns true when all strings differ, and undefined after too many collisions. The hash code of a string is computed from its length and
- * four of its characters. This is faster than a `Set`, which hashes all characters.
+ * Returns whether all items, or their keys, are distinct strings; undefined after too many collisions. The hash code of a string is
+ * computed from its length and four of its characters. This is faster than a `Set`, which hashes all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots

@@ -45,7 +45,10 @@ class Copies {
     return copy
   }
 
-  /** Removes the value, and all objects and lists in it, from the copies, because a `copy` operation puts the value into a second place. */
+  /**
+   * Removes the value, and all objects and lists in it, from the copies. A `copy` operation puts the value into a second place, so it must
+   * no longer be changed in place.
+   */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return
     for (const child of Object.values(value as Holder)) this.share(child)

@@ -80,9 +80,9 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns an updated object with the metadata that the server keeps. The fields that clients cannot change come from the old object; `uid`
- * and the fields of a deletion only when the update omits them. kube-apiserver removes `selfLink` when it stores an object, so the response
- * to a dry run still has it.
+ * Returns an updated object with the metadata that the server keeps. Fields that clients cannot change are copied from the old object.
+ * `uid`, `deletionTimestamp` and `deletionGracePeriodSeconds` are copied only if the update omits them. kube-apiserver removes `selfLink`
+ * when it stores an object, so the response to a dry run still has it.
  */
 export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]

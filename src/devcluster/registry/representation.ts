@@ -57,8 +57,8 @@ export class Representation {
   }
 
   /**
-   * Converts an object from the version of `info` to the storage version. The fields of the result are already in the order that responses
-   * need, so a response needs no reordered copy.
+   * Converts an object from the version of `info` to the storage version. The fields of the result are already in the order of responses,
+   * so a response needs no reordered copy.
    */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)

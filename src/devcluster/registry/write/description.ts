@@ -10,8 +10,8 @@ export interface Write {
   readonly subresource: string
   readonly context: RequestContext
   /**
-   * True for a write that creates the object, false for a write that changes it. `if missing` for a write that creates the object only if
-   * it does not exist.
+   * True for a write that creates the object, false for a write that changes it. `if missing` for a write that changes an existing object
+   * and creates a missing one.
    */
   readonly creates: boolean | 'if missing'
   /** The operation in the AdmissionReview of a write that changes the object. Default UPDATE; CREATE for a POST to a subresource. */
