@@ -1,5 +1,5 @@
 /**
- * `format`: the formats that kube-apiserver validates. Each is checked with the rules of the parser that kube-apiserver uses for it: Go's
+ * The values of `format` that kube-apiserver validates. Each format accepts the same strings as the parser that kube-apiserver uses: Go's
  * net, net/url, net/mail and time, or govalidator. Unknown formats are ignored.
  */
 import { isEmail } from './email.ts'
@@ -72,7 +72,7 @@ function isIsbn13(text: string): boolean {
   return sum % 10 === 0
 }
 
-/** Checks that the number is in a range of a card issuer, and that its check digit (Luhn) is correct. */
+/** Checks that a card issuer uses the number's prefix and length, and that the check digit (Luhn) is correct. */
 function isCreditCard(text: string): boolean {
   const number = text.replace(/[^0-9]+/g, '')
   const issued =

@@ -35,7 +35,7 @@ export function readGoDuration(text: string): GoDuration {
     if (unit === '') return { error: `time: missing unit in duration ${quoted(text)}` }
     const length = Object.hasOwn(nanoseconds, unit) ? nanoseconds[unit] : undefined
     if (length === undefined) return { error: `time: unknown unit ${quoted(unit)} in duration ${quoted(text)}` }
-    // Parsing very many digits takes long, and more than 19 significant ones exceed an int64.
+    // A number with more than 19 significant digits exceeds an int64. It is not parsed, because parsing very many digits takes long.
     const significant = whole.replace(/^0+/, '')
     if (significant.length > 19) return invalid
     const used = fraction.slice(0, 18)

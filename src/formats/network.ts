@@ -46,7 +46,7 @@ const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
 /**
- * Accepts the same host names as kube-openapi, whose pattern is meant for RFC 1034. The pattern also accepts symbols and the letters of any
+ * Accepts the same host names as kube-openapi. Its pattern is meant for RFC 1034, but it also accepts symbols and the letters of any
  * script.
  */
 export function isHostname(text: string): boolean {
@@ -83,8 +83,8 @@ function hasControlCharacter(text: string): boolean {
 }
 
 /**
- * Checks the authority of a URL (`user@host:port`). In http and https URLs (`isWeb`), where Go is stricter, the host may contain no colon
- * except the one before the port.
+ * Checks the authority of a URL (`user@host:port`). Go is stricter for http and https URLs (`isWeb`): a host that is not in brackets must
+ * not contain a colon.
  */
 function isAuthority(authority: string, isWeb: boolean): boolean {
   const at = authority.lastIndexOf('@')

@@ -7,8 +7,8 @@ export interface Pattern {
 }
 
 /**
- * Compiles a pattern for RE2, as implemented by re2js. If a pattern has the same meaning in the JavaScript engine, and cannot make it
- * backtrack excessively, it is compiled for that engine, which is ten times as fast.
+ * Compiles a pattern for RE2, as implemented by re2js. A pattern that `isSimple` accepts is compiled for the JavaScript engine instead,
+ * because this engine is ten times as fast.
  *
  * @throws when RE2 rejects the pattern.
  */
@@ -39,7 +39,7 @@ interface Effort {
 
 /**
  * Maximum number of steps of the JavaScript engine at each position of the string. An anchored pattern without unbounded repetition is
- * tried at only one position, so it may take `maxSteps` instead.
+ * tried at only one position, so its limit is `maxSteps`.
  */
 const maxStepsPerPlace = 256
 const maxSteps = 16_384
@@ -68,7 +68,7 @@ interface Parser {
   at: number
 }
 
-// Characters that are literals in both engines, inside and outside of character classes.
+// Characters that are literals in both engines, outside of character classes.
 const literal = /[A-Za-z0-9_ ,:;/@%=<>!&~"'`#-]/y
 const escape = /\\[.+*?()[\]{}|^$\\/dw]/y
 const characterClass = /\[-?(?:(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])|[A-Za-z0-9_ .,:;/@+*%=<>!~"'`#$?(){}|]|\\[-./dw])+-?\]/y

@@ -41,7 +41,10 @@ export function isDuration(text: string): boolean {
   return parts.every(([, count]) => toInteger(count!) <= maxInt64) && parts.some(([, , unit]) => scalaUnit.test(unit!))
 }
 
-/** Parses an integer. For more than 19 digits it returns a constant that exceeds int64, because parsing very many digits takes long. */
+/**
+ * Parses an integer. For more than 19 significant digits, returns a constant that exceeds int64, because parsing very many digits takes
+ * long.
+ */
 function toInteger(digits: string): bigint {
   const significant = digits.replace(/^0+/, '')
   return significant.length > 19 ? maxInt64 + 2n : BigInt(significant)

@@ -9,7 +9,7 @@ import { openSecretCertificates } from '../certs/secret-store.ts'
 import type { CompleteOptions } from './run-options.ts'
 
 type CertificateNames = {
-  /** DNS names to include in the serving certificate, in addition to those of the Service and the URL of the webhooks. */
+  /** DNS names to include in the serving certificate, in addition to the Service's DNS names and the host of `webhook.url`. */
   readonly names?: readonly string[]
   /** IP addresses to include in the serving certificate, in addition to the loopback addresses. */
   readonly ips?: readonly string[]
@@ -51,7 +51,7 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 
 /**
  * Returns the DNS names that the certificate must have for the Service in front of the webhooks. The API server uses only
- * `name.namespace.svc`. A certificate in files needs no other name, because cert-manager may have issued it for that name only.
+ * `name.namespace.svc`. For certificates in files, no other name is required, because cert-manager may have issued them for this name only.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`

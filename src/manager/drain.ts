@@ -16,8 +16,8 @@ export interface DrainOptions {
 /** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for stopping the cache, the `caBundle` injection, the certificates and the events, which stop concurrently. An
- * API server that does not respond must not delay the end of the process.
+ * Time limit in milliseconds for stopping the cache, the `caBundle` injection, the certificates and the events. They stop concurrently. The
+ * limit is needed because an API server that does not respond must not delay the end of the process.
  */
 const restMs = 3_000
 /**
@@ -29,7 +29,7 @@ const closeMs = 2_000
 /**
  * Stops everything within `delayMs` + `deadlineMs` + a few seconds; never rejects.
  *
- * 1. `/readyz` fails immediately, which removes the Pod from the endpoints of the Service. Every webhook response closes its connection.
+ * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection.
  * 2. Controllers start no new reconciles and finish those in flight. The webhooks are still served, because the API server may call them
  * for objects that these reconciles write.
  * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in

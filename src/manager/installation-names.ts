@@ -21,7 +21,7 @@ export interface InstallationNames {
   readonly validatingConfiguration: string
   /** The ClusterRole of the process, and the ClusterRoleBinding to it. */
   readonly managerRole: string
-  /** The field manager of installed objects. The running process, which owns the field `caBundle`, has a different field manager. */
+  /** The field manager of installed objects. The running process owns the field `caBundle`, and has a different field manager. */
   readonly installer: string
   /**
    * The field manager that applies `spec.conversion` of CRDs separately, once the webhooks are served. Because it differs from `installer`,

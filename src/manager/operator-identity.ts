@@ -10,7 +10,7 @@ import { createEventRecorder } from '../telemetry/event-recorder.ts'
 import type { Operator } from './operator.ts'
 
 export interface OperatorIdentity {
-  /** A client with the operator's name as its field manager and, with the version, as its user agent. */
+  /** A client whose field manager is the operator's name, and whose user agent begins with the operator's name and version. */
   readonly client: Client
   /** An event recorder whose events have the operator's name as their source. */
   readonly events: EventRecorder & { flush(): Promise<void> }

@@ -16,7 +16,7 @@ import { missingConverters } from '../conversion/definition.ts'
 export interface OperatorDefinition {
   /**
    * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`. It is the field manager of the
-   * operator's requests and, with the version, their user agent. It is also the source of the operator's events.
+   * operator's requests, and the source of the operator's events. The user agent of the requests contains the name and the version.
    */
   readonly name: string
   /** The operator's version, which is part of its user agent. It may contain letters, digits, `.`, `-`, `+` and `_`. */
@@ -24,7 +24,7 @@ export interface OperatorDefinition {
   /** The custom resource kinds that the operator defines. */
   readonly kinds: readonly Kind[]
   readonly webhooks?: readonly WebhookDefinition[]
-  /** The conversions between versions. Each kind whose versions have different fields needs one. */
+  /** The conversions between the versions of kinds. A kind whose versions have different fields needs a conversion. */
   readonly conversions?: readonly ConversionDefinition[]
   readonly controllers?: readonly ControllerDefinition[]
   /** RBAC rules in addition to the rules of the operator's webhooks and controllers. */
@@ -73,8 +73,8 @@ export interface Operator {
  * controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, a kind or controller is declared twice, its webhooks conflict, or
- * the versions of a kind have different fields and no conversion.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, a kind or controller is declared twice, webhooks conflict, or the
+ * versions of a kind have different fields and no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   refuseOperator(definition.name, checkDefinition(definition, ''))
@@ -107,7 +107,7 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   })
 }
 
-/** Returns whether a value is an operator. It recognizes operators that another copy of this package has defined, too. */
+/** Returns whether a value is an operator. This includes operators that another copy of this package has defined. */
 export function isOperator(value: unknown): value is Operator {
   if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
   const { name, kinds, webhooks, conversions, controllers, rbac } = value as Partial<Record<keyof Operator, unknown>>

@@ -1,4 +1,4 @@
-/** Checks, before the cache and the controllers start, whether the operators may list and watch the types that they watch. */
+/** Checks that the operators may list and watch the types that they need. The check runs before the cache and the controllers start. */
 import type { KubernetesObject } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -53,8 +53,8 @@ interface Refusal {
 }
 
 /**
- * Checks with SelfSubjectAccessReviews that the user may list and watch each type. If the permission for a type that is not primary is
- * missing, only a warning is logged, because the reflector keeps retrying, and the permission may be granted later.
+ * Checks with SelfSubjectAccessReviews that the user may list and watch each type. A missing permission for a type that is not primary is
+ * only logged as a warning: the reflector of this type keeps retrying, and the permission may be granted later.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the user may not list or watch a primary type.
  */

@@ -6,8 +6,8 @@ import type { Running } from './running-parts.ts'
 
 /**
  * Returns the checks of `/readyz`. The checks of caches and controllers do not decide the status. Otherwise the process might never become
- * ready: a cache can sync only after its list request, which may need the conversion webhook of this process, and the API server reaches
- * this webhook only while the process is ready.
+ * ready: to answer the list request of a cache, the API server may need the conversion webhook of this process. The API server reaches this
+ * webhook only while the process is ready.
  */
 export function readinessChecks(running: Running, hasWebhooks: boolean): readonly Check[] {
   const webhook = running.webhookCheck ?? { name: 'webhook', problem: () => 'the webhook server does not listen yet' }

@@ -22,7 +22,10 @@ export interface WebhookOptions extends TlsOptions {
   readonly host?: string
   /** The port on which the webhook server listens. Default 9443; with 0, the system chooses a free port. */
   readonly port?: number
-  /** The URL at which the API server reaches the webhooks of an operator outside the cluster. The serving certificate includes its host. */
+  /**
+   * The URL at which the API server reaches the webhooks of an operator outside the cluster. The serving certificate includes the URL's
+   * host.
+   */
   readonly url?: string
   /**
    * The name of the Service in front of the webhooks, in the namespace of the process. Default: `NAME-webhook`, where `NAME` is the name of
@@ -56,9 +59,9 @@ export interface Endpoints {
 export interface RunOptions {
   readonly connection: Connection
   /**
-   * The name of the installation, which is part of the names of its webhook configurations, namespace, Service and Secret. With different
-   * names, several installations, even of the same operator, can run in one cluster. It must be a DNS label of at most 52 characters that
-   * begins with a letter. Default: the operator's name. The option is required when there are several operators.
+   * The name of the installation. By default, the names of its webhook configurations, namespace, Service and Secret begin with this name.
+   * With different names, several installations, even of the same operator, can run in one cluster. The name must be a DNS label of at most
+   * 52 characters that begins with a letter. Default: the operator's name. The option is required when there are several operators.
    */
   readonly name?: string
   /**
@@ -90,8 +93,8 @@ export interface RunOptions {
    */
   readonly metricsBindAddress?: string
   /**
-   * Memory limit of the process in bytes, from which the limits of the webhook server are derived. Default: the memory limit of the
-   * container. If the container has no limit, the default is half of the machine's memory, at most 1 GiB.
+   * Memory limit of the process in bytes. The limits of the webhook server are derived from it. Default: the memory limit of the container.
+   * If the container has no limit, the default is half of the machine's memory, at most 1 GiB.
    */
   readonly memoryLimitBytes?: number
   /** Namespaces that the controllers watch. Absent or empty: all namespaces. */
@@ -103,7 +106,7 @@ export interface RunOptions {
   readonly drainDelayMs?: number
   /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
-  /** The name of this replica in events. Default: the host name, which in a cluster is the name of the Pod. */
+  /** The name of this replica in events. Default: the host name. In a cluster, this is the name of the Pod. */
   readonly instance?: string
   readonly logger?: Logger
   readonly clock?: Clock

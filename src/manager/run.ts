@@ -37,7 +37,7 @@ export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /**
- * Runs operators: serves their webhooks, renews the certificates and reconciles, until `signal` aborts or, when no signal is given, the
+ * Runs operators: serves their webhooks, renews the certificates and reconciles. It ends when `signal` aborts; without `signal`, when the
  * process receives SIGTERM or SIGINT. Resolves after a graceful shutdown.
  *
  * After the start, the process keeps running when a CRD is missing or the API server is unreachable, and retries. When a controller fails,
@@ -166,8 +166,8 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
 }
 
 /**
- * Creates the cache without starting it, because the webhooks read from it and start first. Every replica watches the types that webhooks
- * read, even a replica that does not reconcile.
+ * Creates the cache without starting it: the webhooks read from the cache, but are served before it starts. Every replica watches the types
+ * that webhooks read, even a replica that does not reconcile.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, namespaces = [] } = options
@@ -218,8 +218,8 @@ async function startWebhooks(
 }
 
 /**
- * Starts the injection of `caBundle`. It must be called after `onServing`: that function may install the webhook configurations, which the
- * injection must find when it first checks.
+ * Starts the injection of `caBundle`. It must be called after `onServing`, because that function may install the webhook configurations.
+ * The injection must find them when it first checks.
  */
 function startInjection(
   operators: readonly Operator[],

@@ -1,6 +1,6 @@
 /**
- * Checks the webhook port as the API server would: it must complete a TLS handshake with a serving certificate that the published trust
- * bundle verifies.
+ * Checks the webhook port as the API server would: the TLS handshake must succeed, and the published trust bundle must verify the serving
+ * certificate.
  */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'

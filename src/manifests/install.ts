@@ -59,9 +59,9 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD, and takes ownership of conflicting fields. It fails when the installer of another installation owns such a field, because
- * otherwise the objects of that other installation would be validated by the schema of this one. With `forceConflicts`, it takes ownership
- * of these fields, too.
+ * Applies a CRD, and takes ownership of conflicting fields. It fails when the installer of another installation owns such a field.
+ * Otherwise the schema of this installation would also validate the objects of the other installation. With `forceConflicts`, it takes
+ * ownership of these fields, too.
  */
 async function applyDefinition(
   client: Client,
@@ -142,7 +142,7 @@ export async function installWebhooks(
  * served.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` immediately, not in the returned function, when the address of the webhooks is unknown.
- * Outside a cluster, either `webhook.url` or `webhook.service`, a Service that forwards to this process, is required.
+ * Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this process.
  */
 export function installOnServing(
   operators: readonly Operator[],
@@ -171,8 +171,8 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
 }
 
 /**
- * Installs the conversion webhooks of CRDs. A kind with several versions that needs no conversion webhook may have had one before; that
- * webhook is removed from the CRD.
+ * Installs the conversion webhooks of CRDs. If a kind with several versions no longer needs a conversion webhook, the webhook is removed
+ * from the CRD.
  */
 async function installConversions(
   client: Client,
@@ -190,7 +190,8 @@ async function installConversions(
       await installConversion(client, name, target, fieldManager, options)
       continue
     }
-    // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, which would remain.
+    // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, so the `caBundle` would
+    // remain.
     const { spec } = await client.get(customResourceDefinition, { name }, { signal })
     const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
     if (spec.conversion?.strategy === 'Webhook')
@@ -199,8 +200,8 @@ async function installConversions(
 }
 
 /**
- * Sets the conversion webhook of a CRD. A conversion webhook that another installation has set is replaced only with `forceConflicts`,
- * because a CRD has only one conversion webhook, which converts the objects of all installations.
+ * Sets the conversion webhook of a CRD. A CRD has only one conversion webhook, for the objects of all installations. A webhook that another
+ * installation has set is therefore replaced only with `forceConflicts`.
  */
 async function installConversion(
   client: Client,
@@ -215,7 +216,7 @@ async function installConversion(
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
     // A `clientConfig` has either `url` or `service`. When another field manager owns the field that is now obsolete, a server-side apply
-    // request does not remove it. A merge patch therefore removes it first.
+    // request does not remove this field. A merge patch therefore removes it first.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
@@ -248,7 +249,7 @@ async function allowed(write: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Resolves when every installed admission and conversion webhook has a `caBundle`, without which the API server cannot call it.
+ * Resolves when every installed admission and conversion webhook has a `caBundle`. The API server cannot call a webhook without it.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when a `caBundle` is still missing after the time limit.
  */
@@ -286,7 +287,7 @@ function configurationsOf(operators: readonly Operator[], names: InstallationNam
   ] as const
 }
 
-/** Polls `ask` until it returns true, then resolves to true. Resolves to false when `ms` milliseconds have passed before. */
+/** Polls `ask` until it returns true, then resolves to true. Resolves to false if `ask` has not returned true after `ms` milliseconds. */
 async function within(ms: number, clock: Clock, signal: AbortSignal | undefined, ask: () => Promise<boolean>): Promise<boolean> {
   const deadline = clock.now() + ms
   while (!(await ask())) {

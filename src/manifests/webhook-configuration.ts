@@ -13,10 +13,10 @@ export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
- * Returns a mutating and a validating webhook configuration. Each has one webhook for each served version of each kind, and for each other
- * type that operators have webhooks for. The webhooks have no `caBundle`: the running process or cert-manager sets this field, and a
- * manifest that contains it would overwrite it. A configuration without webhooks is returned, too, because applying it removes webhooks
- * that were installed before.
+ * Returns a mutating and a validating webhook configuration; an empty list when the operators have no webhooks. A configuration has one
+ * entry for each served version of a kind with webhooks, and one for each other type with webhooks. The entries have no `caBundle`: the
+ * running process or cert-manager sets this field, and a `caBundle` in the manifest would overwrite it. If only one configuration has
+ * entries, the other one is returned, too. Applying it removes webhooks that were installed before.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
@@ -100,7 +100,7 @@ function namespaceSelectorOf(
   return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }] }
 }
 
-/** Returns a deep copy, because callers may change the installed objects, and several manifests would otherwise share the same object. */
+/** Returns a deep copy, because several manifests contain the value, and callers may change a manifest. */
 function asJson(value: object): JsonValue {
   return structuredClone(value) as JsonValue
 }

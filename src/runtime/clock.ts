@@ -1,4 +1,4 @@
-/** `Clock`: the source of time. All code that waits or compares times takes a `Clock` as a parameter, so tests can control it. */
+/** `Clock`: the source of time. All code that waits or compares times takes a `Clock` as a parameter, so tests can control the time. */
 
 /** A pending timer; `cancel` is idempotent. */
 export interface Timer {
@@ -11,7 +11,7 @@ export interface Clock {
   /** Milliseconds since an arbitrary moment, for measuring durations: this time does not jump when the machine's clock is set. */
   monotonicNow(): number
   /**
-   * Calls `callback` once after `ms` milliseconds, which may exceed the maximum delay of `setTimeout`. If `ms` is negative, `callback` is
+   * Calls `callback` once after `ms` milliseconds. `ms` may exceed the maximum delay of `setTimeout`. If `ms` is negative, `callback` is
    * called as soon as possible. The timer keeps the process alive only when `keepAlive` is true.
    */
   after(ms: number, callback: () => void, keepAlive?: boolean): Timer

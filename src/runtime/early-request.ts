@@ -1,15 +1,15 @@
 /** Works around a bug of Node.js with a request that arrives before the previous response has been sent completely. */
 import type { Socket } from 'node:net'
 
-/** Maximum length, in UTF-16 units, of a response that fits into the buffer of a socket even if each unit takes three bytes of UTF-8. */
+/** A response of at most this many UTF-16 units fits into the buffer of a socket, even if each unit takes three bytes of UTF-8. */
 export const longAnswer = 16 * 1024
 
 /**
- * Prevents Node.js from closing a TLS connection on which a request arrives during a long response. While a response fills the buffer of a
- * socket, Node.js pauses the HTTP parser when the next request arrives. On a TLS connection, Node.js nevertheless passes decrypted bytes to
- * the paused parser, and then closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the
- * stream instead, and the stream buffers the bytes while it is paused. The listener costs a tenth of the CPU time, so it is added only for
- * long responses.
+ * Prevents Node.js from closing a TLS connection on which a request arrives during a long response. If the next request arrives while a
+ * response fills the buffer of the socket, Node.js pauses the HTTP parser. On a TLS connection, Node.js nevertheless passes decrypted bytes
+ * to the paused parser, and then closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the
+ * stream instead. The paused stream then buffers the bytes. The listener increases the CPU time of a request by a tenth, so it is added
+ * only for long responses.
  */
 export function expectEarlyRequest(socket: Socket | null): void {
   if (socket !== null && !socket.listeners('data').includes(ignore)) socket.on('data', ignore)

@@ -12,15 +12,15 @@ export interface WantedAddress {
 }
 
 /**
- * Maximum number of connections that wait to be accepted. The kernel reduces it to net.core.somaxconn, which is also the limit of Go's net
- * package. With Node's default of 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of
+ * Maximum number of connections that wait to be accepted. The kernel reduces it to net.core.somaxconn. Go's net package uses the same
+ * limit. With Node's default of 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of
  * their first packet.
  */
 const backlog = 65_535
 
 /**
  * Makes a server listen on `host`. Without `host`, it listens on all addresses of the machine, with both IPv6 and IPv4 if the machine has
- * both. Returns the port, which the operating system selects for port 0.
+ * both. Returns the port. For port 0, the operating system selects a free port.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` or `PRO_PERMISSION`, and `PRO_CONFIG_INVALID` for any other error.
  */
@@ -64,7 +64,7 @@ function isWithoutIPv6(error: unknown): boolean {
   return codeOf(error) === 'EADDRNOTAVAIL' || codeOf(error) === 'EAFNOSUPPORT'
 }
 
-/** Returns the host as it is written in a URL, where an IPv6 address is in brackets. */
+/** Returns the host as in a URL: an IPv6 address is in brackets. */
 export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

@@ -1,4 +1,4 @@
-/** Divides work that could block the event loop into slices of some milliseconds, between which timers and sockets are served. */
+/** Divides work that could block the event loop into slices of some milliseconds. Between two slices, timers and sockets are served. */
 
 /**
  * Limits one kind of work to one time slice in each iteration of the event loop, however many tasks share the slice. A task calls `next`
@@ -52,8 +52,8 @@ export class LoopTurns {
 }
 
 /**
- * The time slices of one task. Its first slice starts immediately, however many other tasks are waiting: a short task, which needs no second
- * slice, is never delayed by long ones. For each further slice, the task waits for its turn.
+ * The time slices of one task. The first slice starts immediately, however many other tasks are waiting. A short task needs only this
+ * slice, so long tasks never delay it. For each further slice, the task waits for its turn.
  */
 export class TaskSlices {
   readonly #turns: LoopTurns
@@ -71,7 +71,7 @@ export class TaskSlices {
     return elapsed() - this.#startedAt < this.#sliceMs ? undefined : this.renew()
   }
 
-  /** Waits for the next slice, although the current one may not be used up. */
+  /** Waits for the next slice, even if the current one is not used up. */
   async renew(): Promise<void> {
     await this.#turns.next()
     this.#startedAt = elapsed()

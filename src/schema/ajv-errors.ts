@@ -22,9 +22,8 @@ export function explainRefusal(
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // `explain` has found no error, because it was given the old value, and an update tolerates errors of unchanged values. ajv does not
-    // know the old value, and rejects unchanged values, too. If `explain` finds errors without the old value, ajv has rejected only
-    // unchanged values.
+    // With the old value, `explain` tolerates errors of unchanged values. ajv does not know the old value, and rejects unchanged values,
+    // too. If `explain` finds errors only without the old value, they are all in unchanged values, and the update is valid.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
     // ajv rejects bigints, which represent integers beyond 2^53. `explain` validates them and has found no error.
     if (holdsBigint(value)) return []

@@ -45,7 +45,7 @@ function valueNode(value: BuiltinValue): SchemaNode {
       const items = valueNode(value.items)
       return {
         ...decodedNode({ type: 'array' }),
-        // A null item is an error when its type has required fields, because null has none of them.
+        // A null item is rejected. Go decodes it as an empty object, which is invalid for most types, because they have required fields.
         items: items.typeName === undefined ? items : { ...items, nullable: false },
         ...(value.keys.length > 0 && { listType: 'map', listMapKeys: value.keys }),
       }

@@ -25,8 +25,8 @@ export interface CompiledSchema {
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
-   * Drops fields with the value null that are not nullable and have no default, and applies defaults. Returns the same object if nothing
-   * changed. Default values that are objects are shared and frozen.
+   * Drops null fields that are not nullable and have no default, and applies defaults. Returns the same object if nothing changed. Default
+   * values that are objects are shared and frozen.
    */
   default(object: JsonObject): JsonObject
   /**
@@ -53,7 +53,7 @@ export interface CompiledSchema {
    */
   validateStatus(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * Evaluates the rules (`x-kubernetes-validations`). `found` has the errors of the structure. If one of them makes the rules meaningless,
+   * Evaluates the rules (`x-kubernetes-validations`). `found` has the errors of the structure. If one of them has a reason in `blocking`,
    * no rule is evaluated, and one error reports this. `warn` receives the errors of values that the update leaves unchanged.
    */
   validateRules(

@@ -22,7 +22,7 @@ export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): 
   return defaultFields(node, value, dropsNulls)
 }
 
-/** Drops fields with the value null that are not nullable and have no default. */
+/** Drops null fields that are not nullable and have no default. */
 export function dropNulls(node: Node, value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   const { items } = node

@@ -4,8 +4,8 @@ import { invalid } from '../api/field-error.ts'
 import { fieldOf } from '../api/field-path.ts'
 
 /**
- * Maximum depth of the value of a field whose schema does not limit the depth. (kube-apiserver's decoder allows 10,000 levels in total.)
- * The call stack of Node.js has room for about 10,000 small frames, and a recursive function takes up to three frames for each level.
+ * Maximum depth of a value whose schema does not limit the depth. (kube-apiserver's decoder allows 10,000 levels in total.) The call stack
+ * of Node.js has room for about 10,000 small frames, and a recursive function takes up to three frames for each level.
  */
 export const maxNesting = 1000
 

@@ -45,8 +45,8 @@ interface Place {
 }
 
 /**
- * Returns all errors of a value, except errors of values that are unchanged since `old`. `field` is the path of the value in the object.
- * Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to the value.
+ * Returns all errors in `value`, without the errors of values that are unchanged since `old`. `field` is the path of `value` in the object.
+ * Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to `value`.
  */
 export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }
@@ -55,9 +55,8 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 }
 
 /**
- * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). The
- * number is needed for a value that matches no schema of anyOf or oneOf, because the errors of the schema with the highest number are
- * reported.
+ * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). If a
+ * value matches no schema of anyOf or oneOf, the errors of the schema with the highest number are reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length
@@ -66,7 +65,9 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
   return matches
 }
 
-/** Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for its fields and items. */
+/**
+ * Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for the value's fields and items.
+ */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
     found.errors.push(tooDeep(at.path, value))
@@ -117,9 +118,9 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
-  // If the schema has a format and the value is neither a string nor a list, kube-openapi compares the formats and reports them instead of
-  // the types (`validate: typeValidator`). kube-openapi accepts a list where a string with a format is expected. This code rejects such a
-  // list, because operators rely on the type.
+  // If the schema has a format, and the value is neither a string nor a list, kube-openapi reports a wrong format instead of a wrong type
+  // (`validate: typeValidator`). kube-openapi accepts a list where a string with a format is expected. This code rejects such a list,
+  // because operators rely on the type.
   if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
   else found.errors.push(typeError(path, types.join(','), actual))
   return false
@@ -201,8 +202,8 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // Errors of the root's apiVersion and kind are never tolerated as unchanged, because kube-apiserver has already converted both objects
-    // to the same version.
+    // kube-apiserver has already converted both objects to the same version, so the root's apiVersion and kind are equal in every update.
+    // Equality does not show that the client left them unchanged, so their errors are never tolerated.
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }

@@ -15,7 +15,7 @@ import { compileSchema } from './compile.ts'
  * Returns the compiled schema of a version of a kind. Default: the storage version.
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when the kind does not have this version, `PRO_SCHEMA_INVALID` when kube-apiserver would reject
- * its schema.
+ * the schema of this version.
  */
 export function schemaOf(kind: Kind, version: string = kind.version): CompiledSchema {
   const found = kind.versions.find(({ name }) => name === version)

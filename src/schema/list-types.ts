@@ -43,14 +43,14 @@ const minSlots = 128
 const maxSlots = 1024
 /** The slots of a hash table. The number in a slot is the index of an item in the current list plus one; 0 marks an empty slot. */
 const slots = new Uint16Array(maxSlots)
-/** 2^32 divided by the golden ratio (Fibonacci hashing), which distributes similar hash codes over the table. */
+/** 2^32 divided by the golden ratio. Multiplication by this number distributes similar hash codes over the table (Fibonacci hashing). */
 const goldenRatio = 0x9e3779b1
 /** Maximum average number of collisions per item. More collisions indicate strings that were chosen to collide. */
 const maxCollisions = 4
 
 /**
- * Returns true when all strings differ, and undefined after too many collisions. The hash code of a string is computed from its length and
- * four of its characters. This is faster than a `Set`, which hashes all characters.
+ * Returns whether all items, or their keys, are distinct strings; undefined after too many collisions. The hash code of a string is
+ * computed from its length and four of its characters. This is faster than a `Set`, which hashes all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots
@@ -114,7 +114,7 @@ function keyField(item: JsonValue, name: string): JsonValue | undefined {
 }
 
 /**
- * Returns the index of the second occurrence of each value that occurs more than once, but at most `most` indexes. Further occurrences of
+ * For each value that occurs more than once, returns the index of its second occurrence, but at most `most` indexes. Further occurrences of
  * the same value are not reported.
  */
 function secondOccurrences(list: readonly (JsonValue | undefined)[], most: number): number[] {

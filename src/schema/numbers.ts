@@ -22,7 +22,7 @@ export interface NumberRules {
 /** 2^63. Go's decoder reads an integer of this magnitude or more as a float, except -2^63. */
 export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
-/** The midpoint between the greatest float32 and 2^128. Go rounds values from this one on to infinity when it converts them to float32. */
+/** The midpoint between the greatest float32 and 2^128. Go's conversion to float32 rounds this value and all greater values to infinity. */
 const float32Overflow = 2 ** 128 - 2 ** 103
 /** The greatest magnitude at which Go's package `swag` may treat a float as an integer. */
 const maxExactInteger = Number.MAX_SAFE_INTEGER

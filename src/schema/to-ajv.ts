@@ -17,8 +17,8 @@ import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
 
 /** Compiles the check of a complete value. Compiling takes milliseconds, and a check takes microseconds. */
 export function compileCheck(root: SchemaNode): ValidateFunction {
-  // Inherited properties such as `constructor` must not count as fields. ajv's option for this is slow, so it is enabled only if the schema
-  // has a field with the name of an inherited property.
+  // Inherited properties such as `constructor` must not count as fields. ajv's option `ownProperties` ensures this, but is slow. It is
+  // therefore enabled only if the schema has a field with the name of an inherited property.
   return createAjv({ ownProperties: namesInheritedField(root) }).compile(translate(root))
 }
 
@@ -30,8 +30,8 @@ function createAjv(options: Options): Ajv {
     logger: false,
     ...options,
   })
-  // Custom keywords implement checks that JSON Schema does not have. The value of such a keyword is a function, which the compiled code
-  // calls directly.
+  // Custom keywords implement checks that JSON Schema does not have. The value of a custom keyword is a function. The compiled code calls
+  // this function directly.
   for (const type of ['value', 'bigint', 'string', 'number', 'array', 'object'] as const) {
     ajv.addKeyword({
       keyword: `${type}Check`,
@@ -59,8 +59,8 @@ let builtinAjv: Ajv | undefined
 function builtinCheck(name: string): ValidateFunction {
   let check = builtinChecks.get(name)
   if (check === undefined) {
-    // For built-in types, generating optimized code and messages would cost more time than the optimization saves: the check of a Pod
-    // consists of many small functions, and each process that validates Pods compiles all of them.
+    // Generating optimized code and messages for built-in types would take more time than it saves. The check of a Pod consists of many
+    // small functions, and each process that validates Pods compiles all of them.
     builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
     check = builtinAjv.compile(translateFully(builtinNode(name)))
     builtinChecks.set(name, check)
@@ -91,8 +91,8 @@ function translateFully(node: SchemaNode): AnySchemaObject {
 }
 
 /**
- * Rejects bigints in a schema without a type. ajv does not support bigints, which represent integers beyond 2^53. With a type, ajv rejects
- * them; without a type, this check does. In both cases `explain`, which supports bigints, then decides.
+ * Rejects bigints (integers beyond 2^53) in a schema without a type. ajv does not support bigints. With a type, ajv rejects them; without a
+ * type, this check does. `explain` supports bigints, and decides after the rejection.
  */
 function untyped(checks: AnySchemaObject): AnySchemaObject {
   return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }
@@ -111,8 +111,8 @@ function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): An
 /** Returns one function that performs all checks of a string. */
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
-  // The limits are in code points, each of which has one or two UTF-16 units. Counting them is slow and rarely necessary: `length` is at
-  // least the number of code points, and at most twice that number.
+  // The limits are in code points. A code point has one or two UTF-16 units, so `length` is at least the number of code points, and at most
+  // twice that number. Counting code points is slow, so they are counted only if `length` does not decide.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)

@@ -17,7 +17,7 @@ export interface OpenApiDocument {
   readonly hash: string
 }
 
-/** Makes the documents from the catalog on demand, and caches them until their types change. */
+/** Makes each document when it is first requested, and caches it until the types of its group version change. */
 export class OpenApi {
   readonly #catalog: Catalog
   readonly #version: string

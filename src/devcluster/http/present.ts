@@ -13,7 +13,7 @@ import { listMetadataOf, parseIncludeObject, partialListOf, partialOf, tableOf }
 export interface Presentation {
   readonly info: ResourceInfo
   readonly form: Form
-  /** The query parameter `includeObject`, which tells how much of its object each table row contains; null when missing. */
+  /** The query parameter `includeObject`: the part of an object that its table row contains. Null when missing. */
   readonly includeObject: string | null
   readonly jsonText: JsonText
   /** The current time, for ages in tables. */
@@ -50,7 +50,7 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
 }
 
 /**
- * Converts the object of a watch event. `columnDefinitions` is true for the first event of a watch, whose table is the only one with column
+ * Converts the object of a watch event. `columnDefinitions` is true for the first event of a watch. Tables of later events have no column
  * definitions.
  */
 export function presentEvent(type: string, object: JsonObject, presentation: Presentation, columnDefinitions: boolean): JsonObject {

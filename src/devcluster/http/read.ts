@@ -45,7 +45,7 @@ export function isPodLog({ verb, group, resource, subresource, namespace }: Requ
   return verb === 'get' && group === '' && resource === 'pods' && subresource === 'log' && namespace !== ''
 }
 
-/** Responds with the log of a Pod, which is always empty because Pods are simulated. For a Pod without a node, responds with 204. */
+/** Responds with an empty log, because Pods are simulated. For a Pod without a node, responds with 204. */
 export async function getPodLog(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<void> {
   const { spec } = registry.get(request.info, keyOf(request))
   if (!isObject(spec) || !spec.nodeName) {

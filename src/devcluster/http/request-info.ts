@@ -16,8 +16,8 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * Empty for cluster-scoped objects and for all namespaces. For a Namespace itself, this is its name, because kube-apiserver authorizes
-   * the request in that namespace.
+   * Empty for a cluster-scoped object, and for a request to all namespaces. For a Namespace itself, this is its name, because
+   * kube-apiserver authorizes the request in that namespace.
    */
   readonly namespace: string
   /** Name of the object. For a list or watch of a collection, the name in the field selector `metadata.name=NAME`. Otherwise empty. */
@@ -87,8 +87,8 @@ function locate(parts: readonly string[]): Location | undefined {
 }
 
 /**
- * Returns the name in the field selector `metadata.name=NAME`. kube-apiserver authorizes a list or watch with this selector as one of that
- * name, unless the name could not be part of a path (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName).
+ * Returns the name in the field selector `metadata.name=NAME`. kube-apiserver authorizes a list or watch with this selector for the object
+ * of that name. A name that cannot be a path segment is ignored (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName).
  */
 function nameInSelector(verb: string, query: URLSearchParams): string {
   if (verb !== 'list' && verb !== 'watch') return ''
@@ -96,7 +96,7 @@ function nameInSelector(verb: string, query: URLSearchParams): string {
   return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name
 }
 
-/** Returns an empty name for an invalid selector, which the handler of the request reports. */
+/** Returns an empty name for an invalid selector. The handler of the request reports the invalid selector later. */
 function nameOf(fieldSelector: string): string {
   try {
     return exactValue(parseFieldSelector(fieldSelector), 'metadata.name') ?? ''

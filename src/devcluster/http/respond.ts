@@ -120,8 +120,8 @@ export function setWarnings({ response, warnings }: Exchange): void {
 }
 
 /**
- * Formats the Warning header `299 - "message"`. As in Go, it contains UTF-8 bytes, which Node accepts only as one latin1 character per
- * byte.
+ * Formats the Warning header `299 - "message"`. As in Go, the header contains UTF-8 bytes. Node.js requires a string in which each byte is
+ * one latin1 character.
  */
 function warningHeader(text: string): string {
   return Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`).toString('latin1')

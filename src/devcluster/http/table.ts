@@ -8,7 +8,7 @@ import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'
 
-/** The part of its object that each table row contains. */
+/** The part of an object that its table row contains. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 export function parseIncludeObject(value: string | null): IncludeObject {
@@ -39,8 +39,8 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
     columnDefinitions: options.columnDefinitions === false ? null : columns.map(definitionOf),
-    // kube-apiserver's default table converter, whose last column is "Created At", leaves `rows` null for an empty list
-    // (k8s.io/apiserver/pkg/registry/rest: table.go).
+    // For an empty list, kube-apiserver's default table converter leaves `rows` null (k8s.io/apiserver/pkg/registry/rest: table.go). Only
+    // the default converter has "Created At" as its last column.
     rows: rows.length === 0 && columns.at(-1)?.name === 'Created At' ? null : rows,
   }
 }
@@ -60,7 +60,7 @@ function rowObject(object: JsonObject, { includeObject, version }: TableOptions)
   return { object: includeObject === 'Object' ? object : partialOf(object, version) }
 }
 
-/** Returns a PartialObjectMetadata, whose fields have the order of the Go struct even for a custom resource. */
+/** Returns a PartialObjectMetadata. Its fields have the order of the Go struct, even for a custom resource. */
 export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   const metadata = inGoOrder(metadataOf(object), objectMetaType())
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }

@@ -15,10 +15,10 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** Collected lines are written immediately when they are longer than this number of characters. */
+/** Collected lines are written immediately when they are together longer than this number of characters. */
 const batchLength = 64 * 1024
 
-/** Time in milliseconds after which a watch whose client reads nothing is closed. The client then lists and watches again. */
+/** When a client has read nothing for this many milliseconds, its watch is closed. The client then watches again. */
 const stallMs = 60_000
 
 export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {

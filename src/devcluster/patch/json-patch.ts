@@ -6,14 +6,11 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/json.ts'
 import { PatchError } from './patch-error.ts'
 
-/**
- * Maximum number of operations, as in kube-apiserver. The first operation that changes an object or list copies it and what contains it;
- * later operations change the copies, so the limit bounds the work.
- */
+/** Maximum number of operations, as in kube-apiserver (k8s.io/apiserver/pkg/endpoints/handlers: patch.go). */
 const maxOperations = 10_000
 
 /**
- * Maximum total size in bytes, as JSON, of the values that `copy` operations copy (k8s.io/apiserver/pkg/server: Config,
+ * Maximum total size in bytes of the JSON that the `copy` operations of a patch copy (k8s.io/apiserver/pkg/server: Config,
  * JSONPatchMaxCopyBytes).
  */
 const maxCopiedBytes = 3 * 1024 * 1024
@@ -36,11 +33,11 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, copies, count), document)
 }
 
-/** The objects and lists that a patch has copied and may therefore change. What contains a copy is a copy, too. */
+/** The objects and lists that the patch has copied so far, and can therefore change in place. The parent of a copy is a copy, too. */
 class Copies {
   readonly #copies = new Set<JsonValue>()
 
-  /** Returns the object or list if it is a copy, otherwise a copy of it. */
+  /** Returns `holder` if it is already a copy; otherwise a new copy of it. */
   of(holder: Holder): Holder {
     if (this.#copies.has(holder)) return holder
     const copy = Array.isArray(holder) ? [...holder] : { ...holder }
@@ -48,7 +45,10 @@ class Copies {
     return copy
   }
 
-  /** Makes a value unchangeable, because it is in several places of the document from now on. */
+  /**
+   * Removes the value, and all objects and lists in it, from the copies. A `copy` operation puts the value into a second place, so it must
+   * no longer be changed in place.
+   */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return
     for (const child of Object.values(value as Holder)) this.share(child)
@@ -143,8 +143,8 @@ function find(document: JsonValue, path: string): Place | undefined {
 }
 
 /**
- * Returns the changed document. `edit` changes the object or list that contains the target of `path`. Only the objects and lists on the path
- * are copied, unless they are copies already.
+ * Returns the changed document. `edit` changes the object or list that contains the target of `path`. The objects and lists on the path are
+ * copied before the change, if they are not copies already.
  */
 function changed(
   document: JsonValue,

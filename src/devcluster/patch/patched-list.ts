@@ -15,7 +15,7 @@ export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   return value
 }
 
-/** Splits `items` into the items whose merge key equals that of an item in `by`, and the other items. */
+/** Splits `items`: first the items whose merge key value also occurs in `by`, then the other items. */
 export function partition(items: Items, by: Items, mergeKey: string): [patched: Items, others: Items] {
   const known = new Set(by.map((item) => mergeKeyOf(item, mergeKey)))
   return [items.filter((item) => known.has(mergeKeyOf(item, mergeKey))), items.filter((item) => !known.has(mergeKeyOf(item, mergeKey)))]

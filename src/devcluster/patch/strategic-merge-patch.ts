@@ -69,7 +69,10 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)))
 }
 
-/** Merges each list that has a `$setElementOrder` directive in the patch, and removes the list and its directive from `rest`. */
+/**
+ * Merges each list that has a `$setElementOrder` directive in the patch. Removes the list and the directive from `rest`, the fields that
+ * are merged later.
+ */
 function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
   for (const [written, order] of Object.entries(rest)) {
     if (!written.startsWith(orderPrefix)) continue
@@ -97,7 +100,10 @@ function listAt(holder: JsonObject, key: string): readonly JsonValue[] | undefin
   return list
 }
 
-/** Throws unless all items of the patch are in the `$setElementOrder` list `order`, in the same order. */
+/**
+ * Throws when the items of the patch are not in the `$setElementOrder` list `order`, or not in the same order. Items with a `$patch`
+ * directive are not checked.
+ */
 function checkOrder(patch: readonly JsonValue[], order: readonly JsonValue[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return
   const items = patch.filter((item) => !(isObject(item) && Object.hasOwn(item, patchDirective)))

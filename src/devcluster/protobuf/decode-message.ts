@@ -1,6 +1,6 @@
 /**
- * Decodes a protobuf message to the JSON that Go would encode for the decoded struct. If a struct field has `omitempty`, an explicit 0 is
- * omitted; otherwise, a missing field has its zero value.
+ * Decodes a protobuf message to the JSON that Go would encode for the decoded struct. A field with `omitempty` is omitted when its value is
+ * 0, even if the message contains the 0. Any other field that is missing in the message has its zero value.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -20,8 +20,8 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The decoded values of a field. For a field that is a single message, `pieces` has the encoded bytes of each occurrence of the field.
- * Protobuf merges the occurrences, and decoding the concatenated bytes has this effect.
+ * The decoded values of a field. For a single message, `pieces` has the encoded bytes of each occurrence of the field. They are
+ * concatenated and then decoded, because protobuf merges the occurrences in this way.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 

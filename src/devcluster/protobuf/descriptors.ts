@@ -12,7 +12,7 @@ export interface FieldDescriptor {
   /** Name of the field in Go, for error messages. */
   readonly goName: string
   readonly label: 'one' | 'list' | 'map'
-  /** True when the Go field is a pointer, which distinguishes a missing value from the zero value. */
+  /** True when the Go field is a pointer. A pointer distinguishes a missing value from the zero value. */
   readonly pointer: boolean
   /** True when Go omits an empty value from JSON: `omitempty`, or `omitzero` for messages. */
   readonly omitsEmpty: boolean

@@ -98,7 +98,7 @@ export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
   return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
 
-/** Checks the result of a patch to a subresource with a type of its own, and returns it. Throws 422 for an invalid result. */
+/** Checks the patched object of a subresource with a type of its own, such as a Scale, and returns it. Throws 422 for an invalid object. */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
@@ -181,8 +181,8 @@ function unknownText(path: string): string {
 }
 
 /**
- * Formats the error about a duplicate key, with its line if the body was YAML, and with its path if it was JSON. A path that begins with an
- * index is from a JSON patch.
+ * Formats the error about a duplicate key. `duplicate` names the line for a YAML body, and the path for a JSON body. A JSON patch is a
+ * list, so a path in it begins with an index.
  */
 function duplicateText(duplicate: string): string {
   if (yamlDuplicate.test(duplicate)) return duplicate
@@ -192,8 +192,9 @@ function duplicateText(duplicate: string): string {
 const yamlDuplicate = /^line \d+: key /
 
 /**
- * Sorts the errors about a built-in type by their position in the document, because Go finds duplicate and unknown fields in one pass. Go
- * skips an unknown field, so duplicate keys below it are no errors, and stops to report errors after the first 100.
+ * Sorts the errors about a built-in type by their position in the document, because Go's decoder finds duplicate and unknown fields in one
+ * pass. The decoder skips the value of an unknown field, so duplicate keys in this value are not reported. It reports only the first 100
+ * errors.
  */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const first = unknown.slice(0, maxStrictErrors)
@@ -214,8 +215,8 @@ interface Problem {
 }
 
 /**
- * Sorts problems by the position of their fields in `value`. A path can be very long, so that only values with problems are visited, and no
- * paths are made for the other ones.
+ * Sorts problems by the position of their fields in `value`. Paths can be very long, so the function visits only values with problems, and
+ * builds no paths of other values.
  */
 function sorted(value: JsonValue | undefined, problems: readonly Problem[]): Problem[] {
   const here = problems.filter(({ path }) => path === '')
@@ -272,7 +273,7 @@ function strictTexts(texts: readonly string[]): string[] {
   return lines.length === 0 ? others : [['yaml: unmarshal errors:', ...lines].join('\n  '), ...others]
 }
 
-/** Reports duplicate keys in the body of a server-side apply request, which is always decoded as YAML. */
+/** Reports duplicate keys in the body of a server-side apply request. Such a body is always decoded as YAML. */
 export function reportYamlDuplicates(duplicates: readonly string[], context: RequestContext): void {
   const refuse = (detail: string): StatusError =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${detail.replace(/^strict decoding error: /, '')}`)
@@ -297,9 +298,9 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 }
 
 /**
- * Throws unless an object of a built-in type has the apiVersion and kind of the URL. As in kube-apiserver, there are different errors for a
- * type that is not registered, for another version of the kind, and for another kind. An object of another kind is first decoded as that
- * kind. The error is the first error in decoding it; if there is none, the error says that the kind cannot be converted.
+ * Throws when an object of a built-in type has another apiVersion or kind than the URL. As in kube-apiserver, there are different errors
+ * for a type that is not registered, for another version of the kind, and for another kind. An object of another kind is first decoded as
+ * that kind, and the first error of the decoder is thrown. If the decoder finds no error, the error says that the kind cannot be converted.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

@@ -49,7 +49,7 @@ function countsGeneration(info: ResourceInfo): boolean {
 
 /**
  * Returns a new object with the metadata that the server sets, except for a generated name. A resourceVersion from the client is kept,
- * because the result of a dry run has it.
+ * because the response to a dry run contains it.
  */
 export function startMetadata(
   info: ResourceInfo,
@@ -80,8 +80,9 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns an updated object with the metadata that the server keeps: missing fields, and fields that clients cannot change, are copied from
- * the old object. kube-apiserver removes `selfLink` when it stores an object, so the result of a dry run still has it.
+ * Returns an updated object with the metadata that the server keeps. Fields that clients cannot change are copied from the old object.
+ * `uid`, `deletionTimestamp` and `deletionGracePeriodSeconds` are copied only if the update omits them. kube-apiserver removes `selfLink`
+ * when it stores an object, so the response to a dry run still has it.
  */
 export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]

@@ -211,12 +211,14 @@ export class Registry {
   }
 }
 
-/** Calls an operation. Converts an error that it throws synchronously to a rejection. */
+/** Calls `operation`. If it throws synchronously, the returned promise rejects. */
 async function attempt<T>(operation: () => Promise<T>): Promise<T> {
   return operation()
 }
 
-/** The letters and digits of generated names, without vowels and characters that look alike (k8s.io/apimachinery/pkg/util/rand). */
+/**
+ * The letters and digits of generated names. Vowels are missing, and so are characters that look alike (k8s.io/apimachinery/pkg/util/rand).
+ */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 

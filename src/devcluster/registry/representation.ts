@@ -12,8 +12,8 @@ import { internalError } from '../apimachinery/status-error.ts'
 const maxConversions = 16
 
 /**
- * Converts objects between versions: with the conversion strategy `None`, which changes only `apiVersion`, or with a webhook. The converted
- * form of a stored object is cached, and all watchers share it.
+ * Converts objects between versions, with a webhook or with the conversion strategy `None`. This strategy changes only `apiVersion`. The
+ * converted form of a stored object is cached, and all watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()
@@ -31,8 +31,8 @@ export class Representation {
 
   /**
    * Converts stored objects with the conversion webhook, if the type has one, and caches the results. As in kube-apiserver, there is one
-   * call per object. Rejects with the first error. With `refresh`, which a read of a single object uses, cached objects are converted
-   * again.
+   * call per object. Rejects with the first error. With `refresh`, cached objects are converted again. Reads and deletions of a single
+   * object set `refresh`.
    */
   async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info
@@ -57,8 +57,8 @@ export class Representation {
   }
 
   /**
-   * Converts an object from the version of `info` to the storage version. The fields of the result are already in the order that responses
-   * need, so a response needs no reordered copy.
+   * Converts an object from the version of `info` to the storage version. The fields of the result are already in the order of responses,
+   * so a response needs no reordered copy.
    */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)

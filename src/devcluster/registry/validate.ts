@@ -9,8 +9,8 @@ import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from '../apimachinery/status-error.ts'
 
 /**
- * Throws 422 with all field errors. `old` is undefined for a create. If a rule is violated by a value that the update does not change,
- * `warn` is called instead (ratcheting).
+ * Throws 422 with all field errors. `old` is undefined for a create. If the update does not change a value that violates a CEL rule, `warn`
+ * is called instead (ratcheting).
  */
 export function validateForWrite(
   info: ResourceInfo,

@@ -28,7 +28,7 @@ export interface ResourceInfo {
   readonly storageVersion: string
   /** Convert between the stored and the served form of a type that is stored in another group, such as the Events of events.k8s.io. */
   readonly conversion?: { readonly fromStorage: (object: JsonObject) => JsonObject; readonly toStorage: (object: JsonObject) => JsonObject }
-  /** Converts between the versions of a custom resource; undefined unless the CRD has a conversion webhook. */
+  /** Converts between the versions of a custom resource; undefined when the CRD has no conversion webhook. */
   readonly converter?: Converter
   /** The subresources, keyed by name: `status`, `scale`, `binding`, … */
   readonly subresources: Readonly<Record<string, SubresourceInfo>>

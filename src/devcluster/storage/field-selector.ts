@@ -23,7 +23,7 @@ export function parseFieldSelector(text: string): FieldRequirement[] {
 }
 
 /**
- * Returns the value of the first requirement that a field has exactly one value; undefined if there is none (k8s.io/apimachinery/pkg/fields:
+ * Returns the value of the first requirement `FIELD=VALUE` for the field; undefined if there is none (k8s.io/apimachinery/pkg/fields:
  * Selector.RequiresExactMatch).
  */
 export function exactValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
@@ -38,8 +38,8 @@ export function matchesFields(requirements: readonly FieldRequirement[], fields:
 }
 
 /**
- * Unescapes the value of a field selector, in which backslashes, commas and equals signs must be escaped with a backslash
- * (k8s.io/apimachinery/pkg/fields: UnescapeValue).
+ * Unescapes the value in a field selector (k8s.io/apimachinery/pkg/fields: UnescapeValue). Backslashes, commas and equals signs in such a
+ * value must be escaped with a backslash.
  */
 function unescapeValue(text: string): string {
   return text.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {

@@ -1,5 +1,6 @@
 /**
- * The in-memory store of all objects, with one revision counter and a log of recent changes, from which older states can be restored.
+ * The in-memory store of all objects, with one revision counter and a log of recent changes. The log makes it possible to list objects at
+ * an older revision.
  *
  * All methods are synchronous. Several calls without an `await` between them are therefore a transaction. Objects are frozen, because all
  * readers share them.
@@ -81,8 +82,8 @@ export class ObjectStore {
   }
 
   /**
-   * Writes an object unless another write has changed it since the caller read it. `expected` is the object that was read; undefined if it
-   * did not exist. Returns the stored object with its new resourceVersion; undefined after a concurrent write.
+   * Writes an object if no other write has changed it since the caller read it. `expected` is the object that was read; undefined if it did
+   * not exist. Returns the stored object with its new resourceVersion; undefined after a concurrent write.
    */
   put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
@@ -96,8 +97,8 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object unless another write has changed it since the caller read it as `expected`. Returns the last state of the object,
-   * with the resourceVersion of the deletion; undefined after a concurrent write.
+   * Deletes an object if no other write has changed it since the caller read it as `expected`. Returns the last state of the object, with
+   * the resourceVersion of the deletion; undefined after a concurrent write.
    */
   delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
@@ -110,7 +111,7 @@ export class ObjectStore {
     return last
   }
 
-  /** Returns the objects of a type, in one namespace or in all, at a revision that is not compacted. Default: the current revision. */
+  /** Returns the objects of a type, in one namespace or in all. `revision` must not be compacted; default: the current revision. */
   snapshot(storageKey: string, namespace?: string, revision = this.#revision): Snapshot {
     const shelf = this.#shelfOf(storageKey)
     if (revision >= this.#revision) {

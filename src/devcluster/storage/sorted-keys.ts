@@ -1,6 +1,6 @@
-/** Functions for a sorted array of unique strings. A change moves all later strings, which is fast enough for a development cluster. */
+/** Functions for a sorted array of unique strings. A change moves all later strings. This is fast enough for a development cluster. */
 
-/** Returns the index of the first key that is not less than `key`. */
+/** Returns the index of the first key that is equal to or greater than `key`; the number of keys when there is none. */
 export function firstAtOrAfter(keys: readonly string[], key: string): number {
   let low = 0
   let high = keys.length

@@ -212,7 +212,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     }
   }
 
-  /** Sends a bookmark with the current revision, from which the client can resume. */
+  /** Sends a bookmark with the current revision. The client can resume from this revision. */
   #sendBookmark(): void {
     const { revision } = this.#options.store
     this.#inOrder([], () => this.#pushBookmark(false, revision))

@@ -6,8 +6,8 @@ import { goKindOf } from './go-json.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 
 /**
- * The JSON type of a value in a built-in type. A string names a scalar type, an `ObjectShape` has fields, and an array of one element is a
- * list with items of that shape.
+ * The JSON type of a value in a built-in type. A string names a scalar type, an `ObjectShape` has fields, and `[shape]` is a list whose
+ * items have this shape.
  */
 export type Shape =
   | 'string'
@@ -36,7 +36,7 @@ export interface MapShape {
   readonly mapOf: Shape
 }
 
-/** A value that is either an object of this shape, or has another JSON type and is not checked. */
+/** An object of the shape `objectOr`, or a value of another JSON type. A value of another JSON type is not checked. */
 export interface ObjectOrShape {
   readonly objectOr: ObjectShape
 }
@@ -83,7 +83,7 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
     if (!Array.isArray(value)) throw wrongType(shape, value, place)
     value.forEach((item, index) => check(shape[0], item, { ...place, path: `${place.path}[${index}]` }))
   } else if ('objectOr' in shape) {
-    // Go decodes a value of this shape with the type's `UnmarshalJSON` method, which ignores unknown fields.
+    // Go decodes a value of this shape with the `UnmarshalJSON` method of its type. This method ignores unknown fields.
     if (isObject(value)) check(shape.objectOr, value, { ...place, unknown: [] })
   } else if (!isObject(value)) {
     throw wrongType(shape, value, place)
@@ -139,7 +139,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
   }
 }
 
-/** Throws unless the string is standard base64. Line breaks are allowed, because Go's decoder ignores them. */
+/** Throws when the string is not standard base64. Line breaks are allowed, because Go's decoder ignores them. */
 function checkBase64(text: string): void {
   if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
   throw new ShapeError(`illegal base64 data at input byte ${wrongByteOf(text)}`)
@@ -160,7 +160,7 @@ function wrongByteOf(text: string): number {
   return start
 }
 
-/** Throws unless the string is an RFC 3339 time. Most errors have Go's message for a string that does not begin with a year. */
+/** Throws when the string is not an RFC 3339 time. Most errors have Go's message for a missing year, even if another part is invalid. */
 function checkTime(text: string, layout: string): void {
   const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   const refuse = (rest: string, part: string): ShapeError =>

@@ -17,7 +17,7 @@ export type GoType =
   | { readonly kind: 'list'; readonly item: GoType }
   | { readonly kind: 'map'; readonly value: GoType }
   | StructType
-  /** Either a JSON object with the struct's fields, or a value of another JSON type, which is not checked. */
+  /** A JSON object with the struct's fields, or a value of another JSON type. A value of another JSON type is not checked. */
   | { readonly kind: 'structOr'; readonly struct: StructType }
 
 export interface StructType {
@@ -52,7 +52,7 @@ const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
 
-/** Go types of the protobuf messages whose JSON differs from their fields, keyed by message name. */
+/** Go types of the messages whose JSON differs from their protobuf fields, keyed by message name. */
 const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
   'apiextensions.v1.JSON': anything,
   'apiextensions.v1.JSONSchemaPropsOrArray': schemaOr,

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { GoField, GoType, StructType } from './go-types.ts'
 
-/** `keeps` for decoded objects, in which an empty list differs from a missing one; `drops` for encoded objects, which omit empty lists. */
+/** `keeps` for decoded objects: an empty list differs from a missing list. `drops` for encoded objects: empty lists are omitted. */
 type Empties = 'keeps' | 'drops'
 
 /** Returns the object as Go encodes it; the same object when nothing changes. */

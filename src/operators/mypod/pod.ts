@@ -74,9 +74,9 @@ export type Change =
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Returns the change that the live Pod needs. It compares the desired spec with the spec that the operator last applied, not with the live
- * spec: the API server and other webhooks set fields in the live spec, and reverting these would never end. Labels and annotations that
- * were changed by hand are restored. A Pod without the operator's annotations is not replaced; its annotations are restored.
+ * Returns the change that the live Pod needs. It compares the desired spec with the spec that the operator last applied. A comparison with
+ * the live spec would revert fields that the API server and other webhooks set, again and again. Labels and annotations that were changed
+ * by hand are restored. A Pod without the operator's annotations is not replaced; its annotations are restored.
  */
 export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}

@@ -23,7 +23,7 @@ interface Step {
 }
 
 export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Result> {
-  // The garbage collector deletes the Pod of a MyPod that is being deleted, and no new Pod may be created for it.
+  // For a MyPod that is being deleted, the garbage collector deletes the Pod, and no new Pod may be created.
   if (object.metadata.deletionTimestamp !== undefined) return
   const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)

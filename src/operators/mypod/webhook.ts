@@ -1,4 +1,4 @@
-/** The validation of a MyPod that its schema cannot express. */
+/** Validates what the schema of MyPod cannot express. */
 import { core, forbidden, invalid, isApiError, jsonEqual, validateAnnotations, validateLabels } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { MyPod } from './kind.ts'
@@ -80,7 +80,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   }
 }
 
-/** Converts a cause that names a field of the Pod to a field error that names the corresponding field of the MyPod. */
+/** Converts a cause for a field of the Pod to a field error for the corresponding field of the MyPod. */
 function podCause({ field = '', message = '', reason }: StatusCause): FieldError {
   const path = field
     .replace(/^spec(?=$|\.)/, 'spec.podSpec')

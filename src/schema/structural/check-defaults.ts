@@ -19,7 +19,7 @@ import { isSchema } from './subschemas.ts'
 
 /**
  * The context of a default. `root` is the schema of the nearest enclosing object with apiVersion, kind and metadata: the custom resource or
- * an embedded resource. `wrap` creates such an object, in which the given value is in the field that has the default.
+ * an embedded resource. `wrap(value)` returns such an object, with `value` in the field that has the default.
  */
 interface DefaultContext {
   readonly root: StructuralSchema

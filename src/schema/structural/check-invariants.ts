@@ -52,7 +52,7 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
     .map((keyword) => invalid(childPath(path, keyword), true, 'must be false if x-kubernetes-int-or-string is true'))
 }
 
-/** Checks `pattern` in a schema, which may be a schema of allOf, anyOf, oneOf or not. */
+/** Checks `pattern` in a schema. The schema may be a schema of allOf, anyOf, oneOf or not. */
 export function patternErrors({ pattern }: StructuralSchema, path: string): FieldError[] {
   const problem = pattern ? patternProblem(pattern) : undefined
   return problem === undefined
@@ -100,7 +100,7 @@ function isNonZero(value: unknown): boolean {
 }
 
 /**
- * Checks the schemas of apiVersion, kind and metadata, whose types are fixed. At the root, the schema of metadata may only restrict name
+ * Checks the schemas of apiVersion, kind and metadata. Their types are fixed. At the root, the schema of metadata may only restrict name
  * and generateName, because Kubernetes specifies all other metadata implicitly.
  */
 function metadataErrors(schema: StructuralSchema, path: string, level: Level): FieldError[] {

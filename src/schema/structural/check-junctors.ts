@@ -1,5 +1,5 @@
 /**
- * Checks the schemas of allOf, anyOf, oneOf and not, which this file calls branches. They may restrict values, but must not specify
+ * Checks the schemas of allOf, anyOf, oneOf and not. This file calls these schemas branches. They may restrict values, but must not specify
  * structure.
  */
 import type { FieldError } from '../../api/field-error.ts'
@@ -47,10 +47,10 @@ function isIntOrString(schema: StructuralSchema): boolean {
   return jsonEqual(schema.anyOf?.map(plain), intOrString)
 }
 
-/** Keywords whose values are lists and that count as set even when the list is empty. */
+/** Keywords with a list as their value that count as set even when the list is empty. */
 const countedWhenEmpty: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
 
-/** Removes unset keywords, and keywords that kube-apiserver does not decode because it does not know them. */
+/** Removes unset keywords, and keywords that `JSONSchemaProps` does not have. kube-apiserver ignores the latter. */
 function plain(schema: StructuralSchema): StructuralSchema {
   const isSpecified = ([keyword, value]: [string, unknown]): boolean =>
     countedWhenEmpty.has(keyword) || isSet(keyword as keyof StructuralSchema, value)
@@ -89,8 +89,8 @@ function isSet(keyword: keyof StructuralSchema, value: unknown): boolean {
 }
 
 /**
- * Each field that a schema of the root's allOf, anyOf, oneOf and not specifies must also be specified in the root's own properties
- * (`validateStructuralCompleteness`). Schemas below the root are not checked.
+ * Checks that each field in a branch of the root schema is also in the root's own `properties` (`validateStructuralCompleteness`). The
+ * branches of schemas below the root are not checked.
  */
 export function completenessErrors(schema: StructuralSchema, path: string): FieldError[] {
   return branchesOf(schema, path).flatMap((branch) => branchCompleteness(branch, schema, path))

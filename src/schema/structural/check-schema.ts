@@ -30,7 +30,7 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, path) : []
   const openapi = openapiErrors(schema, path)
-  // The types in rules come from the schema. A rule is therefore not checked if the schema that has it, or a subschema, has an error.
+  // A rule gets its types from the schema. It is therefore not checked if the schema with the rule, or a subschema of it, has an error.
   const rules =
     unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
@@ -47,7 +47,7 @@ function hasErrorsFrom(place: string, errors: readonly FieldError[]): boolean {
 
 function structuralErrors(schema: StructuralSchema, path: string): FieldError[] {
   const errors = [...invariantErrors(schema, path), ...completenessErrors(schema, path)]
-  // Defaults are validated with the schema, which must therefore be valid itself.
+  // Defaults are validated with the schema. The schema itself must therefore be valid first.
   return errors.length > 0 ? errors : defaultErrors(schema, path)
 }
 

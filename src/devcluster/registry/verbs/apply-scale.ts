@@ -25,9 +25,9 @@ export interface AppliedScale {
 /**
  * Returns the Scale with the configuration applied and its managedFields updated.
  *
- * If the request changes a Scale of a custom resource, kube-apiserver tries to convert the changed Scale as if it were the custom resource,
- * and this fails (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). A server-side apply request to such a Scale
- * therefore succeeds only if it changes no value. The manager of the request then becomes an owner of the replicas.
+ * kube-apiserver tries to convert a changed Scale of a custom resource as if the Scale were the custom resource. This fails
+ * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). A server-side apply request to such a Scale therefore succeeds
+ * only if it changes no value. The manager of the request then becomes an owner of the replicas.
  */
 export function applyScale(
   info: ResourceInfo,
@@ -49,7 +49,7 @@ export function applyScale(
   return applied
 }
 
-/** Returns kube-apiserver's error for a Scale that it cannot convert. */
+/** Returns kube-apiserver's error message for a Scale that it cannot convert. */
 function unconverted(what: 'live' | 'new', named: JsonObject): string {
   return `failed to convert ${what} object (${namedIn(scaleType, { ...named, apiVersion: 'autoscaling/v1' })}) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`
 }

@@ -74,7 +74,7 @@ export function listObjects(
   const selection = selectionOf(info, options)
   const { start, snapshot } = from
   const prefix = options.namespace ? `${options.namespace}/` : ''
-  // kube-apiserver ignores the limit of a list with resourceVersion 0, which it serves from its watch cache.
+  // kube-apiserver serves a list with resourceVersion 0 from its watch cache, and ignores the limit of such a list.
   const limit = options.limit !== undefined && options.limit > 0 && options.resourceVersion !== '0' ? options.limit : Infinity
   const items: JsonObject[] = []
   let lastKey = ''
@@ -90,8 +90,8 @@ export function listObjects(
   const remaining = snapshot.keys.length - index
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
-  // The token has the smallest possible key after the last key of this page. If the list continues at a newer revision, it therefore
-  // includes every new object whose key comes after this page.
+  // The token has the smallest possible key after the last key of this page. If the list continues at a newer revision, new objects with
+  // keys after this page are therefore included.
   const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }

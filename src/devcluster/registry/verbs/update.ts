@@ -62,7 +62,7 @@ function checkUid(info: ResourceInfo, key: ObjectKey, object: JsonObject, old: J
   if (uid !== '' && uid !== oldUid) throw conflict(info, key.name, preconditionFailed(info, key, uid, oldUid))
 }
 
-/** Returns the message of kube-apiserver's storage layer about a uid that differs from that of the stored object. */
+/** Returns the message of kube-apiserver's storage layer for a request with another uid than the stored object. */
 function preconditionFailed(info: ResourceInfo, { namespace, name }: ObjectKey, uid: string, oldUid: string): string {
   const path = [...(info.custom ? [info.group] : []), info.plural, ...(namespace === undefined ? [] : [namespace]), name].join('/')
   return `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`

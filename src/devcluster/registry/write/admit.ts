@@ -6,7 +6,7 @@ import type { Environment } from '../environment.ts'
 import { metadataText } from '../metadata.ts'
 import { validateForWrite } from '../validate.ts'
 
-/** The inputs of admission and validation, which run after the request has been decoded and before the object is stored. */
+/** The inputs of admission and validation. Both run after the request has been decoded and before the object is stored. */
 export interface AdmittedWrite {
   readonly attributes: AdmissionAttributes
   /** The object with which mutating webhooks are called: the requested object, decoded and with `managedFields`. */
@@ -16,7 +16,9 @@ export interface AdmittedWrite {
   readonly redefault: (changed: JsonObject) => JsonObject
   /** Returns the whole object to store, including the fields that only the server sets. */
   readonly prepare: (mutated: JsonObject) => JsonObject | Promise<JsonObject>
-  /** Throws 403 when the user lacks a right that the request itself does not need. Called before validating webhooks. */
+  /**
+   * Throws 403 when the user lacks an additional right, e.g. to create the object that a PATCH creates. Called before validating webhooks.
+   */
   readonly authorize?: () => void
   /** True when validating webhooks are called with the object of the subresource, e.g. a Scale, instead of the whole object. */
   readonly reviewsSubresource?: boolean

@@ -9,11 +9,14 @@ export interface Write {
   /** The subresource to which the request is sent; empty for the object itself. */
   readonly subresource: string
   readonly context: RequestContext
-  /** True for a write that creates the object, false for a write that changes it, `if missing` for a write that does either. */
+  /**
+   * True for a write that creates the object, false for a write that changes it. `if missing` for a write that changes an existing object
+   * and creates a missing one.
+   */
   readonly creates: boolean | 'if missing'
   /** The operation in the AdmissionReview of a write that changes the object. Default UPDATE; CREATE for a POST to a subresource. */
   readonly operation?: 'CREATE' | 'UPDATE'
-  /** True when the objects that `requested` returns already contain the managedFields that result from this write. */
+  /** True when `requested` returns objects that already have their managedFields after this write. */
   readonly hasManagers?: boolean
   /**
    * Returns the requested object, decoded and with defaults. `old` is the existing object; undefined when it does not exist. For a

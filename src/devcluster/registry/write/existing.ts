@@ -112,7 +112,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   })
 }
 
-/** Throws 409 when the requested object has a resourceVersion, and it differs from that of the stored object. */
+/** Throws 409 when the requested object has a resourceVersion that differs from the resourceVersion of the stored object. */
 function checkRevision(info: ResourceInfo, object: JsonObject, old: JsonObject): void {
   const revision = givenRevision(object)
   if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, metadataText(old, 'name'))
@@ -141,8 +141,8 @@ function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: Jso
 }
 
 /**
- * Keeps the old status in a write to the object itself. In a write to /status, keeps all other fields, and the metadata as far as the write
- * must not change it.
+ * In a write to the object itself, keeps the old status. In a write to /status, keeps all other fields, except for the metadata that such a
+ * write can change.
  */
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!Object.hasOwn(info.subresources, 'status')) return object

@@ -1,4 +1,4 @@
-/** Writes an object that does not exist: the last step of a POST, and of a PUT or server-side apply request that creates the object. */
+/** Stores a new object: the last step of a POST, and of a PUT or server-side apply request that creates the object. */
 import type { JsonObject } from '../../../api/json.ts'
 import { requireAllowed } from '../../access/authorizer.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'

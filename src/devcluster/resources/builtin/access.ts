@@ -15,7 +15,7 @@ import { invalidStruct, objects } from './container-validation.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
-/** Validates the name of a Role or ClusterRole, which can be any path segment, e.g. `system:node`. */
+/** Validates the name of a Role or ClusterRole. The name can be any path segment, e.g. `system:node`. */
 function pathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)
@@ -51,7 +51,7 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceInf
 
 const subjectKinds = ['User', 'Group', 'ServiceAccount']
 
-/** Returns a column with the names of a binding's subjects that have the kind `kind`. */
+/** Returns a table column with the names of the binding's subjects of kind `kind`. */
 function subjects(kind: string): Column {
   const names = (object: JsonObject): string[] =>
     listAt(object, 'subjects')

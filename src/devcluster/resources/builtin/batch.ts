@@ -27,8 +27,8 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
-  // Without `completions` and `parallelism`, the Job has one Pod. With only `parallelism`, the Job is a work queue, which completes when
-  // any Pod succeeds.
+  // Without `completions` and `parallelism`, the Job runs one Pod. With only `parallelism`, the Job is a work queue: `completions` stays
+  // unset, and the success of any Pod counts as the success of all Pods.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(sized, 'template', defaultPodTemplate)
 }
@@ -41,7 +41,8 @@ function labelledAsTemplate(job: JsonObject): JsonObject {
 }
 
 /**
- * Adds a selector for the Job's uid, and matching labels to the Pod template, unless `manualSelector` is true or the Job has a selector.
+ * Adds a selector for the Job's uid, and matching labels to the Pod template. A Job with `manualSelector: true` or with a selector keeps
+ * its own selector and template.
  */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')

@@ -112,7 +112,7 @@ function validateSecurityContext(context: JsonValue | undefined, path: string): 
 
 const maxId = 2 ** 31 - 1
 
-/** Go names of the fields for which the capitalized JSON name is not the Go name. */
+/** Go names of the fields whose Go name is not the capitalized JSON name. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
 /** Returns a value as kube-apiserver prints its internal type in errors: with all fields, and with their Go names. */

@@ -1,6 +1,6 @@
 /**
- * The catalog's rows of the built-in types, except CustomResourceDefinition and the reviews, whose rows depend on other parts of the
- * server.
+ * The catalog's rows of the built-in types. The rows of CustomResourceDefinition and of the reviews are made elsewhere, because they depend
+ * on other parts of the server.
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'

@@ -117,7 +117,7 @@ function isLatest(image: string): boolean {
   return tag === undefined || tag === 'latest'
 }
 
-/** Returns the QoS class of a Pod, from the requests and limits of CPU and memory that its containers have. */
+/** Returns the QoS class of a Pod, from its containers' requests and limits for CPU and memory. */
 export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')].filter(isObject)
   const amounts = containers.map((container) =>

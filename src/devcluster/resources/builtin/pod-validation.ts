@@ -40,7 +40,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
   ]
 }
 
-/** Validates that each host port equals its container port, which `hostNetwork: true` requires. */
+/** Validates that each host port equals its container port. `hostNetwork: true` requires this. */
 function validateHostPorts(containers: readonly JsonValue[], path: string): FieldError[] {
   return objects(containers).flatMap(([container, index]) =>
     objects(listAt(container, 'ports')).flatMap(([{ containerPort, hostPort }, place]) =>
@@ -96,7 +96,7 @@ const volumeSourceOrder = [
   ...new Set(['emptyDir', 'hostPath', 'secret', 'persistentVolumeClaim', 'downwardAPI', 'configMap', ...volumeSources]),
 ]
 
-/** The required field of each volume source that has one. */
+/** The field that a volume source requires, keyed by the volume source. */
 const requiredVolumeFields: Readonly<Record<string, string>> = {
   secret: 'secretName',
   configMap: 'name',

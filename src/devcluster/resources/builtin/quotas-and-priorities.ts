@@ -38,8 +38,8 @@ const limitRanges = builtinResource({
 })
 
 /**
- * Returns the used and hard amounts of a quota. With `isLimit`, these are the amounts of resources with the prefix `limits.`, otherwise of
- * all other resources.
+ * Returns `NAME: USED/HARD, …` for the resources of a quota: with `isLimit`, for the resources with the prefix `limits.`; otherwise for all
+ * other resources.
  */
 function usage(quota: JsonObject, isLimit: boolean): string {
   const hard = at(quota, 'status', 'hard')

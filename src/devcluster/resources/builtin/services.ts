@@ -119,7 +119,7 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
   })
 }
 
-/** The IP families of a headless Service without a selector, whose endpoints may be in any family. */
+/** The IP families of a headless Service without a selector. The endpoints of such a Service can be in any family. */
 const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
