@@ -1,4 +1,6 @@
-/** Tests of the guide about built-in types: its example is the file that it names, and prints the output that it shows. */
+/**
+ * Tests of the guide about built-in types: the example in the guide is the file that the guide names, and prints the output in the guide.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

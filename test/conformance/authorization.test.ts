@@ -1,4 +1,4 @@
-/** Tests of requests that need more than one right, or a right for one object only. */
+/** Tests of requests that need more than one permission, or a permission for a single object. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf, type Api } from '../support/conformance/api-request.ts'
@@ -14,7 +14,7 @@ t.test('authorization', async (t) => {
   const { connection } = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
   const api = apiOf(t, connection)
 
-  /** Returns requests as a user with these rights in the namespace. */
+  /** Returns an `Api` that sends requests as a user with these permissions in the namespace. */
   async function userWith(name: string, rules: readonly JsonObject[]): Promise<Api> {
     const roleRef = { apiGroup: group, kind: 'Role', name }
     await api('POST', `${rbac}/roles`, { body: { metadata: { name }, rules } })
