@@ -39,10 +39,7 @@ export interface EventRecorderOptions {
 const windowMs = 600_000
 /** Maximum number of entries in `remembered`, and in `allowances`. */
 const maxRemembered = 4096
-/**
- * Maximum number of queued write requests. Further Events are dropped: when so many requests are queued, the API server is too slow for
- * more.
- */
+/** Maximum number of queued write requests. So long a queue means that the API server is overloaded, so further Events are dropped. */
 const maxQueued = 1000
 /**
  * Maximum number of Events about one object in a burst. After that, one Event is recorded every `refillMs`. client-go's

@@ -1,6 +1,6 @@
 /**
- * The logger of the current reconcile. Shared code, such as the handler of API warnings, gets it from `logContext()`. In Go, this logger
- * would be in the `context.Context`.
+ * The logger of the current reconcile. Shared code that does not receive this logger as an argument, such as the code that logs API
+ * warnings, gets it from `logContext()`. In controller-runtime, the `context.Context` contains the logger (`log.FromContext`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'
@@ -14,7 +14,7 @@ export interface LogContext {
 
 const storage = new AsyncLocalStorage<LogContext>()
 
-/** Calls `work`. Until `work` has ended, `logContext` returns `context` in all code that `work` calls, also after an `await`. */
+/** Calls `work`. In `work` and in all code that it calls, also asynchronously, `logContext` returns `context`. */
 export function withLogContext<T>(context: LogContext, work: () => T): T {
   return storage.run(context, work)
 }

@@ -26,8 +26,8 @@ const unreadable = '[unreadable]'
 type Place = 'open' | 'hidden' | 'secrets'
 
 /**
- * The state of one call of `redact`. `path` contains the objects around the current value. `values` and `characters` are the rest of the
- * limits.
+ * The state of one call of `redact`. `path` contains the objects around the current value. `values` and `characters` are what is left of
+ * `maxValues` and `maxCharacters`.
  */
 interface Walk {
   readonly path: object[]
@@ -38,7 +38,7 @@ interface Walk {
 /**
  * Returns a copy of `value` as plain JSON data, with its secrets redacted. These values are secrets:
  *
- * - the value of a key that indicates a secret, such as `password`,
+ * - all values below a key that indicates a secret, such as `password`,
  * - the `value` next to a name that indicates a secret, as in `{ name: 'DB_PASSWORD', value }`,
  * - the `key` next to a `cert`,
  * - the data of Secrets,
@@ -231,8 +231,8 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
 }
 
 /**
- * Keys that are logged even below a key that indicates a secret, as `path` in `serviceAccountToken: { path, audience }`. They occur in
- * references to Secrets, in volumes, in projections and in complete objects, and their values are not secret.
+ * Keys whose values are logged even below a key that indicates a secret, for example `path` in `serviceAccountToken: { path, audience }`.
+ * These keys occur in references to Secrets, in volumes, in projections and in complete objects, and their values are not secret.
  */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),

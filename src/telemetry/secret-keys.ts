@@ -1,9 +1,9 @@
 /** Recognizes names that indicate a secret: keys of objects, headers, environment variables and flags. */
 
 /**
- * Matches names that end with a word for a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. The names are in lower
- * case, without dashes, dots and underscores. A name that only begins with such a word does not match, for example `tokenReviews`,
- * `secretName` or `password-policy`.
+ * Matches names that end with a word for a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. Names are converted to
+ * lower case without dashes, dots and underscores before they are matched. A name that only begins with such a word does not match, for
+ * example `tokenReviews`, `secretName` or `password-policy`.
  */
 const secretEnding = new RegExp(
   `(?:${[

@@ -8,13 +8,10 @@ export const redacted = '[redacted]'
  */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
-/**
- * Matches every string that at least one of the `rules` matches, and is faster. Most strings do not match, so no rule is evaluated for
- * them.
- */
+/** A quick check before the `rules`: if a string does not match, no rule can match it. This is the case for most strings. */
 const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
-/** Matches words for a secret anywhere in a string. Compare `secretEnding` in `secret-keys.ts`, which matches only at the end of a name. */
+/** Matches words for a secret anywhere in a string. `secretEnding` in `secret-keys.ts` matches similar words at the end of a name. */
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
 /**

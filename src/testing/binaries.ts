@@ -59,7 +59,8 @@ export function programVersion(name: ProgramName, env: Environment): string {
 }
 
 /**
- * The environment variable with the path of a folder of binaries, such as `setup-envtest` creates. The files have the names in `programs`.
+ * The environment variable with the path of a folder of binaries, such as `setup-envtest` creates. The file names are the keys of
+ * `programs`.
  */
 export const assetsVariable = 'KUBEBUILDER_ASSETS'
 

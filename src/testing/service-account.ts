@@ -1,4 +1,4 @@
-/** Connections with the identity of a ServiceAccount. Their tokens come from the TokenRequest API, as those in Pods. */
+/** Connections with the identity of a ServiceAccount. Their tokens come from the TokenRequest API, like the tokens in Pods. */
 import { serviceAccount } from '../api/builtin.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'

@@ -122,7 +122,8 @@ function count(
   deadlineMs: number,
 ): void {
   metrics.reviewed(operation, outcome, ms / 1000)
-  // A handler that blocks the event loop cannot be interrupted. Its review may exceed the deadline although its outcome is not `timed_out`.
+  // A handler that blocks the event loop cannot be interrupted. The review may then exceed the deadline although the outcome is not
+  // `timed_out`.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
   metrics.warned(response.warnings?.length ?? 0)

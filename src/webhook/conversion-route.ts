@@ -40,8 +40,8 @@ interface ConversionRouteOptions {
 }
 
 /**
- * Milliseconds after which a conversion lets other requests run. This is a fifth of the 50 ms from which the API server logs a conversion
- * call as slow (`k8s.io/apiextensions-apiserver/pkg/apiserver/conversion`: `webhookConverter.Convert`).
+ * Milliseconds after which a conversion lets other requests run. The API server logs a conversion call as slow only after 50 ms plus 8 ms
+ * for each object (`k8s.io/apiextensions-apiserver/pkg/apiserver/conversion`: `webhookConverter.Convert`).
  */
 const sliceMs = 10
 
@@ -159,7 +159,7 @@ async function answer(
 
 /**
  * Waits until there is memory to convert the largest object. The memory that is reserved for the body already includes a part of it
- * (`batchCost`). The total is limited to the budget's reserve: this much memory is always granted at some time.
+ * (`batchCost`). The total is limited to the budget's reserve, because this much memory can always be granted in the end.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -1,6 +1,4 @@
-/**
- * Tests of the guide about built-in types: the example in the guide is the file that the guide names, and prints the output in the guide.
- */
+/** Tests of the guide about built-in types: its examples match their files, its command prints the shown output, and its operator works. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -510,8 +510,8 @@ t.test('while connecting, a request ends at its timeout or abort, and close take
   await clock.advance(1000)
   await closed
   t.match(await running, { code: 'PRO_ABORTED' })
-  // If the transport did not close an abandoned connection attempt, its connection would end only after ten seconds. `until` fails after
-  // five.
+  // If the transport did not close an abandoned connection attempt, the connection would end only after ten seconds, and `until` would
+  // fail.
   await until('the connections are gone', () => [...sockets].every((socket) => socket.readableEnded), 5000)
 })
 

@@ -1,6 +1,6 @@
 /**
- * An HTTPS server that forwards requests to an API server. It replaces a token that the proxy has issued by the credentials of the
- * connection for which the token was issued. A fault may respond to a request instead.
+ * An HTTPS server that forwards requests to an API server. In each request, it replaces the proxy's token with the credentials of the
+ * connection that the token stands for. A fault may respond to a request instead.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -27,7 +27,9 @@ export interface Forwarder {
   close(): Promise<void>
 }
 
-/** Maximum size of the request headers in bytes. Node.js allows 16 KiB by default. kube-apiserver allows 1 MiB. */
+/**
+ * Maximum size of the request headers in bytes. Node.js' default of 16 KiB may be too small, because kube-apiserver accepts up to 1 MiB.
+ */
 const maxHeaderBytes = 64 * 1024
 /**
  * Milliseconds after which the server closes an idle connection. Clients close their idle connections earlier, so they never send a request

@@ -12,7 +12,7 @@ export const smallBytes = 128 * 1024
 
 /**
  * Maximum memory of a small request in bytes. Most reviews are small requests. They may use all memory outside the reserve. Larger
- * requests, and bodies that arrive in chunks, may use only three quarters of it.
+ * requests, and bodies that arrive in chunks, may use only three quarters of this memory.
  */
 export const smallCost = 8 * smallBytes
 

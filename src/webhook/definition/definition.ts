@@ -34,8 +34,8 @@ export type Incoming<T> = T extends { metadata: ObjectMeta }
 export type Verdict = readonly FieldError[] | Status
 
 /**
- * The handlers of a webhook. `T` is the type of the stored object. The defaults of the schema have been applied to it. Objects are frozen:
- * handlers return a changed copy.
+ * The handlers of a webhook. `T` is the type of the object after the defaults of the schema have been applied. Objects are frozen: handlers
+ * return a changed copy.
  *
  * Several webhooks, of one operator or of several, may have handlers for the same type. They are called in the order in which they are
  * declared. Each `default` receives the result of the previous one. The errors of all validation handlers are collected; a failure `Status`

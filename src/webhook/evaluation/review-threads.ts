@@ -3,7 +3,7 @@
  *
  * Parsing in slices on the main thread would not be enough: validation, error messages and the patch also visit the whole object, and
  * matching a single string with a pattern of the schema may take long. The threads return objects as JSON, which the main thread parses in
- * slices. It would have to read a structured clone at once, and half a million values would block the event loop.
+ * slices. A structured clone would have to be read in one step, and half a million values would block the event loop.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'

@@ -16,7 +16,7 @@ interface ProcessMemory {
   readonly processors: number
 }
 
-/** The result of `shareMemory`: the memory limits of the webhook server, in bytes, and the limits that follow from them. */
+/** The result of `shareMemory`: the shares of the memory limit, and the limits of the webhook server that result from them. */
 export interface MemoryShares {
   readonly limitBytes: number
   /** The memory budget for all requests in flight. */
