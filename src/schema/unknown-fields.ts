@@ -1,6 +1,6 @@
 /**
- * Finds unknown fields inside embedded built-in types. kube-apiserver keeps these fields, because the schema of the CRD does not describe
- * the built-in type. Without a warning, a typo would go unnoticed.
+ * Finds unknown fields of built-in types inside a custom resource, such as a misspelled field of a Pod template. The schema of the CRD does
+ * not describe the fields of built-in types, so kube-apiserver neither prunes unknown fields there nor warns about them.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { builtinNode } from './builtin-node.ts'

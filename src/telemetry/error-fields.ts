@@ -22,7 +22,7 @@ export function errorFields(error: object, maxCauses: number): Record<string, un
   return fields
 }
 
-/** Returns the chain of causes, at most `max` errors: first the error itself, then its cause, then the cause of that cause. */
+/** Returns the error, its cause, the cause of this cause, and so on: at most `max` errors. */
 function causesOf(error: object, max: number): object[] {
   const chain = [error]
   while (chain.length < max) {

@@ -24,25 +24,22 @@ export interface EventWriter {
 }
 
 export interface EventRecorderOptions {
-  /** The component that the Events name as their source, e.g. `proreus`. */
+  /** The `source.component` and `reportingComponent` of the Events, e.g. `proreus`. */
   readonly component: string
-  /** The name of the replica, e.g. of its Pod. */
+  /** The `reportingInstance` of the Events, e.g. the name of the Pod. */
   readonly instance: string
   readonly logger: Logger
   readonly clock: Clock
 }
 
 /**
- * If the same Event occurs again within this many milliseconds, the recorder increments the count of the existing Event. Otherwise it
- * creates a new Event. client-go does the same.
+ * If the same Event occurs again within this many milliseconds, the recorder increments the `count` of the existing Event. Otherwise it
+ * creates a new Event. client-go increments the count, too, but without a time limit (`k8s.io/client-go/tools/record`: `eventLogger`).
  */
 const windowMs = 600_000
-/** Maximum number of Events that the recorder remembers, and of objects whose rate limit it remembers. */
+/** Maximum number of entries in `remembered`, and in `allowances`. */
 const maxRemembered = 4096
-/**
- * Maximum number of queued write requests. Further Events are dropped, because an API server that is this slow should not receive more
- * requests.
- */
+/** Maximum number of queued write requests. So long a queue means that the API server is overloaded, so further Events are dropped. */
 const maxQueued = 1000
 /**
  * Maximum number of Events about one object in a burst. After that, one Event is recorded every `refillMs`. client-go's
@@ -64,7 +61,7 @@ interface Allowance {
   refilledAt: number
 }
 
-/** Creates a recorder. `flush` resolves when all Events that have been recorded so far are written or dropped. */
+/** Creates a recorder. `flush` resolves when all Events recorded so far have been written or dropped. */
 export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
   const { component, instance, logger, clock } = options
   const remembered = new Map<string, Remembered>()

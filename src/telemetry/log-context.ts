@@ -1,20 +1,20 @@
 /**
- * The context of the current reconcile. Shared code such as the client takes the fields of its log lines from this context. In Go, a
- * `context.Context` would contain it.
+ * The logger of the current reconcile. Shared code that does not receive this logger as an argument, such as the code that logs API
+ * warnings, gets it from `logContext()`. In controller-runtime, the `context.Context` contains the logger (`log.FromContext`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'
 
 export interface LogContext {
-  /** The name of the component that runs the current asynchronous operation, such as the name of a controller. */
+  /** The name of the component that runs the current operation, such as the name of a controller. */
   readonly owner: string
-  /** A logger with the fields of the current asynchronous operation, such as those of a reconcile. */
+  /** The logger of the current operation, with fields such as those of a reconcile. */
   readonly logger: Logger
 }
 
 const storage = new AsyncLocalStorage<LogContext>()
 
-/** Calls `work`. In `work`, and in everything that it calls or awaits, `logContext` returns `context`. */
+/** Calls `work`. In `work` and in all code that it calls, also asynchronously, `logContext` returns `context`. */
 export function withLogContext<T>(context: LogContext, work: () => T): T {
   return storage.run(context, work)
 }

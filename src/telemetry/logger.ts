@@ -15,7 +15,7 @@ export interface LoggerOptions {
   readonly pretty?: boolean
   /** True colours the human-readable text of `pretty`. Default false. */
   readonly colorize?: boolean
-  /** While this function returns true, only warnings and errors are logged, because the command displays its progress itself. */
+  /** While this function returns true, only warnings and errors are logged. A command uses it while it displays its own progress. */
   readonly muted?: () => boolean
   /** The stream that log lines are written to. Default: standard error, because a command writes its result to standard output. */
   readonly destination?: DestinationStream
@@ -49,8 +49,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /**
- * The arguments of pino's log methods: fields, a message, and values for the placeholders in the message. The values are inserted into the
- * message before the redaction, because some secrets can be recognized only together with the words before them.
+ * The arguments of pino's log methods: fields, a message, and values for the placeholders in the message. The values are inserted before
+ * the message is redacted. Otherwise the secret in `'password=%s'` would not be recognized, because the word before it would be missing.
  */
 type LogArguments = Parameters<LogFn>
 
@@ -97,7 +97,7 @@ function withRedactedBindings(logger: Logger): Logger {
   })
 }
 
-/** Returns a stream that writes each line synchronously, because the last lines before the process ends must not be lost. */
+/** Returns a stream that writes each line synchronously, so the last lines before the end of the process are not lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
   const format = PinoPretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return { write: (line) => destination.write(format(line)) }

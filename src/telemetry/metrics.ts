@@ -16,7 +16,7 @@ export interface ControllerMetrics {
   reconciled(result: ReconcileResult, seconds: number): void
   /** Counts a reconcile that failed with a `TerminalError`. `reconciled('error', …)` is called in addition. */
   failedTerminally(): void
-  /** Counts a reconcile that threw an error that indicates a bug. `reconciled('error', …)` is called in addition. */
+  /** Counts a reconcile that threw a programming error, such as a `TypeError`. `reconciled('error', …)` is called in addition. */
   panicked(): void
   /** Counts a reconcile that exceeded its time limit. */
   timedOut(): void
@@ -37,8 +37,8 @@ export interface QueueMetrics {
   /** Observes the time for which a worker processed a key. */
   worked(seconds: number): void
   /**
-   * Registers a function that each scrape calls. For each key that a worker is processing, it returns the number of seconds since the
-   * worker started.
+   * Registers `seconds`, which each scrape calls. The function returns one number for each key that a worker is processing: the seconds
+   * since the worker started.
    */
   observeRunning(seconds: () => readonly number[]): void
 }
@@ -179,7 +179,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry })
   }
 
-  /** Returns the metrics of one controller, and creates all their series with the value zero. @internal */
+  /** Returns the metrics of one controller, and creates their series with the value zero. @internal */
   controller(name: string): ControllerMetrics {
     const controller = { controller: name }
     for (const result of results) this.#reconciles.inc({ controller: name, result }, 0)
@@ -217,8 +217,8 @@ export class Metrics {
   }
 
   /**
-   * Returns the metrics of the webhook at one path, and creates their series with the value zero. `reviewed` is the kind that the API
-   * server calls the webhook for; the first call for each path must pass it.
+   * Returns the metrics of the webhook at one path, and creates their series with the value zero. `reviewed` is the kind that the webhook
+   * reviews; only the first call for a path uses it. The conversion webhook has no such kind.
    * @internal
    */
   webhook(path: string, reviewed?: ReviewedKind): WebhookMetrics {
@@ -230,7 +230,7 @@ export class Metrics {
   }
 
   /**
-   * Registers a function that returns the bytes of requests in flight; each scrape calls it. `limit` is the maximum number of these bytes.
+   * Registers `read`, which each scrape calls for the number of bytes of requests in flight. `limit` is the maximum number of these bytes.
    * @internal
    */
   observeBytesInFlight(read: () => number, limit: number): void {
@@ -262,8 +262,8 @@ export class Metrics {
   }
 
   /**
-   * Adds a gauge with one series for each work queue. For each scrape, `summary` computes the value of a series from `ages`: the seconds
-   * since the queue's workers started to process their current keys.
+   * Adds a gauge with one series for each work queue. At each scrape, `summary` computes the value of a series from `ages`. `ages` contains
+   * one number for each key that a worker is processing: the seconds since the worker started.
    */
   #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
     const running = this.#running

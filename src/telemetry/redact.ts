@@ -5,27 +5,30 @@ import { secrecyOf } from './secret-keys.ts'
 import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
-/** Maximum depth of nesting. It is enough for an object that is a property of a logged error. Values below this depth are not logged. */
+/** Maximum depth of nesting: enough for an object that is a property of a logged error. Deeper values are not logged. */
 const maxDepth = 12
 /**
- * Maximum number of values in a log line, which is enough for several dozen Pods. An object that occurs several times is counted each time,
- * because it is logged each time.
+ * Maximum number of values in a log line: enough for several dozen Pods. An object that occurs several times is counted each time, because
+ * it is logged each time.
  */
 const maxValues = 10_000
 /** Maximum length of a string; a longer string is truncated. Stacks and status messages are much shorter. */
 const maxText = 32 * 1024
-/** Maximum total length of all strings and keys in a log line, because log collectors truncate or reject lines longer than 256 KiB. */
+/** Maximum total length of all strings and keys in a log line. Log collectors truncate or reject longer lines; 256 KiB is a usual limit. */
 const maxCharacters = 256 * 1024
 const tooLarge = '[too large]'
 const unreadable = '[unreadable]'
 
 /**
  * The context that decides whether a value is redacted. `hidden`: the value is below a key that indicates a secret. `secrets`: the value is
- * below `items` of a SecretList, whose items have no kind. `open`: all other values.
+ * below `items` of a SecretList; such items have no `kind`. `open`: all other values.
  */
 type Place = 'open' | 'hidden' | 'secrets'
 
-/** The state of one call of `redact`: the objects that enclose the current value, and how much of each limit is left. */
+/**
+ * The state of one call of `redact`. `path` contains the objects around the current value. `values` and `characters` are what is left of
+ * `maxValues` and `maxCharacters`.
+ */
 interface Walk {
   readonly path: object[]
   values: number
@@ -33,9 +36,13 @@ interface Walk {
 }
 
 /**
- * Returns a copy of `value` as plain JSON data, in which secrets are redacted. Secrets are: values below a key, or next to a name, that
- * indicates a secret; the `key` next to a `cert`; the data of Secrets; and matches of `redactText` in strings, even in strings that contain
- * JSON.
+ * Returns a copy of `value` as plain JSON data, with its secrets redacted. These values are secrets:
+ *
+ * - all values below a key that indicates a secret, such as `password`,
+ * - the `value` next to a name that indicates a secret, as in `{ name: 'DB_PASSWORD', value }`,
+ * - the `key` next to a `cert`,
+ * - the data of Secrets,
+ * - matches of `redactText` in strings, even in strings that contain JSON.
  *
  * An error is replaced by its fields, a Map by an object, a Set by a list, and binary data by its length. A circular reference is replaced
  * by `[circular]`. The function never throws. It visits at most 12 levels, 10,000 values, 256 Ki characters in total and 32 Ki characters
@@ -224,8 +231,8 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
 }
 
 /**
- * Keys whose values are not secret even inside a `hidden` value, because they occur in references to Secrets, in volumes, in projections
- * and in complete objects.
+ * Keys whose values are logged even below a key that indicates a secret, for example `path` in `serviceAccountToken: { path, audience }`.
+ * These keys occur in references to Secrets, in volumes, in projections and in complete objects, and their values are not secret.
  */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),
@@ -248,7 +255,10 @@ interface Name {
   readonly secrecy: Secrecy
 }
 
-/** A cache of keys, because the same few hundred keys occur in most log lines. Longer keys are usually data and are not cached. */
+/**
+ * The results of `nameOf`. Most log lines contain the same few hundred keys. Keys longer than `maxNameLength` are usually data, and are not
+ * cached.
+ */
 const names = new Map<string, Name>()
 const maxNames = 2_000
 const maxNameLength = 64

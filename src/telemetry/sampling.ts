@@ -16,7 +16,8 @@ export function sampler(share: number): (id: string) => boolean {
 }
 
 /**
- * FNV-1a over the characters, then the finalizer of MurmurHash3, so ids that differ in one digit get hash codes that differ in many bits.
+ * FNV-1a over the characters, then the finalizer of MurmurHash3. The finalizer makes hash codes differ in many bits even if the ids differ
+ * in only one digit.
  */
 function hash(text: string): number {
   let value = 0x811c9dc5

@@ -1,9 +1,9 @@
 /** Recognizes names that indicate a secret: keys of objects, headers, environment variables and flags. */
 
 /**
- * Matches the ends of names that indicate a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. Names are matched in
- * lower case, without dashes, dots and underscores. A name that only begins with such a word does not indicate a secret, for example
- * `tokenReviews`, `secretName` or `password-policy`.
+ * Matches names that end with a word for a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. Names are converted to
+ * lower case without dashes, dots and underscores before they are matched. A name that only begins with such a word does not match, for
+ * example `tokenReviews`, `secretName` or `password-policy`.
  */
 const secretEnding = new RegExp(
   `(?:${[
@@ -15,7 +15,7 @@ const secretEnding = new RegExp(
 )
 /** Matches `pass` as a separate word at the end of a name, as in `DB_PASS` and `dbPass`, but not in `bypass`. */
 const passWord = /(?:^|[^A-Za-z])(?:pass|PASS|Pass)$|[a-z]Pass$/
-/** Matches fields of Helm charts and custom resources whose value is the name of a Secret, such as `pullSecret`. */
+/** Matches names such as `pullSecret`. In Helm charts and custom resources, the value of such a field is the name of a Secret. */
 const secretName = /(?:pull|existing|tls|ca|certificate)secret$/
 /** Matches plural names. Their value may be a count, such as `maxTokens: 100`, so a number is not a secret. */
 const plural = /(?:tokens|cookies|passwords|credentials|apikeys)$/

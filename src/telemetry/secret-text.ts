@@ -3,15 +3,15 @@
 export const redacted = '[redacted]'
 
 /**
- * Matches a string without `=`, `:` and spaces, in which no name can precede a value. It can only contain a secret that `encoded` matches:
- * a token or a key in base64.
+ * Matches a string without `=`, `:` and spaces. Such a string cannot contain a name followed by a value. It can contain a secret only if
+ * `encoded` matches, too: a JSON web token, or a private key in base64.
  */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
-/** Matches every string that one of the `rules` matches. Most strings do not match it, and the rules are then not evaluated. */
+/** A quick check before the `rules`: if a string does not match, no rule can match it. This is the case for most strings. */
 const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
-/** The words of `secretEnding` in `secret-keys.ts`, in a form that matches in the middle of a string. */
+/** Matches words for a secret anywhere in a string. `secretEnding` in `secret-keys.ts` matches similar words at the end of a name. */
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
 /**
@@ -35,7 +35,7 @@ const rules: readonly Rule[] = [
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
   // The password in a URL. Up to five digits after the colon are a port if a `/`, `?`, `#` or the end of the string follows them.
   [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
-  // A user name of at least 20 characters in a URL, because it is probably a token. Short names such as `git` are not redacted.
+  // A user name of at least 20 characters in a URL: it is probably a token. Short names such as `git` are not redacted.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
   [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
   [
@@ -60,7 +60,7 @@ const rules: readonly Rule[] = [
     `$1$2${redacted}$3`,
   ],
   [new RegExp(String.raw`(${word}=)(?!(?:true|false|null|none|undefined)\b)[^\s"'\\,;&(){}[\]]+`, 'gi'), `$1${redacted}`],
-  // A line of YAML, or a header, in which a single word follows the colon. In a sentence, more words follow.
+  // A line of YAML, or a header, with a single word after the colon. In a sentence, more words follow.
   [
     new RegExp(String.raw`^([ \t>|-]{0,40}["']?[\w.-]{0,64}?${word}["']?:[ \t]{1,4})[^\s"'[{]\S*(?=[ \t]*(?:#.*)?$)`, 'gim'),
     `$1${redacted}`,
@@ -72,7 +72,7 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-/** Matches the kind of a Secret in JSON or YAML, even if the JSON or YAML is quoted in another string. */
+/** Matches `kind: Secret` and `kind: SecretList` in JSON or YAML, also with escaped quotes, as in JSON inside another JSON string. */
 const secretKind = /\bkind\\*["']?\s{0,2}:\s{0,2}\\*["']?Secret(?:List)?\b/
 const secretData = /(\b(?:stringData|data)\\*["']?\s{0,2}:)[\s\S]*/
 
@@ -100,8 +100,8 @@ const proseAfterBearer = new Set(
 )
 
 /**
- * Returns whether "bearer" is part of a sentence, such as "Bearer token is missing" or "the bearer of", or of a challenge (`Bearer
- * realm=…`). Otherwise the word after "bearer" is a token.
+ * Returns whether "bearer" is part of a sentence, such as "Bearer token is missing" or "the bearer of", or of an authentication challenge
+ * (`Bearer realm=…`). Otherwise the word after "bearer" is a token.
  */
 function isProse(scheme: string, token: string): boolean {
   const [first] = /^[A-Za-z]*/.exec(token)!

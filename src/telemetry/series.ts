@@ -55,7 +55,7 @@ interface Sample {
   readonly value: number
 }
 
-/** A metric with all its series, and the methods that prom-client's registry calls. */
+/** A metric with all its series. prom-client's registry calls `get` and `reset`. */
 abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesOptions {
   readonly name: string
   readonly help: string
@@ -72,7 +72,7 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
   }
 
   /**
-   * Returns the series with these labels. If it does not exist, it is created with the value zero. Callers should keep the returned series
+   * Returns the series with these labels. Creates it with the value zero if it does not exist. Callers should keep the returned series
    * instead of calling this method for every request.
    */
   with(labels: Labels): Series {

@@ -34,7 +34,7 @@ const patchBuckets = [64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 <<
 
 const webhookOnly = ['webhook']
 
-/** The metrics of all webhooks of a process. Each has one series for each webhook. */
+/** The metrics of all webhooks of a process. */
 export class WebhookMetricSet {
   readonly requests: CounterMetric
   readonly latency: HistogramMetric
@@ -113,7 +113,7 @@ export class WebhookMetrics {
     this.#warnings = set.warnings.with(webhook)
     if (reviewed === undefined) return
     for (const operation of reviewed.operations) this.#reviewsOf(operation)
-    // The duration series of other outcomes, each with seventeen buckets, are created when these outcomes first occur.
+    // A duration series has seventeen buckets, so the series of the other outcomes are created when these outcomes first occur.
     this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 

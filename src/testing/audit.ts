@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 
-/** An audit policy that records all requests without their bodies. JSON is valid YAML. */
+/** An audit policy that records all requests without their bodies. kube-apiserver reads YAML; JSON is valid YAML. */
 export const auditPolicy: string = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -22,8 +22,8 @@ interface AuditEvent {
 }
 
 /**
- * Reads an audit log with one JSON object per line, oldest request first. The log contains a watch as soon as its response has begun, and
- * any other request when its response is complete.
+ * Reads an audit log, which has one JSON object per line. Returns the oldest request first. kube-apiserver logs a watch when its response
+ * begins, and any other request when its response is complete.
  */
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')

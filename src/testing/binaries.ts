@@ -9,7 +9,7 @@ import { ProreusError } from '../api/errors.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The supported releases of Kubernetes, keyed by their minor version. The tests are written for the first one, which is the default. */
+/** The supported releases of Kubernetes, keyed by their minor version. The first one is the default, and the tests are written for it. */
 export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34': 'v1.34.4' } as const
 export type KubernetesMinor = keyof typeof kubernetesReleases
 
@@ -58,22 +58,25 @@ export function programVersion(name: ProgramName, env: Environment): string {
   return version ?? kubernetesReleases[kubernetesMinor(env)]
 }
 
-/** The environment variable with the path of a folder that contains the binaries under their usual names, as `setup-envtest` creates it. */
+/**
+ * The environment variable with the path of a folder of binaries, such as `setup-envtest` creates. The file names are the keys of
+ * `programs`.
+ */
 export const assetsVariable = 'KUBEBUILDER_ASSETS'
 
-/** Returns the path of the user's cache of binaries, which contains a folder for each version. */
+/** Returns the path of the folder in which binaries are cached. It contains one folder for each version. */
 export function programCache(env: Environment): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'proreus', 'bin')
 }
 
-/** Returns the path that a binary has in the cache, even if the cache does not contain it. */
+/** Returns the path of a binary in the cache. The cache may not contain the binary. */
 export function cachedProgram(name: ProgramName, env: Environment): string {
   return join(programCache(env), programVersion(name, env), name)
 }
 
 /**
- * Returns the path of a binary. The environment variable of this binary takes precedence. Without it, the binary is searched in the folder
- * `KUBEBUILDER_ASSETS`, then in the cache. Returns undefined when the binary is not found.
+ * Returns the path of a binary, or undefined when it is not found. The environment variable of the binary takes precedence. If this
+ * variable is not set, the function searches the folder `KUBEBUILDER_ASSETS`, then the cache.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the environment variable of the binary names a file that cannot be executed.
  */

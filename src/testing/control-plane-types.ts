@@ -66,9 +66,9 @@ export interface ControlPlane {
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * Returns the requests that the API server has served, oldest first, with time, verb, user, path, query and status code. A real API
-   * server adds the audit annotations. A real API server records a watch when its response begins, the embedded API server when its
-   * response ends. Rejects with `PRO_INPUT` for an existing cluster, whose requests are not recorded.
+   * Returns the requests that the API server has served, oldest first, with time, verb, user, path, query and status code. With a real API
+   * server, they also have audit annotations. A real API server records a watch when the response begins; the embedded API server records
+   * it when the response ends. Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
@@ -87,10 +87,10 @@ export interface ControlPlane {
    */
   faultProxy(): Promise<FaultProxy>
   /**
-   * Installs the kinds and webhooks of operators, and runs the operators in this process with their own certificates. Resolves when the
-   * caches have synced and the webhooks have a `caBundle`. A real API server begins to call the webhooks some moments later: wait for their
-   * effect with `until`. The API server of an existing cluster must be able to connect to the loopback interface of this machine. The
-   * operators stop before the control plane.
+   * Installs the CRDs and webhook configurations of operators, and runs the operators in this process with their own certificates. Resolves
+   * when the caches have synced and the webhooks have a `caBundle`. A real API server begins to call the webhooks some moments later: wait
+   * for their effect with `until`. The API server of an existing cluster must be able to connect to the loopback interface of this machine.
+   * The operators stop before the control plane.
    *
    * @example
    * const operator = await controlPlane.startOperator([hello])
@@ -99,8 +99,8 @@ export interface ControlPlane {
    */
   startOperator(operators: readonly Operator[], options?: StartOperatorOptions): Promise<StartedOperator>
   /**
-   * Stops all processes, operators and proxies that were started, and removes their files. In an existing cluster, deletes the objects that
-   * the options created.
+   * Stops all operators, proxies and processes that were started, and removes their files. In an existing cluster, it also deletes the
+   * objects that it created for the options.
    */
   stop(): Promise<void>
 }

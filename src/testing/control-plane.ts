@@ -73,8 +73,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 type FullOptions = Required<Omit<ControlPlaneOptions, 'backend'>>
 
 /**
- * Adds `faultProxy` and `startOperator` to a control plane. Proxies and operators that they start stop before the control plane, in reverse
- * order of their start. `logger` is the default logger of the operators.
+ * Adds `faultProxy` and `startOperator` to a control plane. `stop` first stops the started proxies and operators in reverse order, then the
+ * control plane. `logger` is the default logger of the operators.
  */
 function withCompany(controlPlane: BareControlPlane, logger: Logger): ControlPlane {
   const company: Promise<{ stop(): Promise<void> }>[] = []

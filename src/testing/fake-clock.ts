@@ -9,8 +9,8 @@ interface PendingTimer {
 }
 
 /**
- * Number of event loop iterations for which the clock waits after each timer, so that promises settle. A chain of promises that waits for
- * no I/O settles within one iteration.
+ * Number of event loop iterations that the clock waits after each timer, so that the promises of the code under test settle. A chain of
+ * promises without I/O settles within one iteration.
  */
 const settlingTurns = 2
 
@@ -60,8 +60,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Advances the time by `ms` milliseconds. On the way, the clock stops at the time of each timer, calls the timer's callback, and waits
-   * for promises to settle. Timers that are created in the meantime fire, too, when they are due.
+   * Advances the time by `ms` milliseconds. The clock stops at the time of each pending timer, calls its callback, and waits for promises
+   * to settle. Timers that are created in the meantime also fire when they are due.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms

@@ -16,8 +16,8 @@ const phase = '.status.phase'
 const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 
 /**
- * The status that kwok sets on a Node that is not ready: the Node was created without a kubelet, or its heartbeat is old. The Node's
- * addresses are preserved.
+ * The status that kwok sets on a Node that is not ready. A Node is not ready when it is new, because it has no kubelet, or when its last
+ * heartbeat is old. Existing addresses of the Node are preserved.
  */
 const nodeStatus = `
 {{ $now := Now }}

@@ -1,6 +1,4 @@
-/**
- * `controlPlane.startOperator`: installs the kinds and webhooks of operators in a control plane, and runs the operators in this process.
- */
+/** `controlPlane.startOperator`: installs the CRDs and webhook configurations of operators, and runs the operators in this process. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,8 +22,8 @@ const startChecks = { name, connection, namespaces, logger, clock } satisfies Re
 const checkOptions = hasOptions(startChecks)
 
 /**
- * Installs the kinds and webhooks of operators and runs the operators. Resolves when the caches have synced and the webhooks have a
- * `caBundle`.
+ * Installs the CRDs and webhook configurations of operators, and runs the operators. Resolves when the caches have synced and the webhooks
+ * have a `caBundle`.
  */
 export async function startOperator(
   { client, connection, logger }: Pick<ControlPlane, 'client' | 'connection'> & { readonly logger: Logger },
@@ -77,9 +75,9 @@ function nameInTests(operators: readonly Operator[], given: string | undefined):
 }
 
 /**
- * Returns the RBAC rules of operators, which are those of the ClusterRole that `proreus generate` writes. Running the operators as a user
- * or ServiceAccount with these rules shows whether `rbac` lacks a permission. `name` is the name of the installation, with the same default
- * as in `startOperator`.
+ * Returns the rules of the ClusterRole that `proreus generate` writes for the operators. A test that runs the operators as a user or
+ * ServiceAccount with these rules fails when `rbac` lacks a permission. `name` is the name of the installation. Its default is the same as
+ * in `startOperator`.
  */
 export function rulesOfOperators(operators: readonly Operator[], name?: string): readonly PolicyRule[] {
   return managerRole(operators, namesOf(nameInTests(operators, name)))['rules'] as unknown as readonly PolicyRule[]

@@ -10,9 +10,9 @@ import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * The script of the watchdog, which reads the process groups to kill from its standard input. Standard input ends when this process ends or
- * is killed. The script then kills the process groups and removes the working directory. It retries the removal, because a process that is
- * ending may still write files.
+ * The script of the watchdog. It reads the process groups to kill from its standard input. When this Node.js process ends or is killed,
+ * that input ends. The script then kills the process groups and removes the working directory. It retries the removal, because a process
+ * that is ending may still write files.
  */
 const watchdogScript = `
 trap '' HUP INT TERM
@@ -33,8 +33,9 @@ done
 `
 
 /**
- * The script that starts a binary. The script waits until the watchdog has registered the script's own process, which then becomes the
- * process of the binary. If this Node.js process ends before that, the binary is never started.
+ * The script that starts a binary. It waits for `go`, which `start` sends after the watchdog has been given the process id of the script.
+ * `exec` then replaces the script with the binary in the same process. If this Node.js process ends before that, the binary is never
+ * started.
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
@@ -65,8 +66,8 @@ export class Processes {
   private constructor(directory: string, logger: Logger) {
     this.directory = directory
     this.#logger = logger
-    // The watchdog runs in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, and the end of this
-    // process closes the standard input of the watchdog. Only then the watchdog ends.
+    // `detached` starts the watchdog in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, and the
+    // watchdog notices that because its standard input ends.
     this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -92,13 +93,13 @@ export class Processes {
     const child = spawn('/bin/sh', ['-c', starterScript, name, path, ...args], {
       detached: true,
       cwd: this.directory,
-      // The binary does not inherit the environment variables of the user, which may name a kubeconfig or a proxy.
+      // The binary does not inherit the user's environment variables, because these may name a kubeconfig or a proxy.
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.directory, TMPDIR: this.directory },
       stdio: ['pipe', descriptor, descriptor],
     })
     closeSync(descriptor)
     this.#children.push(child)
-    child.stdin!.on('error', () => undefined) // the process has already ended, which its event `exit` reports
+    child.stdin!.on('error', () => undefined) // the process has already ended; its event `exit` reports that
     await once(child, 'spawn')
     child.unref()
     unrefStream(child.stdin)

@@ -296,7 +296,7 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
 }
 
-/** Returns free ports. They differ, because every port is kept open until all ports have been chosen. */
+/** Returns different free ports. No port is chosen twice, because every server listens until all ports have been chosen. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(servers.map((server) => listen(server, { host: '127.0.0.1', port: 0 })))

@@ -28,7 +28,10 @@ export interface CachedObject {
 export interface ReconcileContextOptions {
   /** The client that the reconciler uses: the client of a control plane, or a test double with the methods that the reconciler calls. */
   readonly client: Client
-  /** The objects in the cache, with apiVersion and kind, in the form in which the client returns them. They are frozen. Default: none. */
+  /**
+   * The objects in the cache. They have the form in which the client returns them, with apiVersion and kind. They are frozen. Default:
+   * none.
+   */
   readonly cached?: readonly CachedObject[]
   /** The clock. Default: the system clock. */
   readonly clock?: Clock

@@ -1,4 +1,4 @@
-/** Connections with the identity of a ServiceAccount. Their tokens are of the same kind as the tokens in Pods. */
+/** Connections with the identity of a ServiceAccount. Their tokens come from the TokenRequest API, like the tokens in Pods. */
 import { serviceAccount } from '../api/builtin.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -26,10 +26,7 @@ interface ServiceAccountKey {
   readonly name: string
 }
 
-/**
- * Requested lifetime of a token in seconds. The token is renewed after half of this time, because the clock of this machine may be behind
- * that of the API server.
- */
+/** Requested lifetime of a token in seconds. The token is renewed after half of this time, long before it expires. */
 const tokenLifeSeconds = 3600
 
 /** Returns the user name, groups and permissions of a ServiceAccount as a user, for `grant`. */
@@ -38,7 +35,7 @@ export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlane
   return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }
 }
 
-/** Creates the ServiceAccounts that do not exist, and adds the key of each created ServiceAccount to `created`. */
+/** Creates the ServiceAccounts that do not exist, and adds the type and key of each created ServiceAccount to `created`. */
 export async function createServiceAccounts(
   client: Client,
   wanted: readonly ControlPlaneServiceAccount[],
@@ -57,7 +54,7 @@ export async function createServiceAccounts(
 
 /**
  * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests a token for the ServiceAccount
- * before the first request on this connection, and again after half of the token's lifetime.
+ * before the first request on this connection. It requests a new token after half of the lifetime.
  */
 export function withToken(admin: Client, connection: Connection, name: string): Connection {
   const key = serviceAccountKey(name)

@@ -20,8 +20,8 @@ export interface StartOperatorOptions {
   /** The logger. Default: the logger of the control plane. */
   readonly logger?: Logger
   /**
-   * The clock of the operators, for reconcilers, back-off, deadlines and certificates. Default: the system clock. The API server always
-   * uses the system time, and rejects certificates that are not valid at that time, so a `FakeClock` must start at `Date.now()`.
+   * The clock of the operators, for reconcilers, back-off, deadlines and certificates. Default: the system clock. A `FakeClock` must start
+   * at `Date.now()`: the operators issue their certificates with this clock, but the API server validates them with the system time.
    */
   readonly clock?: Clock
 }
@@ -32,8 +32,8 @@ export interface StartedOperator {
   /** Resolves when the operators have ended; rejects when they have ended with an error. */
   readonly ended: Promise<void>
   /**
-   * Stops the operators gracefully, as SIGTERM does, but without the delay for clients that still use old endpoints. Objects that the
-   * operators have installed are kept.
+   * Stops the operators gracefully, as SIGTERM does, but without the delay that gives the cluster time to remove the endpoints of a
+   * stopping Pod. Objects that the operators have installed are kept.
    */
   stop(): Promise<void>
 }

@@ -7,13 +7,13 @@ const pollMs = 25
 
 /**
  * Calls `probe` every 25 ms until it returns a value other than `undefined` and `false`, and resolves to this value. `probe` is called
- * again if it throws. Rejects after `timeoutMs` milliseconds (default 20,000); the `cause` of the error is the error of the last call, if
- * that call threw.
+ * again if it throws. Rejects after `timeoutMs` milliseconds (default 20,000). The `cause` of this error is the error that the last call of
+ * `probe` has thrown, if it has thrown one.
  *
  * @example
  * const object = await until('it says so', async () => {
- * const found = await client.get(hello, { namespace: 'test', name: 'a' })
- * return found.status?.said === 'hi' && found
+ *   const found = await client.get(hello, { namespace: 'test', name: 'a' })
+ *   return found.status?.said === 'hi' && found
  * })
  */
 export async function until<T>(

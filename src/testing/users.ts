@@ -33,9 +33,9 @@ export interface Created {
 }
 
 /**
- * Creates the RBAC objects that grant permissions to users. Their names begin with `prefix`, to distinguish them from other objects of an
- * existing cluster. Each object is added to `created` immediately after its creation, so the caller can delete all created objects after a
- * failure.
+ * Creates the RBAC objects that grant permissions to users. The names of these objects begin with `prefix`, which distinguishes them from
+ * other objects of an existing cluster. Each object is added to `created` immediately after its creation, so the caller can delete all
+ * created objects after a failure.
  */
 export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string, created: Created[] = []): Promise<void> {
   const grants = users.flatMap((user, index) => [
@@ -57,7 +57,7 @@ export async function grant(client: Client, users: readonly ControlPlaneUser[], 
   }
 }
 
-/** Creates the namespaces that do not exist, and adds the key of each created namespace to `created`. */
+/** Creates the namespaces that do not exist, and adds the type and key of each created namespace to `created`. */
 export async function createNamespaces(client: Client, names: readonly string[], created: Created[] = []): Promise<void> {
   for (const name of new Set(names)) {
     try {

@@ -64,7 +64,7 @@ export function admissionRoute(options: RouteOptions): Route {
     headers: IncomingHttpHeaders,
     span?: ReviewSpan,
   ): ReturnType<Route> {
-    // `performance.now()` is monotonic and has a resolution of less than a millisecond, unlike the wall time of the clock.
+    // `performance.now()` is monotonic, and its resolution is finer than a millisecond.
     const began = performance.now()
     let evaluation: Evaluation | undefined
     const ended = (): void => {
@@ -122,7 +122,8 @@ function count(
   deadlineMs: number,
 ): void {
   metrics.reviewed(operation, outcome, ms / 1000)
-  // A review can exceed its deadline without the outcome `timed_out`, because a handler that blocks the event loop cannot be interrupted.
+  // A handler that blocks the event loop cannot be interrupted. The review may then exceed the deadline although the outcome is not
+  // `timed_out`.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
   metrics.warned(response.warnings?.length ?? 0)

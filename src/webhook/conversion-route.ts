@@ -40,14 +40,14 @@ interface ConversionRouteOptions {
 }
 
 /**
- * Milliseconds after which a conversion lets other requests run. The API server considers a webhook call slow from 50 ms; this is a fifth
- * of that time.
+ * Milliseconds after which a conversion lets other requests run. The API server logs a conversion call as slow only after 50 ms plus 8 ms
+ * for each object (`k8s.io/apiextensions-apiserver/pkg/apiserver/conversion`: `webhookConverter.Convert`).
  */
 const sliceMs = 10
 
 /**
- * Maximum number of errors that are logged at level `warn` for one ConversionReview; further errors are logged at level `debug`. There is a
- * maximum because all objects of a list may have the same error, and clients repeat lists.
+ * Maximum number of errors that are logged at level `warn` for one ConversionReview. Further errors are logged at level `debug`, because
+ * all objects of a LIST may have the same error, and clients repeat LIST requests.
  */
 const maxLogged = 3
 
@@ -58,8 +58,8 @@ interface Entry {
 }
 
 /**
- * Registers the route for conversions; does nothing if no conversion is defined. This route receives its bodies separately from the other
- * routes of the app, because the limits of a ConversionReview differ from those of an AdmissionReview.
+ * Registers the route for conversions; does nothing if no conversion is defined. The route has its own `receiveBodies`, because the limits
+ * of a ConversionReview differ from those of an AdmissionReview.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when two conversions are defined for one kind.
  */
@@ -87,7 +87,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const { pieces } = await answer(entries, options, review, charge, deadlineMs, slices, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
-        // The body of the request already counts against the memory budget, so only the difference to the size of the response is added.
+        // The body of the request already counts against the memory budget. Only the bytes by which the response is larger are added.
         awaitFetching(charge, bytes - review.body.length, bytes, reply.raw)
         if (bytes > longAnswer) expectEarlyRequest(reply.raw.socket)
         reply.type('application/json').header('content-length', bytes)
@@ -113,7 +113,7 @@ async function answer(
   onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   const { signal } = controller
   const { uid } = review
-  // `performance.now()` is monotonic and has a resolution of less than a millisecond, unlike the wall time of the clock.
+  // `performance.now()` is monotonic, and its resolution is finer than a millisecond.
   const began = performance.now()
   let done = 0
   // All objects of a ConversionReview have the same kind.
@@ -144,7 +144,7 @@ async function answer(
     return failedConversion(uid, `the client no longer waits for this response: ${messageOf(error)}`, 499, 'Aborted')
   })
   const seconds = (performance.now() - began) / 1000
-  // A panic is counted once for each review, because a LIST would otherwise count it once for each object.
+  // A panic is counted once for each ConversionReview. A LIST would otherwise count the same error once for each object.
   if (threw) metrics.conversion.panicked()
   if (result !== timedOut) {
     kind?.answered(result.failed ? 'failure' : 'success', seconds)
@@ -158,8 +158,8 @@ async function answer(
 }
 
 /**
- * Waits until there is memory to convert the largest object. A part of this memory is already reserved (`batchCost`). No more than the
- * budget's reserve is requested, because a review that holds the reserve can always finish.
+ * Waits until there is memory to convert the largest object. The memory that is reserved for the body already includes a part of it
+ * (`batchCost`). The total is limited to the budget's reserve, because this much memory can always be granted in the end.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -83,7 +83,7 @@ function failed({ reviewed }: DecideOptions, error: unknown): Decision {
   return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
 }
 
-/** The data for calls of handlers. The signal is created on first use, because most handlers do not use it. */
+/** The data for calls of handlers. Most handlers do not use the signal, so it is created on first use. */
 class ReviewCall implements Call {
   readonly client: Client
   readonly cache: AdmissionCache

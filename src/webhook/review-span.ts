@@ -1,4 +1,4 @@
-/** The trace span of one review. Its parent is a span of the API server, and its children are the spans that handlers create. */
+/** The trace span of one review. Its children are the spans that handlers create. */
 import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -12,8 +12,8 @@ export class ReviewSpan {
   readonly #context: Context
 
   /**
-   * Starts the span. Its parent is the span in the API server's `traceparent` header. If an instrumentation of HTTP has already continued
-   * that trace, the parent is the active span.
+   * Starts the span. If an HTTP instrumentation has already created a span for the request, this active span is the parent. Otherwise the
+   * parent is the span in the API server's `traceparent` header.
    */
   constructor(tracer: Tracer, path: string, headers: IncomingHttpHeaders) {
     const active = context.active()
@@ -24,7 +24,7 @@ export class ReviewSpan {
     this.#context = trace.setSpan(parent, this.#span)
   }
 
-  /** Runs the review with this span as the active span, so its requests to the API server and its log lines belong to the trace. */
+  /** Runs the review with this span as the active span. Requests to the API server and log lines of the review then belong to the trace. */
   run<T>(review: () => T): T {
     return context.with(this.#context, review)
   }

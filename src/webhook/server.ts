@@ -42,7 +42,7 @@ export interface WebhookServerOptions extends TlsOptions {
   readonly webhooks: readonly OperatorWebhook[]
   /** The conversions of kinds. If there are none, `/convert` is not served. */
   readonly conversions?: readonly ConversionDefinition[]
-  /** The client for the handlers of webhooks that do not have their own client. */
+  /** The client for the handlers of webhooks that have no `client` of their own. */
   readonly client: Client
   /** The cache of the process, from which handlers read through `context.cache`. */
   readonly cache?: ProcessCache | undefined
@@ -80,7 +80,7 @@ export interface WebhookServer {
   readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
   /**
-   * From now on, the server closes each connection after a response, which makes the client connect to another replica. New connections are
+   * Makes the server close each connection after its next response, so that the client connects to another replica. New connections are
    * still accepted.
    */
   beginDrain(): void

@@ -31,8 +31,8 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * True when the kind has a webhook. Also true when operators define other kinds of the API group but not this kind; `errors` then
-   * contains an error about the kind. When false, the object was not validated, and `errors` and `warnings` are empty.
+   * True when the kind has a webhook, or when the operators define other kinds of its API group, but not this kind. In the second case,
+   * `errors` contains an error about the kind. When false, the object was not validated, and `errors` and `warnings` are empty.
    */
   readonly known: boolean
   readonly kind: string
@@ -44,8 +44,8 @@ export interface OfflineReview {
 
 /**
  * Validates an object as if it were created now, with strict field validation, as kubectl requests it. The schema and all handlers validate
- * the object, in the order in which the handlers are declared. If one of `kinds` has the API group of the object, but none has its kind,
- * the kind is reported as an error.
+ * the object, in the order in which the handlers are declared. A kind that is not one of `kinds` is an error if one of `kinds` has the same
+ * API group.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],

@@ -1,4 +1,4 @@
-/** Tests of the guide about kinds: its example is that of the repository, and the test of the guide passes. */
+/** Tests of the guide about kinds: the example in the guide is the file in the repository, and the example's test passes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -17,7 +17,7 @@ t.test('the example of the guide about kinds matches its file', async (t) => {
 })
 
 t.test('the test of the guide about kinds passes', async (t) => {
-  // Without these variables, the test runner in the child process does not report to the runner of this process.
+  // With these variables, the test runner in the child process would report to the runner of this process.
   const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
   const test = example.replace('.ts', '.test.ts')
   const run = await finished(process.execPath, ['--conditions=proreus-source', test], { cwd: repository, env })

@@ -181,8 +181,8 @@ t.test('long integers are found among any other text', (t) => {
 
 t.test('all other values are read like JSON.parse', (t) => {
   const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
-  // `stringifyJson` writes a double beyond 2^53 with all its digits, and `JsonReader` reads them as a bigint. `rounded` converts this
-  // bigint to the original double, because `JSON.parse` rounds to a double.
+  // `stringifyJson` writes a double beyond 2^53 with all its digits, and `JsonReader` reads these digits as a bigint. `rounded` converts
+  // the bigint back to the double that `JSON.parse` returns.
   const rounded = (value: unknown): unknown => JSON.parse(stringifyJson(value)!)
   fc.assert(
     fc.property(

@@ -1,4 +1,4 @@
-/** Tests of the declarations of Kubernetes' built-in types, which are compared with the output of `kubectl api-resources`. */
+/** Tests of the declarations of Kubernetes' built-in types. The expected types are those that `kubectl api-resources` lists. */
 import t from 'tap'
 import * as builtin from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'

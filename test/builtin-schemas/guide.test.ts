@@ -1,4 +1,4 @@
-/** Tests of the guide about built-in types: its example is the file that it names, and prints the output that it shows. */
+/** Tests of the guide about built-in types: its examples match their files, its command prints the shown output, and its operator works. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

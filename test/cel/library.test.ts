@@ -1,4 +1,4 @@
-/** Values of expressions for which Go's implementation of the libraries has a case of its own. */
+/** Tests of expressions with library functions for which the Go implementation has a special case. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
@@ -141,7 +141,7 @@ t.test('each clause of a format accepts values of certain types', async (t) => {
       const refused = `error during formatting: ${problem}, was given `
       t.equal('problem' in compiled && compiled.problem.includes(refused), !accepted.includes(kind), `%${clause} of ${kind}`)
       if (accepted.includes(kind) || kind === 'null') continue
-      // A wrong type that the type check cannot know is an error of the evaluation.
+      // The type check does not know the type inside `dyn`, so a wrong type is an error of the evaluation.
       t.equal(evaluate(`'%${clause}'.format([dyn(${source})])`), `error ${refused}${name}`, `%${clause} of dyn(${kind})`)
     }
   t.equal(evaluate("'%f'.format([dyn('a')])"), `error error during formatting: ${clauses.f![1]}, was given string`)

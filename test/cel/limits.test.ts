@@ -95,7 +95,7 @@ t.test('rules whose estimated costs exceed the total budget are named', (t) => {
 })
 
 t.test('the most expensive rules are named, unless they contribute less than 1 % of the total budget', (t) => {
-  /** Returns the schema of a text whose rule has this estimated cost: two variables, and the comparison of as many bytes. */
+  /** Returns the schema of a string with a rule of this estimated cost: 2 for the two variables, and the rest for the comparison. */
   const costing = (cost: number): StructuralSchema => ({
     type: 'string',
     maxLength: (cost - 2) * 2.5,
@@ -338,7 +338,7 @@ const deepest: Record<string, (levels: number) => string> = {
   parentheses: (levels) => `${'('.repeat(levels)}1${')'.repeat(levels)}`,
   calls: (levels) => `${'dyn('.repeat(levels)}1${')'.repeat(levels)}`,
   conditions: (levels) => `${'true ? 1 : '.repeat(levels)}1`,
-  // The innermost list is empty, which adds one more pair of brackets.
+  // The innermost pair of brackets is the empty list that is nested `levels` deep.
   lists: (levels) => `${'['.repeat(levels + 1)}${']'.repeat(levels + 1)}`,
 }
 

@@ -3,7 +3,7 @@
  * contains its type, its value, its cost and the estimate of its cost. For an invalid expression, the record contains the problem.
  *
  * Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`. `least` and `most` are
- * the limits of the estimated cost. They are absent for expressions of match conditions.
+ * the minimum and the maximum of the estimated cost. They are absent for expressions of match conditions.
  */
 import { readFileSync } from 'node:fs'
 import t from 'tap'

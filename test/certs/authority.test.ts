@@ -174,8 +174,8 @@ t.test('over simulated years with damaged stores, the served certificate is alwa
         if (pairProblem(leaf.cert, leaf.key, now) !== undefined) throw new Error('serves a pair that cannot be used')
         if (!isSignedBy(readCertificate(leaf.cert), bundle)) throw new Error('the bundle does not trust the leaf')
         if (bundle.some(({ notAfter }) => notAfter <= now)) throw new Error('the bundle has an expired certificate')
-        // When the CA is lost, the new bundle need not trust the previous leaf. In the other cases it must, because a replica serves the
-        // previous leaf until it renews its own.
+        // A replica serves the previous leaf until it renews its certificate, so the new bundle must trust the previous leaf. The exception
+        // is a lost CA.
         const lost = stored === undefined || (stored.current?.cert ?? '') === '' || stored.current?.cert === 'damaged'
         if (
           served !== undefined &&

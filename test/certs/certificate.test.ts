@@ -107,7 +107,7 @@ function keys(): { publicKey: string; privateKey: string } {
   })
 }
 
-/** Issues a certificate that has no restrictions except those in `extensions`. */
+/** Issues a certificate with no other extensions than `extensions`. */
 function issue(
   subject: string,
   { publicKey }: { publicKey: string },

@@ -73,8 +73,8 @@ t.test('an unexpected error requests a bug report', async (t) => {
 })
 
 /**
- * Describes the flags and arguments of a command and its subcommands. Each flag has its environment variable, its default and its choices,
- * if any; each argument has two booleans, `required` and `variadic`.
+ * Describes the flags and arguments of a command and its subcommands. A flag is described by its environment variable, its default and its
+ * choices, if any; an argument is described by the booleans `required` and `variadic`.
  */
 function flagsOf(command: Command, path: readonly string[] = []): Record<string, readonly unknown[]> {
   return Object.assign(

@@ -1,6 +1,6 @@
 /**
- * `proreus validate` checks an object of a version other than the storage version like the webhooks do. The object is also converted to the
- * storage version and validated in that form.
+ * Tests of `proreus validate` with an object of a version other than the storage version. The object is validated in its own version, as by
+ * the webhooks. It is also converted to the storage version and validated in that form.
  */
 import t from 'tap'
 import { proreus } from '../support/process/process.ts'

@@ -102,7 +102,7 @@ t.test('TLS connections are reused for sequential requests, on HTTP/1.1', async 
   const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
   t.teardown(async () => (await transport.close(), await server.close()))
   for (let i = 0; i < 50; i += 1) await transport.request(get)
-  // There may be a second connection, because the pool opens one for a request that is sent while the previous response ends.
+  // The pool may open a second connection: a request may be sent before the previous response has ended completely.
   const before = server.sockets
   t.ok(before <= 2, `${before} connections for 50 requests`)
   t.equal(server.requests[0]?.clientName, 'first')
@@ -510,8 +510,8 @@ t.test('while connecting, a request ends at its timeout or abort, and close take
   await clock.advance(1000)
   await closed
   t.match(await running, { code: 'PRO_ABORTED' })
-  // If the transport abandoned a connection attempt without closing it, the connection would end only after ten seconds, which exceeds the
-  // limit of five seconds.
+  // If the transport did not close an abandoned connection attempt, the connection would end only after ten seconds, and `until` would
+  // fail.
   await until('the connections are gone', () => [...sockets].every((socket) => socket.readableEnded), 5000)
 })
 
@@ -699,8 +699,8 @@ t.test('a slow reader slows the server down', async (t) => {
   })
   for await (const chunk of await transport.stream(get)) {
     t.ok(chunk.length > 0)
-    // Without back-pressure the server would continue to write. With back-pressure the server stops when the socket buffers are full, and
-    // the number of written bytes then stays the same for 300 iterations of the event loop.
+    // Without back-pressure, the server would continue to write. With back-pressure, the server stops when the socket buffers are full. The
+    // number of written bytes then stays the same for 300 iterations of the event loop.
     let stillFor = 0
     let last = written
     await eventually(() => {

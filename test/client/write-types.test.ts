@@ -1,4 +1,7 @@
-/** Tests of the compile-time checks of writes. Each `@ts-expect-error` is a mistake that would otherwise only fail in the cluster. */
+/**
+ * Tests of the compile-time checks of writes. Each `@ts-expect-error` marks a mistake that would fail only in the cluster without these
+ * checks.
+ */
 import t from 'tap'
 import { core } from '../../src/index.ts'
 import { defineKind } from '../../src/api/kind.ts'

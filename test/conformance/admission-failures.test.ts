@@ -19,10 +19,7 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
-/**
- * Creates a ConfigMap with `dryRun=All`. Its label `policy` has this value, so the webhooks whose objectSelector requires the value are
- * called.
- */
+/** Creates a ConfigMap with the label `policy`, with `dryRun=All`. The webhooks whose objectSelector requires this value are called. */
 function create(policy = '', query = ''): Promise<RawAnswer> {
   const body = { metadata: { name: 'a', labels: { policy } }, data: { a: 'b' } }
   return api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All${query}`, { body })

@@ -1,4 +1,4 @@
-/** Tests in which a control plane calls operators' webhook handlers for objects, subresources and deletions. */
+/** Tests of the webhook handlers of operators, which a control plane calls for objects, subresources and deletions. */
 import t from 'tap'
 import { configMap, deployment, pod, secret } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'
@@ -147,8 +147,8 @@ function causesOf({ body }: RawAnswer): JsonObject[] {
   return (body as { details?: { causes?: JsonObject[] } }).details?.causes ?? []
 }
 
-// The API server uses a webhook configuration completely or not at all. When it calls the last webhook, it therefore calls all webhooks of
-// the configuration.
+// The API server loads a webhook configuration as a whole. When it calls the last webhook, it therefore calls all webhooks of the
+// configuration.
 await until('the webhooks are called', async () => {
   const refused = await api('POST', `${core}/configmaps?dryRun=All`, configMapWith({ mode: 'bad' }))
   const changed = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))

@@ -81,8 +81,8 @@ t.test('a mutated object is defaulted, pruned and validated before validating we
   server.answer('one', patchResponse({ op: 'replace', path: '/spec', value: { size: 7, other: 1 } }))
   const { body } = await create({ size: 0, color: 'blue', unknown: 1 })
   t.strictSame(body.spec, { size: 7, color: 'red' })
-  // Between mutating webhooks unknown fields are not pruned: the later webhooks receive the field `other`, which the stored object and the
-  // response lack.
+  // Unknown fields are not pruned between mutating webhooks, so the later webhooks receive the field `other`. The stored object and the
+  // response do not contain this field.
   t.strictSame(specs(), {
     one: { size: 0, color: 'blue' },
     two: { size: 7, other: 1, color: 'red' },

@@ -17,7 +17,7 @@ const widgetsPath = `/apis/${group}/v1/namespaces/${namespace}/widgets`
 const configMapsPath = `/api/v1/namespaces/${namespace}/configmaps`
 const widgets = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['widgets'] }]
 
-/** A patch that a webhook returns for a new or an existing object, and the expected response. */
+/** A patch that a webhook returns for a new or an existing object, and the expected response of the API server. */
 interface PatchCase {
   readonly operations: readonly JsonObject[]
   readonly status: number

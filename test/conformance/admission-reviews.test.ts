@@ -65,7 +65,7 @@ function seen({ request }: Call): Seen {
   return { operation, name, object: normalized(object), oldObject: normalized(oldObject), options }
 }
 
-/** Returns the review that the mutating webhook and the validating webhook received since the last call of this function. */
+/** Returns the reviews that the mutating and the validating webhook have received since the last call of this function. */
 function reviewed(): { mutating: Seen; validating: Seen } {
   const calls = server.take()
   const of = (name: string): Seen => seen(calls.find((call) => call.path === name)!)

@@ -1,4 +1,4 @@
-/** Tests of requests that need more than one right, or a right for one object only. */
+/** Tests of requests that need more than one permission, or a permission for a single object. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf, type Api } from '../support/conformance/api-request.ts'
@@ -14,7 +14,7 @@ t.test('authorization', async (t) => {
   const { connection } = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
   const api = apiOf(t, connection)
 
-  /** Returns requests as a user with these rights in the namespace. */
+  /** Returns an `Api` that sends requests as a user with these permissions in the namespace. */
   async function userWith(name: string, rules: readonly JsonObject[]): Promise<Api> {
     const roleRef = { apiGroup: group, kind: 'Role', name }
     await api('POST', `${rbac}/roles`, { body: { metadata: { name }, rules } })
@@ -99,7 +99,7 @@ t.test('authorization', async (t) => {
     for (const path of [`${core}/configmaps/a`, `${core}/pods/a`, lease, `${rbac}/roles/a`])
       t.equal((await api('GET', path)).status, 404, path)
 
-    // The right is checked after the object has been validated, and before validating admission.
+    // The permission to create is checked after the object has been validated, and before validating admission.
     const invalid = configMap({ data: { 'a b': '' } })
     t.equal((await own('PATCH', applied, { ...apply, body: invalid })).status, 422)
     t.equal((await own('PUT', lease, { body: { ...named, spec: { leaseDurationSeconds: -1 } } })).status, 422)

@@ -19,7 +19,7 @@ const template = { metadata: { labels: { app: 'a' } }, spec: { containers } }
 const selector = { matchLabels: { app: 'a' } }
 const once = { spec: { restartPolicy: 'Never', containers } }
 
-/** A Pod spec with empty values, which the API server replaces by the defaults in `filledPodSpec`. */
+/** A Pod spec with empty values. The API server replaces them with the defaults in `filledPodSpec`. */
 const emptyPodSpec = {
   restartPolicy: '',
   dnsPolicy: '',

@@ -39,7 +39,7 @@ function failure(message: string): JsonObject {
 
 const of = (version: string): string => `conversion webhook for ${group}/${version}, Kind=Thing`
 
-/** Returns a function that converts each object correctly, and then applies `change` to it. */
+/** Returns a function that converts each object correctly, and then applies `change` to the result. */
 function each(change: (object: JsonObject) => JsonObject): ConversionAnswer {
   return ({ objects, desiredAPIVersion }) => converted(objects.map((object) => change(convertThing(object, desiredAPIVersion))))
 }

@@ -1,4 +1,7 @@
-/** Tests of several installations with the same kind. Its CustomResourceDefinition contains the conversion webhook of only one of them. */
+/**
+ * Tests of several installations that define the same kind. The CustomResourceDefinition contains the conversion webhook of only one of
+ * them.
+ */
 import t from 'tap'
 import { customResourceDefinition } from '../../src/api/builtin.ts'
 import { systemClock } from '../../src/runtime/clock.ts'

@@ -145,7 +145,7 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
 const defaults = { defaulted: 'd', nullableDefault: 'x' }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
-/** Valid specs. Each has the spec that is stored, without defaults, and the warnings of the response. */
+/** Valid specs. Each is followed by the stored spec, without `defaults`, and by the warnings of the response. */
 const accepted: readonly (readonly [JsonObject, JsonObject, ...string[]])[] = [
   ...[{ numberEnum: 2.9 }, { numberEnum: -0.5 }, { anyEnum: 65 }, { anyEnum: 1.5 }].map((value): readonly [JsonObject, JsonObject] => [
     value,

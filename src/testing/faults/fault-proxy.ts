@@ -26,8 +26,8 @@ export interface HalfOpenOptions extends FaultScope {
  */
 export interface FaultProxy {
   /**
-   * A connection through the proxy. It has the identity of the connection that the proxy was started with, but its CA and its token are
-   * issued by the proxy.
+   * A connection through the proxy, with the identity of the connection that was passed to `startFaultProxy`. The proxy has issued the CA
+   * and the token of this connection.
    */
   readonly connection: Connection
   /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */
@@ -49,7 +49,7 @@ export interface FaultProxy {
   cut(scope?: FaultScope): Fault
   /**
    * Stops forwarding data on connections that stay open, as when a cable is pulled or a firewall drops packets. When the fault ends, the
-   * data is delivered, unless the client or the server has closed the connection in the meantime.
+   * held data is delivered. On a connection that the client or the server has closed in the meantime, the data is lost.
    */
   halfOpen(options?: HalfOpenOptions): Fault
   /** Responds to requests with a failure `Status` instead of forwarding them. Watches that have already begun are not affected. */
@@ -66,7 +66,7 @@ const addresses = ['127.0.0.1', '::1']
 
 /**
  * Starts a proxy to the API server of `connection`, on a free port of the loopback interface. The proxy terminates TLS with its own
- * certificate, because it must be able to respond to requests itself. Clients of the proxy do not receive the credentials of `connection`.
+ * certificate, so that it can respond to requests itself. Clients of the proxy do not receive the credentials of `connection`.
  *
  * @example
  * const proxy = await startFaultProxy(connection)

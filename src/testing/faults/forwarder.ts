@@ -1,6 +1,6 @@
 /**
- * An HTTPS server that forwards requests to an API server, with the identity that belongs to the token of each request. A fault may respond
- * to a request instead.
+ * An HTTPS server that forwards requests to an API server. In each request, it replaces the proxy's token with the credentials of the
+ * connection that the token stands for. A fault may respond to a request instead.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -27,11 +27,13 @@ export interface Forwarder {
   close(): Promise<void>
 }
 
-/** Maximum size of the request headers in bytes. It is large, like kube-apiserver's limit, because tokens of projected volumes are long. */
+/**
+ * Maximum size of the request headers in bytes. Node.js' default of 16 KiB may be too small, because kube-apiserver accepts up to 1 MiB.
+ */
 const maxHeaderBytes = 64 * 1024
 /**
- * Milliseconds after which the server closes an idle connection. This is longer than clients keep idle connections, so normally the client
- * closes them.
+ * Milliseconds after which the server closes an idle connection. Clients close their idle connections earlier, so they never send a request
+ * on a connection that the server is closing.
  */
 const keepAliveTimeoutMs = 120_000
 
@@ -132,8 +134,8 @@ class Upstream {
   }
 
   /**
-   * Returns the dispatcher for watches, which is used for all requests, because any of them may be a watch. It does not limit the number of
-   * its connections.
+   * Returns the dispatcher for watches, which opens as many connections as needed. It is used for all requests: any of them may be a watch,
+   * and a watch occupies its connection.
    */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}

@@ -19,7 +19,7 @@ export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** True when a socket has failed. If data is held at that time, the other socket is reset only when data flows again. */
+  /** True when a socket has failed. The other socket is then reset. If data is held, the reset waits until no direction is held. */
   #broken = false
 
   constructor(
@@ -66,8 +66,8 @@ export class Link {
 }
 
 /**
- * Resets a socket. Because of a bug, Node.js loses the handle of a socket that is reset while its end is pending, and this handle then
- * keeps the process alive. Such a socket is destroyed instead.
+ * Resets a socket. A socket with unsent data or a pending end is destroyed instead: because of a bug in Node.js, `resetAndDestroy` would
+ * leave a handle of such a socket open, and this handle would keep the process alive.
  */
 function reset(socket: Socket): void {
   if (socket.writableEnded || socket.writableLength > 0) socket.destroy()

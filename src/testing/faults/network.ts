@@ -21,7 +21,7 @@ export interface ProxiedConnection {
 export interface FaultScope {
   /** The connections that the fault affects. Default: all connections that are open when the fault begins. */
   readonly only?: readonly ProxiedConnection[]
-  /** True if the fault also affects connections that are opened before it ends. Default false. */
+  /** True if the fault also affects connections that are opened while it is active. Default false. */
   readonly alsoNew?: boolean
 }
 

@@ -1,8 +1,6 @@
-/** The error that is thrown when the server rejects the body of a request. */
-
 /**
- * Thrown when the server rejects the body of a request. The HTTP response has the status `code`. If the uid of the AdmissionReview is
- * already known, the response is an AdmissionReview that denies the request instead.
+ * Thrown when the server rejects the body of a request. Usually the HTTP response has the status `code`. If the uid of the AdmissionReview
+ * is already known, the response is an AdmissionReview that denies the request.
  */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused'

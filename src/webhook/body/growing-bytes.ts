@@ -1,5 +1,6 @@
 /**
- * Collects the chunks of a body in one growing buffer. One small buffer for each chunk could take a hundred times the memory of the chunk.
+ * Collects the chunks of a body in one growing buffer. A separate buffer for each small chunk could take a hundred times the memory of the
+ * chunk.
  */
 
 /** Initial size of the buffer in bytes. Most bodies arrive completely in one chunk of at most this size. */
@@ -19,7 +20,7 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** Returns the size that the buffer must have before `more` further bytes can be added. */
+  /** Returns the size that the buffer gets when `more` further bytes are added. */
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length
@@ -37,13 +38,13 @@ export class GrowingBytes {
     this.#length += chunk.length
   }
 
-  /** Returns all bytes in a separate ArrayBuffer, which can be transferred to a worker thread. */
+  /** Returns all bytes. Their ArrayBuffer contains nothing else, so it can be transferred to a worker thread. */
   whole(): Buffer {
     this.#resize(this.#length)
     return this.#bytes
   }
 
-  /** Frees the memory immediately. Buffers are outside the JavaScript heap, so the garbage collector would not run in time to free them. */
+  /** Frees the memory immediately. Buffers are outside the JavaScript heap, so their size does not cause the garbage collector to run. */
   free(): void {
     freeBytes(this.#bytes)
     this.#bytes = Buffer.alloc(0)

@@ -1,16 +1,18 @@
 /**
- * The memory budget of requests in flight. When the budget has no room for a request, the request waits and its connection is not read, so
- * TCP flow control makes the client wait. The reserve of the budget is for the request that has waited longest. It is large enough for any
- * request, so at least one request can always finish.
+ * Limits the memory of all requests in flight. A request waits when the budget has no room for it. The connection of a waiting request is
+ * not read, so TCP flow control makes the client wait, too. A part of the budget is a reserve for the request that has waited longest. The
+ * reserve has room for any request, so at least one request can always finish.
  */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 
-/** Size of a body in bytes up to which `JSON.parse` takes at most about 15 ms, and usually 1 ms, whatever the body contains. */
+/**
+ * Maximum size of a small body in bytes. `JSON.parse` usually takes 1 ms for a body of this size, and about 15 ms for the worst content.
+ */
 export const smallBytes = 128 * 1024
 
 /**
- * Upper limit, in bytes, of the memory of a small request. Most reviews are small requests. They may use all memory outside the reserve.
- * Larger requests, and bodies that arrive in chunks, must leave a quarter of the memory outside the reserve free for small requests.
+ * Maximum memory of a small request in bytes. Most reviews are small requests. They may use all memory outside the reserve. Larger
+ * requests, and bodies that arrive in chunks, may use only three quarters of this memory.
  */
 export const smallCost = 8 * smallBytes
 
@@ -18,14 +20,14 @@ export const smallCost = 8 * smallBytes
 export const requestCost = 16 * 1024
 
 /**
- * Limits on slow clients, which apply only while other requests wait for memory. Within `patienceMs`, a client may send the body or read
+ * Limits for slow clients. They apply only while other requests wait for memory. Within `patienceMs`, a client may send the body or read
  * the response at any speed. After that, its average speed must be at least `bytesPerMs`. The API server is faster.
  */
 const patienceMs = 500
 const bytesPerMs = 1024
 const checkMs = 250
 
-/** Memory that a request needs in addition to the memory that it already has. */
+/** The memory that a request needs in addition to the memory that it has already reserved. */
 interface Wanted {
   readonly bytes: number
   /** True when the bytes are for one chunk of a body. The remaining chunks may never arrive. */
@@ -85,7 +87,7 @@ export class MemoryBudget {
   }
 
   /**
-   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when a request of the same or a lower rank number is
+   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when a request with the same or a lower rank number is
    * waiting.
    */
   take(charge: Charge, wanted: Wanted): boolean {
@@ -97,7 +99,7 @@ export class MemoryBudget {
     return true
   }
 
-  /** Adds `bytes`, which have already been allocated, to the used memory, even if the budget has no room for them. */
+  /** Counts `bytes` that have already been allocated, even if the budget has no room for them. */
   force(charge: Charge, bytes: number): void {
     if (charge !== this.#holder) this.#used += bytes
   }
@@ -157,8 +159,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Counts the request that holds the reserve against the memory outside the reserve, as soon as there is room for that request. The
-   * reserve is then free for a large request. Otherwise a small request of a slow client could hold the reserve for long.
+   * Moves the request that holds the reserve to the memory outside the reserve, if there is room for it. The reserve is then free for the
+   * request that waits longest. Otherwise a small request of a slow client could hold the reserve for long.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
@@ -223,14 +225,14 @@ export class Charge {
     this.#budget.wait(this, { bytes, isPart }, onRoom)
   }
 
-  /** Adds `bytes`, which have already been allocated, to the used memory, even if the budget has no room for them. */
+  /** Counts `bytes` that have already been allocated, even if the budget has no room for them. */
   force(bytes: number): void {
     if (this.#released) return
     this.#budget.force(this, bytes)
     this.#bytes += bytes
   }
 
-  /** Adds `bytes` to this request; the budget calls this method when it has reserved them. */
+  /** Adds `bytes` to this request. The budget calls this method after it has reserved the bytes. */
   add(bytes: number): void {
     this.#bytes += bytes
   }

@@ -8,8 +8,8 @@ const costOfByte = 3
  */
 const costOfMark = 48
 /**
- * Upper bound in bytes for the estimate of an AdmissionReview. No AdmissionReview needs more memory, because a review with more values than
- * `evaluation/text-limits.ts` allows is rejected before it is parsed.
+ * Maximum estimate in bytes for an AdmissionReview. `evaluation/text-limits.ts` rejects a review with too many values before it is parsed,
+ * so no review needs more memory than this.
  */
 export const maxReviewCost = 60 * 1024 * 1024
 

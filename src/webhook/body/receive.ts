@@ -13,7 +13,7 @@ const receivedField = Symbol('received')
 
 /** The reserved memory and the start time of a request with a body. */
 interface Received {
-  /** The memory of the request, which counts against the memory budget until the response is closed. */
+  /** The memory that is reserved for the request until its response is closed. */
   readonly charge: Charge
   /** The monotonic time in milliseconds at which all headers had arrived. */
   readonly began: number
@@ -44,8 +44,8 @@ interface ReceiveOptions {
 }
 
 /**
- * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. A body with smaller chunks is rejected, because each
- * chunk costs a microsecond, however small it is.
+ * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. A body with smaller chunks is rejected: each chunk
+ * costs a microsecond of processor time, however small it is.
  */
 const leastChunkBytes = 64
 const freeChunks = 256
@@ -55,7 +55,7 @@ const freeChunks = 256
  * bytes.
  */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
-  // The state is a property of the request, because a `Map` keyed by requests would cost the garbage collector more than the requests
+  // The state is a property of the request. A `Map` with requests as keys would cost the garbage collector more than the requests
   // themselves.
   if (!app.hasRequestDecorator(responseField)) {
     app.decorateRequest(responseField, null)
@@ -137,7 +137,7 @@ class Receiver implements Received {
     }
     if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())
     if (this.#bytes === undefined) {
-      // Most bodies arrive in one chunk, which need not be copied.
+      // Most bodies arrive in one chunk, which is then used without a copy.
       if (this.#size === this.#announced && this.#size <= smallBytes) {
         this.#only = chunk
         return
@@ -187,8 +187,8 @@ class Receiver implements Received {
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
-    // A request that waits for memory is rejected only at its deadline. An earlier rejection would fail the request of the user, because
-    // the API server does not retry a rejected call.
+    // A request that waits for memory is rejected only at its deadline. After an earlier rejection, the API server would send the whole
+    // request again (`Retry-After`), and the new request might have to wait, too.
     this.#patience ??= clock.after(deadlineFrom(this.#timeout, clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))

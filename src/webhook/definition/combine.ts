@@ -1,6 +1,6 @@
 /**
- * Combines the webhooks of several operators for the same objects into one: it has one entry in the webhook configuration, one path, and
- * sends one response.
+ * Combines the webhooks that several operators define for the same objects. The combined webhook has one entry in the webhook configuration
+ * and one path, and it sends one response.
  */
 import { ProreusError } from '../../api/errors.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
@@ -56,18 +56,19 @@ const allOperations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
 const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 'CONNECT'])
 
 /**
- * Combines the webhooks of all operators in the process. A kind with several served versions results in one webhook for each version.
- * Handlers that are defined for the kind are called with objects of the stored version. Handlers that are defined for a `versionOf` are
- * called with objects of that version. With `matchPolicy: Equivalent`, the API server also calls the webhook for the stored version when
- * the request has another version, and converts the object. The webhooks for other versions validate objects with the schemas of these
- * versions.
+ * Combines the webhooks of all operators in the process. A kind with several served versions results in one webhook for each version. The
+ * webhook of each version validates objects with the schema of this version.
+ *
+ * Handlers that are defined for the kind belong to the webhook of the stored version. With `matchPolicy: Equivalent`, the API server also
+ * calls this webhook for requests with other versions, and converts their objects to the stored version. Handlers that are defined for a
+ * `versionOf` belong to the webhook of that version.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when webhooks of one type have different filters and no `name`.
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // The definitions for all versions of a kind with a schema get the same key below, because `combine` needs them together to create one
-  // webhook for each version.
+  // The definitions for all versions of a kind with a schema get the same key below. `combine` needs them together to create one webhook
+  // for each version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type
@@ -97,7 +98,7 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
       (definition) => operationsOf(definition).includes(operation) && functions.some((name) => definition.handlers[name] !== undefined),
     )
   const hasSchema = schemaKind !== undefined
-  // A webhook without handlers is not registered, because it would only reduce the availability of the API server.
+  // A webhook is registered only for operations that the schema or a handler needs. Further calls would only slow down the API server.
   const mutates = (operation: Operation): boolean =>
     mutable.has(operation) && (hasSchema || refuseInvalidEarly || isAnswered(operation, 'default'))
   const validates = (operation: Operation): boolean =>
@@ -134,8 +135,9 @@ function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
 }
 
 /**
- * Returns whether the mutating webhook rejects invalid objects. Default: true for a kind with a schema, because otherwise the API server
- * would return the errors of the schema without those of the handlers. If one webhook declares false, false applies to all of them.
+ * Returns whether the mutating webhook rejects invalid objects. Default: true for a kind with a schema. The API server validates the schema
+ * before it calls validating webhooks, so the user would otherwise get the errors of the schema without those of the handlers. If one
+ * webhook declares false, false applies to all of them.
  */
 function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean): boolean {
   const explicit = settings.map(({ refuseInvalidEarly }) => refuseInvalidEarly).filter((one) => one !== undefined)
@@ -148,8 +150,8 @@ function webhooksByOperation(definitions: OrderedWebhooks): Readonly<Record<Oper
 }
 
 /**
- * Returns the filters of the webhooks of an entry. They must be equal, because the API server evaluates them once for the entry, before it
- * calls the webhook.
+ * Returns the filters of webhooks that share an entry in the webhook configuration. The filters must be equal, because an entry has only
+ * one set of filters.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the filters differ.
  */
@@ -176,7 +178,7 @@ function filtersOf({ matchConditions, objectSelector, namespaceSelector, scope, 
   }
 }
 
-/** Throws when two types result in the same path, for example because their groups are `a.b` and `a-b`. */
+/** Throws when two types result in the same path. For example, the groups `a.b` and `a-b` both become `a-b` in a path. */
 function refuseDuplicates(combined: readonly CombinedWebhook[]): void {
   const paths = new Map<string, ResourceType>()
   for (const { type, validating } of combined) {

@@ -58,12 +58,12 @@ export interface ReviewContext<T = unknown> {
   /** The stored object; defined for UPDATE and DELETE. */
   readonly oldObject: DeepReadonly<T> | undefined
   /**
-   * Aborts when the response is no longer needed, because the deadline has passed, the API server has closed the connection or the process
-   * is stopping.
+   * Aborts when the response is no longer needed: the deadline has passed, the API server has closed the connection, or the process is
+   * stopping.
    */
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Adds a warning to the response, which kubectl prints. It should have less than 120 characters. */
+  /** Adds a warning to the response; kubectl prints it. A warning should have less than 120 characters. */
   warn(text: string): void
   /**
    * Adds an annotation to the audit event of the API server for this request, even if the request is denied. The API server prefixes the
@@ -92,18 +92,17 @@ export interface AccessAttributes {
 /** The context of handlers that may read the cluster: `validateInCluster` and `validateDelete`. */
 export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
   /**
-   * A client for the API server. Its requests are aborted when `signal` aborts. A webhook whose handlers write with this client must
-   * declare `sideEffects: 'NoneOnDryRun'`, and its handlers must write nothing when `dryRun` is true.
+   * A client for the API server. Its requests are aborted when `signal` aborts. If a handler writes with this client, the webhook must
+   * declare `sideEffects: 'NoneOnDryRun'`, and the handler must write nothing when `dryRun` is true.
    */
   readonly client: Client
   /**
    * Reads from the informers of this process, without a request to the API server. The objects are frozen, and may be older than those in
-   * the API server. The types that can be read are those in the webhook's `reads`. They have synced before the handler is called.
+   * the API server. Only the types in the webhook's `reads` can be read. They have synced before the handler is called.
    *
    * A read of any other type throws `PRO_INPUT`, even if a controller in this process watches that type, because the webhook would fail in
-   * a process without that controller. A read also throws when the cache cannot contain all matching objects. This is the case for a
-   * namespaced type when the key has no namespace. If the process is limited to certain namespaces, it is also the case for all other
-   * namespaces, and for a list of all namespaces.
+   * a process without that controller. A read of a namespaced object also throws when its key has no namespace. If the process is limited
+   * to certain namespaces, reads of other namespaces and lists of all namespaces throw, too.
    */
   readonly cache: CacheReader
   /**

@@ -34,8 +34,8 @@ export type Incoming<T> = T extends { metadata: ObjectMeta }
 export type Verdict = readonly FieldError[] | Status
 
 /**
- * The handlers of a webhook. `T` is the type of the stored object, to which the defaults of the schema have been applied. Objects are
- * frozen: handlers return a changed copy.
+ * The handlers of a webhook. `T` is the type of the object after the defaults of the schema have been applied. Objects are frozen: handlers
+ * return a changed copy.
  *
  * Several webhooks, of one operator or of several, may have handlers for the same type. They are called in the order in which they are
  * declared. Each `default` receives the result of the previous one. The errors of all validation handlers are collected; a failure `Status`
@@ -120,7 +120,7 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
   return Object.freeze(webhook)
 }
 
-/** Returns the operations for which the API server calls the webhook: those in its settings, by default those that its handlers support. */
+/** Returns the operations for which the API server calls the webhook. Default: the operations that its handlers support. */
 export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations
   if (subresource !== '') return [operationOf(subresource)]

@@ -1,7 +1,7 @@
 /** The URL paths of webhooks, in kubebuilder's format. */
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 
-/** The type, subresource and name of a webhook, which determine its path. */
+/** The type, subresource and name of a webhook. They determine its path. */
 interface PathTarget extends GroupVersionKind {
   /** The subresource. Default: empty, for the objects of the type themselves. */
   readonly subresource?: string

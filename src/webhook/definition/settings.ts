@@ -1,4 +1,4 @@
-/** The settings of a webhook, except its handlers: when the API server calls the webhook, and what happens when the call fails. */
+/** The settings of a webhook: when the API server calls the webhook, and what happens when the call fails. */
 import { ProreusError } from '../../api/errors.ts'
 import { groupKindOf } from '../../api/group-version-kind.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
@@ -16,24 +16,24 @@ import type { MatchCondition } from './match-condition.ts'
 import { matchConditionProblems } from './match-condition.ts'
 
 /**
- * Filters for requests, in addition to the type, the subresource and the operations. Webhooks for one type that have different filters need
- * a `name`.
+ * Filters for requests, in addition to the type, the subresource and the operations. If webhooks for one type have different filters, they
+ * need a `name`.
  */
 export interface WebhookFilters {
   /**
-   * At most 64 CEL expressions over `object`, `oldObject`, `request` and `authorizer`, which must all be true. The API server evaluates
-   * them, and does not call the webhook for requests that they exclude. They are compiled when the webhook is defined.
+   * At most 64 CEL expressions. The API server calls the webhook only for requests for which all of them are true. They can use `object`,
+   * `oldObject`, `request` and `authorizer`. They are compiled when the webhook is defined.
    */
   readonly matchConditions?: readonly MatchCondition[]
   /**
-   * Selects requests by the labels of the object or of the old object; it is sufficient that one of them matches. A user who may set labels
-   * can bypass the webhook.
+   * Selects requests by the labels of the object and of the old object. A request is selected if one of the two matches. A user who may set
+   * labels can bypass the webhook.
    */
   readonly objectSelector?: LabelSelector
   /**
    * Selects requests by the labels of the object's namespace. For a Namespace object, its own labels are used. Other cluster-scoped objects
-   * always match. Default for kinds that you define: all namespaces. Default for other types: all namespaces except `kube-system` and the
-   * namespace of the operator, because the operator's Pods must be able to start while the webhook is down. `{}` selects all namespaces.
+   * always match. `{}` selects all namespaces. Default for kinds that you define: all namespaces. Default for other types: all namespaces
+   * except `kube-system` and the namespace of the operator, so that Pods can start there while the webhook is down.
    */
   readonly namespaceSelector?: LabelSelector
   /** The scope of the objects for which the webhook is called. Default: the scope of the type. */
@@ -53,8 +53,8 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly operations?: readonly Operation[]
   /**
-   * Distinguishes webhooks for one type that have different filters. Each name results in a separate entry in the webhook configuration,
-   * with its own path.
+   * Distinguishes webhooks for one type that have different filters. Each name gets its own entry in the webhook configuration, with its
+   * own path.
    */
   readonly name?: string
   /**
@@ -68,25 +68,25 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly failurePolicy?: 'Fail' | 'Ignore'
   /**
-   * `NoneOnDryRun` if a handler of the webhook writes; it must then check `context.dryRun`. Default `None`. The API server accepts no other
-   * values.
+   * `NoneOnDryRun` if a handler of the webhook writes. The handler must then write nothing when `context.dryRun` is true. Default `None`.
+   * The API server accepts no other values.
    */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
   /**
-   * `IfNeeded`: the API server calls the mutating webhook, and thereby `default`, again when a webhook that it called later has changed the
-   * object. Default `Never`.
+   * `IfNeeded`: when a webhook that was called later has changed the object, the API server calls the mutating webhook again, and thereby
+   * the handler `default`. Default `Never`.
    */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   /**
    * True: the mutating webhook rejects an invalid object, with the errors of the schema and of the handlers together. False: the user gets
    * the errors of the schema first, without those of the handlers, because the API server validates the schema before it calls validating
-   * webhooks. Default for a kind with a schema: true, unless one of several combined webhooks declares false. Default for other types:
-   * false.
+   * webhooks. Default: true for a kind with a schema, false for other types. If several webhooks are combined and one of them declares
+   * false, false applies to all of them.
    */
   readonly refuseInvalidEarly?: boolean
   /**
-   * The types that handlers read from `context.cache`. Every replica watches them, and `proreus generate` adds the RBAC rules that this
-   * requires.
+   * The types that handlers read from `context.cache`. Every replica watches them. `proreus generate` adds the RBAC rules for these
+   * watches.
    */
   readonly reads?: readonly ResourceType[]
   /** The indexes that handlers pass to `context.cache.list`. Their types must be in `reads`. */

@@ -39,7 +39,7 @@ export interface PodPortForwardOptions {
   ports?: number[]
 }
 
-/** The object of the `proxy` subresource of a Pod, a Service or a Node: a request that the API server forwards to it. */
+/** The object of the `proxy` subresource: a request that the API server forwards to a Pod, a Service or a Node. */
 export interface ProxyOptions<Kind extends string> {
   apiVersion: 'v1'
   kind: Kind
@@ -55,14 +55,14 @@ type Sent<Model, ApiVersion extends string, Kind extends string> = Omit<Model, '
  * The object of the `scale` subresource, for example of a Deployment or a custom resource: the desired and the current number of replicas.
  */
 export type Scale = Sent<models.V1Scale, 'autoscaling/v1', 'Scale'>
-/** The object of the `eviction` subresource of a Pod: a request to delete the Pod, unless its PodDisruptionBudget forbids this. */
+/** The object of the `eviction` subresource of a Pod: a request to delete the Pod if its PodDisruptionBudget allows this. */
 export type Eviction = Sent<models.V1Eviction, 'policy/v1', 'Eviction'>
-/** The object of the `binding` subresource of a Pod, with which a scheduler assigns the Pod to a node. */
+/** The object of the `binding` subresource of a Pod: a scheduler's request to assign the Pod to a node. */
 export type Binding = Sent<models.V1Binding, 'v1', 'Binding'>
 /** The object of the `token` subresource of a ServiceAccount: a request for a token. */
 export type TokenRequest = Sent<models.AuthenticationV1TokenRequest, 'authentication.k8s.io/v1', 'TokenRequest'>
 
-/** The types of the objects of subresources, by the kind of the resource. */
+/** The types of the request bodies, keyed by the kind of the resource and by the subresource. */
 type ObjectsOf = {
   Pod: {
     exec: PodExecOptions
@@ -89,7 +89,7 @@ export type ReviewedObject<R extends ResourceType, Subresource extends string> =
       : ObjectOf<R>
     : ObjectOf<R>
 
-/** The operation of a request to each of these subresources of the core group. For a subresource that is missing here, it is UPDATE. */
+/** The operation of requests to these subresources. A request to any other subresource is an UPDATE. */
 const requestedBy: Readonly<Record<string, Operation>> = {
   exec: 'CONNECT',
   attach: 'CONNECT',

@@ -12,7 +12,7 @@ import { ReviewThreads } from './review-threads.ts'
 /**
  * Creates the evaluation of the review in a request body.
  *
- * @throws {MalformedReview} when the body is not an AdmissionReview. If a worker thread evaluates the body, `begin` throws this error
+ * @throws {MalformedReview} when the body is not an AdmissionReview. If a worker thread evaluates the review, `begin` throws this error
  * instead.
  */
 export type Evaluator = (body: Buffer | undefined) => Evaluation

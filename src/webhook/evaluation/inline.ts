@@ -11,7 +11,7 @@ import type { AdmissionRequest, AdmissionResponse, DecodedReview, WrittenAnswer 
 import { encodeReview, maxWarningLength } from '../review/admission-review.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 
-/** The properties of a webhook that its evaluations depend on. */
+/** The properties of a webhook that an evaluation uses. */
 interface EvaluationRules {
   readonly verb: Verb
   readonly schema: CompiledSchema | undefined
@@ -54,8 +54,8 @@ export class InlineEvaluation implements Evaluation {
     const raw = object ?? (request.operation === 'CONNECT' && verb === 'validate' ? noOptions : undefined)
     this.#object = raw
     if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
-    // The API server validates the object with the CRD's schema before it calls a validating webhook. Other clients may send an invalid
-    // object, which must not reach the handlers.
+    // The API server validates the object with the CRD's schema before it calls a validating webhook. A client other than the API server
+    // may send an invalid object, and the handlers must not receive it.
     if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
     const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`.slice(0, maxWarningLength))
     this.#object = schema.default(raw)

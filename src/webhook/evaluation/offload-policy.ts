@@ -12,10 +12,7 @@ const places = 96
 const width = 96
 /** Maximum number of samples without a field name. Such samples are inside long strings or lists of scalars. */
 const mostNameless = places / 8
-/**
- * Maximum number of field names that occur in only one sample. An ordinary body has few distinct field names, and each of them occurs many
- * times.
- */
+/** Maximum number of field names that occur in only one sample. In an ordinary body, a few field names occur many times. */
 const mostSingle = places / 8
 
 const quote = 0x22
@@ -29,9 +26,8 @@ export function isSoonEvaluated(bytes: Uint8Array): boolean {
 
 /**
  * Returns whether a body looks like an ordinary object, with few distinct field names and short strings. `JSON.parse` handles 200 MB of
- * such JSON per second. Other bodies take longer, because each distinct name and each value costs at least a microsecond to parse,
- * validate, default and patch, and because patterns are slow on long strings. The samples are at random positions, so a client cannot hide
- * other content between them.
+ * such JSON per second. Other bodies take longer: each distinct name and each value costs at least a microsecond, and patterns are slow on
+ * long strings. The samples are at random positions, so a client cannot hide other content between them.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()
@@ -48,7 +44,7 @@ export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.ran
   return nameless <= mostNameless && single <= mostSingle && (values / (places * width)) * bytes.length <= ordinaryValues
 }
 
-/** Returns the first field name in a sample, without unescaping it, and the number of values that begin in the sample. */
+/** Returns the first field name in a sample, with its escape sequences, and the number of values that begin in the sample. */
 function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonly values: number } {
   let name: string | undefined
   let lastQuote = -1

@@ -10,7 +10,7 @@ import { writeDelta } from './thread-delta.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 
-/** Number of values that are parsed or serialized in one iteration of the event loop. Such an iteration takes about a millisecond. */
+/** Number of values that are parsed or serialized in one iteration of the event loop. This takes about a millisecond. */
 const valuesPerTurn = 5000
 
 interface OffloadOptions {

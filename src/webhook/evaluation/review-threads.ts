@@ -1,9 +1,9 @@
 /**
  * A pool of worker threads that evaluate large reviews. Threads start on demand and are terminated after an idle period.
  *
- * It would not suffice to parse in slices on the main thread, because validation, error messages and the patch also visit the whole object,
- * and matching a single string with a pattern of the schema may take long. Threads return objects as bytes, because structured cloning of
- * half a million values would block the event loop for as long as parsing them.
+ * Parsing in slices on the main thread would not be enough: validation, error messages and the patch also visit the whole object, and
+ * matching a single string with a pattern of the schema may take long. The threads return objects as JSON, which the main thread parses in
+ * slices. A structured clone would have to be read in one step, and half a million values would block the event loop.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -30,7 +30,9 @@ export interface ReviewThreadOptions {
   readonly maxOldGenerationSizeMb?: number | undefined
 }
 
-/** Limit of V8's young generation in each thread. The default of V8 is many times larger, and a thread would never release that memory. */
+/**
+ * Limit of V8's young generation in each thread, in MiB. V8's default is many times larger, and a thread would never release that memory.
+ */
 const maxYoungGenerationSizeMb = 8
 /** Milliseconds after which an idle thread is terminated. An idle thread takes about 20 MB. */
 const idleMs = 10_000
@@ -61,7 +63,7 @@ export class ReviewThreads {
   }
 
   /**
-   * Resolves to a thread, which is reserved for one review until `release` is called.
+   * Resolves to a thread, and reserves this thread for one review until `release` is called.
    *
    * @throws the reason of `signal` when the signal aborts before a thread is free.
    */
@@ -112,8 +114,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // Starts at most one thread for each waiting review. A thread continues to start even if the review that waited for it is aborted.
-        // If such threads were not counted, a busy machine might start ever more threads, none of which gets ready.
+        // Starts at most one thread for each waiting review. A thread that is still starting counts, even if the review that waited for it
+        // has been aborted. Otherwise a busy machine might start more and more threads, and none of them would get ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }

@@ -1,13 +1,10 @@
-/**
- * Counts the values and nesting levels in the JSON of a review before the JSON is parsed, because parsed values take ten times the memory
- * of their JSON.
- */
+/** Limits the values and nesting levels of a review before its JSON is parsed. Parsed values take ten times the memory of their JSON. */
 import { ValueScan } from '../../api/json-bytes.ts'
 import { maxNesting } from '../../schema/depth.ts'
 
 /**
- * The limits of a review. `levels` is the limit of the schema validation plus the levels of the AdmissionReview. `values` is the number of
- * values in two objects of 1.5 MiB, the limit of etcd, if each value and its name take six bytes.
+ * The limits of a review. `levels` is the limit of the schema validation, plus the levels of the AdmissionReview around the object.
+ * `values` is the number of values in two objects of 1.5 MiB, the limit of etcd, if each value and its name take six bytes.
  */
 const textLimits = { levels: maxNesting + 10, values: 500_000 } as const
 

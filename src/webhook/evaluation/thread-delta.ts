@@ -1,8 +1,7 @@
 /**
- * Serializes the result of a handler for the worker thread, which has the original object. Handlers receive frozen objects, so their result
- * shares with the original every list and object that they did not copy. A list or object with the same reference as the original at the
- * same path is therefore unchanged. The main thread neither visits nor sends such a value, however large it is. The worker thread finds the
- * changes when it creates the patch.
+ * Serializes the result of a handler as a difference to the original object, which the worker thread already has. The original is frozen,
+ * so a handler can change a list or object only by copying it. If the result and the original contain the same reference at the same path,
+ * this value is therefore unchanged. The main thread neither visits nor sends it, however large it is.
  *
  * The format is JSON. A scalar is written as it is. `[0]` stands for the original value at the same path, `[0,3]` for the fourth item of
  * the original list. `[1,…]` is a list of items, and `[2,key,value,…]` is an object.
@@ -78,7 +77,7 @@ class DeltaWriter {
     return isSame ? same : `${text}]`
   }
 
-  /** Maps the items of the original list to their indexes, because the handler may have moved items. */
+  /** Returns the index of each item of the original list that is a list or an object. The handler may have moved these items. */
   *#placesOf(list: readonly JsonValue[]): Generator<undefined, ReadonlyMap<JsonValue, number>> {
     const places = new Map<JsonValue, number>()
     for (const [index, item] of list.entries()) {

@@ -1,4 +1,4 @@
-/** Serializes webhooks for a worker thread, which needs the schemas of their kinds, but not their handlers. */
+/** Serializes webhooks for a worker thread. The thread needs the schemas of their kinds, but not their handlers. */
 import type { BuiltinTypeName } from '../../api/builtin-types.ts'
 import { builtinTypeOf, withBuiltinType } from '../../api/builtin-types.ts'
 import { stringifyJson } from '../../api/json.ts'

@@ -21,8 +21,8 @@ export interface WorkerCalls {
   /** Returns the objects for the handlers, as JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /**
-   * Replaces the object. `delta` is the result of `writeDelta`. Its base is the object of the last `change`, or before the first `change`
-   * the object that `objects` returned.
+   * Replaces the object. `delta` is the result of `writeDelta` relative to the current object: the one that `objects` returned or, after a
+   * `change`, the one that the last `change` produced.
    */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {
@@ -38,7 +38,8 @@ export type WorkerReply =
   { readonly value: unknown } | { readonly error: 'MalformedReview' | 'BodyRefused' | 'Error'; readonly message: string }
 
 /**
- * Maximum length of the JSON of a review's request without its objects. The limit is low because this part is copied to the main thread.
+ * Maximum length of the AdmissionRequest as JSON, without its objects. The limit is low, because the AdmissionRequest is copied to the main
+ * thread.
  */
 const maxRequestLength = smallBytes
 

@@ -30,8 +30,8 @@ export class AdmissionCache implements CacheReader {
   /**
    * Lists objects from the cache.
    *
-   * @throws {ProreusError} `PRO_INPUT` for a list of all namespaces if the cache is limited to certain namespaces. A rule about all objects
-   * would otherwise silently apply only to some of them.
+   * @throws {ProreusError} `PRO_INPUT` for a list of all namespaces if the cache is limited to certain namespaces. A handler that checks
+   * all objects of a type would otherwise silently check only some of them.
    */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)

@@ -81,9 +81,8 @@ function asObject(result: unknown): JsonObject {
 }
 
 /**
- * Returns the errors of the schema and of the `validate` handlers. If only `validate` has rejected the object, the `validateInCluster`
- * handlers are called, too, because the user should get all errors at the same time. They are not called for an object that the schema
- * rejects.
+ * Returns the errors of the schema and of the `validate` handlers. When the schema accepts the object but a `validate` handler rejects it,
+ * the `validateInCluster` handlers are called, too, so that the user gets all errors at the same time.
  */
 async function validateEarly(
   { webhooks: byOperation, reads }: CombinedWebhook,

@@ -27,11 +27,10 @@ export const accessReviewRule: PolicyRule = Object.freeze({
   verbs: Object.freeze(['create']),
 })
 
-/** Milliseconds for which a granted permission is cached, which is long enough for one `kubectl apply` of many objects. */
+/** Milliseconds for which a granted permission is cached: long enough for one `kubectl apply` of many objects. */
 const allowedMs = 5_000
 /**
- * Milliseconds for which a denied permission is cached. The time is short, because a permission that was just granted should take effect
- * when the user tries again.
+ * Milliseconds for which a denied permission is cached. The time is short, so that a new permission takes effect when the user tries again.
  */
 const deniedMs = 1_000
 /** Maximum number of cached results. Each of them consists of a digest, a boolean and a time; all together take about 200 KiB. */

@@ -15,7 +15,7 @@ import type { HandlerContext } from './handler-context.ts'
 
 /**
  * Returns the errors of all `validate` handlers. If the object already has errors (`known` errors of the schema, or those of an earlier
- * handler), an exception of a handler is ignored, because these errors are its probable cause.
+ * handler), an exception of a handler is ignored: the invalid object has probably caused it.
  */
 export async function ownErrors(
   webhooks: OrderedWebhooks,
@@ -36,7 +36,10 @@ export async function ownErrors(
   return own
 }
 
-/** Returns `errors` and the errors of all `validateInCluster` handlers, or the first failure `Status` that one of them returns. */
+/**
+ * Returns `errors` and the errors of all `validateInCluster` handlers. When a handler returns a failure `Status`, this is the result
+ * instead.
+ */
 export function admissionVerdict(
   webhooks: OrderedWebhooks,
   object: JsonObject,
@@ -48,7 +51,7 @@ export function admissionVerdict(
   )
 }
 
-/** Returns the errors of all `validateDelete` handlers, or the first failure `Status` that one of them returns. */
+/** Returns the errors of all `validateDelete` handlers. When a handler returns a failure `Status`, this is the result instead. */
 export function deletionVerdict(webhooks: OrderedWebhooks, object: JsonObject, context: HandlerContext): Promise<CombinedVerdict> {
   return collect(webhooks, context, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), context.of(webhook)))
 }
@@ -70,8 +73,8 @@ async function collect(
       if (!isErrorList(verdict)) return verdict
       errors = addErrors(errors, verdict)
     } catch (error) {
-      // With `failurePolicy: Ignore` the API server ignores a failed call. An exception must therefore not replace errors that other
-      // handlers have found.
+      // With `failurePolicy: Ignore`, the API server allows a request when the webhook call fails. An exception must therefore not replace
+      // errors that other handlers have found.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }
@@ -94,7 +97,7 @@ function freeze(object: JsonObject): DeepReadonly<JsonObject> {
 /** All errors of a review, or the failure `Status` that a handler returned. */
 export type CombinedVerdict = ErrorList | Status
 
-/** Creates the response for a verdict. The format of errors is that of the API server's own validation, and they are sorted by field. */
+/** Creates the response for a verdict. Errors are sorted by field, and have the format of the API server's own validation errors. */
 export function respond(
   { kind, name }: AdmissionRequest,
   verdict: CombinedVerdict,

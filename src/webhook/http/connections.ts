@@ -1,4 +1,6 @@
-/** The open connections of a server. Limits their number and the time of slow clients, and closes them when the server stops. */
+/**
+ * The open connections of a server. Limits the number of connections and the time of slow clients, and closes the connections on shutdown.
+ */
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -8,10 +10,11 @@ import type { ConnectionLimits } from './limits.ts'
 
 /**
  * The quiet period of a stopping server, in milliseconds. When no request has begun for this time, the server closes all connections that
- * carry no request. It waits that long because an overloaded server is still completing TLS handshakes, and the clients of these
- * connections then send their requests. A handshake alone does not prolong the period, because a client that sends nothing could otherwise
- * hold the server to its deadline. The server has to close these connections itself: `close` of Node.js waits for unfinished handshakes
- * and for connections that never carried a request.
+ * carry no request.
+ *
+ * The server does not close them at once. An overloaded server may still be completing TLS handshakes, and these clients then send their
+ * requests. A handshake alone does not prolong the period: otherwise a client that sends nothing could delay the stop until the deadline.
+ * `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for connections that never carried a request.
  */
 const quietMs = 1000
 
@@ -28,12 +31,11 @@ class Connection {
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The responses to requests that are not yet answered. They are in an array, because a growing `Set` or `Map` of V8 keeps references from
-   * its old hash tables to the new ones. Everything that the `Set` ever contained would stay in memory until the next full garbage
-   * collection.
+   * The responses to unanswered requests. They are in an array, because a `Set` would keep everything that it ever contained in memory
+   * until V8's next full garbage collection: the old hash tables of a growing `Set` refer to the new ones.
    */
   readonly answers: ServerResponse[] = []
-  /** The start time of the oldest unanswered request. If all requests are answered, the time at which the last one ended. */
+  /** The time at which the connection was opened, last became busy, or last finished a response, whichever is latest. */
   since: number
 
   constructor(tcp: Socket, address: string, now: number) {
@@ -148,7 +150,7 @@ export class Connections {
     tls[connectionField] = connection
     tls.once('close', () => {
       // When a connection closes, Node.js emits 'close' only for its current response. The responses to further pipelined requests must be
-      // closed, too, which aborts the handling of these requests.
+      // closed, too, so that the handling of these requests is aborted.
       for (const response of [...connection.answers]) if (!response.closed) response.emit('close')
     })
   }
@@ -172,7 +174,7 @@ export class Connections {
     else this.#check ??= this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Closes connections whose oldest request exceeds its time limit. Runs periodically while there are unanswered requests. */
+  /** Closes busy connections whose `since` is longer ago than the time limit. Runs periodically while there are unanswered requests. */
   #endSlow(): void {
     this.#check = undefined
     if (this.#inFlight === 0) return
@@ -268,13 +270,13 @@ export function onDisconnect(response: ServerResponse, listener: () => void): vo
   else response.once('close', closed)
 }
 
-/** Maximum size in bytes of a response that fits into the buffers of the kernel even if the client does not read it. */
+/** Maximum size in bytes of a response that fits into the kernel's socket buffers even if the client reads nothing. */
 const fetchedAtOnce = 64 * 1024
 
 /**
- * Counts a large response, which the client has not yet read, against the memory budget. The memory is released with `charge`, when the
- * response is closed. If other requests wait for memory and the client reads too slowly, the connection is closed. A response of up to 64
- * KiB is ignored.
+ * Counts a large response against the memory budget while the client reads it. The memory is released with `charge`, when the response is
+ * closed. If other requests wait for memory and the client reads too slowly, the connection is closed. Responses of up to 64 KiB are
+ * ignored.
  *
  * @param more the bytes of the response that do not yet count against the budget. If this is 0 or negative, no memory is added.
  * @param bytes the size of the response.

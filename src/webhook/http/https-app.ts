@@ -27,8 +27,8 @@ interface HttpOptions {
    */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because its body is rejected. `status` is the HTTP status of
-   * the response. `code` is the HTTP status of the error, which is always the same here. Not called for 404 and 405.
+   * Called when a request to a served path fails with an error, for example because its body is rejected. `code` is the HTTP status of the
+   * error, `status` the HTTP status of the response; for these errors, they are equal. Not called for 404 and 405.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

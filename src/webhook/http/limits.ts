@@ -1,7 +1,7 @@
 /** The limits of the webhook server on requests and connections. The limits on memory are in `memory-shares.ts`. */
 
 /**
- * Maximum size of an AdmissionReview: two objects of 3 MiB, which is the API server's limit for a request, and 1 MiB for all other fields.
+ * Maximum size of an AdmissionReview in bytes: two objects of 3 MiB (the API server's limit for a request), and 1 MiB for all other fields.
  */
 export const maxReviewBytes = 7 * 1024 * 1024
 
@@ -19,8 +19,8 @@ export interface ConnectionLimits {
   /**
    * Maximum number of connections. A further connection closes one of the following, in this order of preference:
    *
-   * - a connection that has never carried a request, from the remote address with the most such connections. A flood has other remote
-   *   addresses than the API server, so the API server's connections stay open.
+   * - a connection that has never carried a request, from the remote address with the most such connections. A flood of connections comes from
+   *   other remote addresses than the API server's, so the API server's connections stay open.
    * - a connection with a slow request, from the remote address with the most slow requests.
    * - the connection that has been idle longest.
    */

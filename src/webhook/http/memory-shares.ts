@@ -5,7 +5,7 @@ import { requestCost } from '../body/memory-budget.ts'
 
 const mebibyte = 1024 * 1024
 
-/** The memory of the process and the number of processors, from which `shareMemory` derives the limits. All sizes are in bytes. */
+/** The input of `shareMemory`. All sizes are in bytes. */
 interface ProcessMemory {
   /** The memory limit of the process. */
   readonly limitBytes: number
@@ -16,14 +16,14 @@ interface ProcessMemory {
   readonly processors: number
 }
 
-/** The shares of the memory limit of the process, after subtracting the memory of an idle process. */
+/** The result of `shareMemory`: the shares of the memory limit, and the limits of the webhook server that result from them. */
 export interface MemoryShares {
   readonly limitBytes: number
   /** The memory budget for all requests in flight. */
   readonly requestBytes: number
   /**
-   * The part of `requestBytes` that is reserved for the request that has waited longest. It is sufficient for any request, so one request
-   * can always finish.
+   * The reserve: the part of `requestBytes` that only the request that has waited longest may use. The reserve is sufficient for any
+   * request, so one request can always finish.
    */
   readonly reserveBytes: number
   /** The maximum size of a ConversionReview. */
@@ -39,7 +39,7 @@ export interface MemoryShares {
  * server hold with 1 GiB.
  */
 const unlimitedBytes = 1024 * mebibyte
-/** Measured: the memory of an idle process with all operators of this package, and the size of its heap. */
+/** Measured in an idle process with all operators of this package: its memory, and its JavaScript heap. */
 const idleBytes = 160 * mebibyte
 const idleHeapBytes = 64 * mebibyte
 /**
@@ -50,12 +50,12 @@ const usable = 0.9
 /** Minimum memory for requests and worker threads. With a memory limit that leaves less, the process works, but may exceed its limit. */
 const leastAvailableBytes = 32 * mebibyte
 /**
- * Measured: the memory of a worker thread with the bytes of a review, and the heap that the most expensive review of 7 MiB requires
+ * Measured: the memory of a worker thread that has received a review, and the heap that it needs for the most expensive review of 7 MiB
  * (`test/support/hostile/reviews.ts`).
  */
 const threadBytes = 40 * mebibyte
 const threadHeapBytes = 96 * mebibyte
-/** The fraction of the available memory that worker threads may use, and the fraction of the request memory that is reserved. */
+/** The fraction of the available memory that worker threads may use, and the fraction of `requestBytes` that is the reserve. */
 const threadShare = 0.6
 const reserveShare = 0.8
 /**
@@ -70,10 +70,7 @@ const maxConversionBytes = 128 * mebibyte
 export const conversionCost = 2.5
 /** The part of `conversionCost` that is for the objects of a batch. An object with a very large number of values needs more. */
 export const batchCost = 0.5
-/**
- * Measured: number of copies of an object's values that are in memory during its conversion. One copy belongs to the object, the other to
- * the result.
- */
+/** Measured: during its conversion, the values of an object are in memory twice, in the object and in the result. */
 export const convertedCopies = 2
 /** Measured: the memory of one connection with its TLS state. All connections together may use 8 % of the memory limit. */
 const connectionBytes = 66 * 1024
@@ -103,7 +100,7 @@ export function leastLimitBytes({ idleBytes }: Pick<ProcessMemory, 'idleBytes'>)
 
 export function shareMemory({ limitBytes, idleBytes, heapLimitBytes, processors }: ProcessMemory): MemoryShares {
   const available = Math.max(leastAvailableBytes, limitBytes * usable - idleBytes)
-  // A second thread requires enough memory, and a third processor, because the event loop also needs a processor.
+  // A second thread requires enough memory, and a third processor: one for each thread, and one for the event loop.
   const count = processors > 2 && available * threadShare >= 2 * (threadBytes + threadHeapBytes) ? 2 : 1
   const heapBytes = Math.max(threadHeapBytes / 6, Math.min(threadHeapBytes, available * threadShare - threadBytes))
   const left = Math.max(leastAvailableBytes / 2, available - count * (threadBytes + heapBytes))

@@ -6,8 +6,8 @@ export const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } 
 export type TlsVersion = keyof typeof tlsVersions
 
 /**
- * The supported cipher suites of TLS 1.2, which have forward secrecy and authenticated encryption. The keys are their IANA names, which Go
- * uses; the values are their names in OpenSSL.
+ * The supported cipher suites of TLS 1.2. All of them have forward secrecy and authenticated encryption. The keys are the IANA names, which
+ * Go uses; the values are the OpenSSL names.
  */
 const suites: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],

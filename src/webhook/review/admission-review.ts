@@ -16,8 +16,8 @@ export interface AdmissionRequest {
   readonly resource: GroupVersionResource
   readonly operation: Operation
   /**
-   * The name of the object; empty if the API server has not yet generated it. If the request has no name, this is the name in the metadata
-   * of the object or of the old object.
+   * The name in the request or, if the request has none, in the metadata of the object or of the old object. Empty if the API server has
+   * not yet generated the name.
    */
   readonly name: string
   readonly namespace: string
@@ -78,8 +78,8 @@ export function readReview(body: Buffer | undefined): DecodedReview {
   if (body === undefined || body.length === 0) return decodeReview(undefined)
   let value: JsonValue
   try {
-    // `__proto__` is an ordinary key of the parsed object, as with `JSON.parse`. This is safe, because no code assigns to a key of the
-    // object.
+    // `__proto__` is an ordinary key of the parsed object, as with `JSON.parse`. No code assigns to a key of the object, so its prototype
+    // never changes.
     value = parseJsonBytes(body)
   } catch (error) {
     throw new MalformedReview(`The body is not JSON: ${messageOf(error)}`)

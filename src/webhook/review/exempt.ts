@@ -4,9 +4,9 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import type { DecodedReview } from './admission-review.ts'
 
 /**
- * Returns true for requests that a webhook for the objects of a type must allow. A request to a subresource is exempt, because `/status`
- * must stay writable whatever the spec contains. An update that changes only the metadata of an object that is being deleted is exempt,
- * too, because removing a finalizer must succeed even after the rules have become stricter.
+ * Returns true for requests that a webhook for the objects of a type must allow. Requests to subresources are exempt, because `/status`
+ * must stay writable whatever the spec contains. Updates of an object that is being deleted are exempt if they change only its metadata,
+ * because removing a finalizer must succeed even after the rules have become stricter.
  */
 export function isExempt({ request: { operation, subResource }, object, oldObject }: DecodedReview): boolean {
   if (subResource !== '' || operation === 'CONNECT') return true

@@ -12,14 +12,14 @@ const marginMs = 100
  * Returns the time limit of the handlers in milliseconds.
  *
  * @param timeout the query parameter `timeout` of the request, a duration in Go's notation such as `10s`.
- * @param passedMs the milliseconds since the request began to arrive, which are subtracted.
+ * @param passedMs the milliseconds since the request began to arrive. They are subtracted from the timeout.
  * @param defaultMs the timeout in milliseconds of a request without a valid `timeout`.
  */
 export function deadlineFrom(timeout: unknown, passedMs = 0, defaultMs = webhookMs): number {
   const given = typeof timeout === 'string' ? parseGoDuration(timeout) : undefined
   const ms = given === undefined || given < 0n ? defaultMs : Number(given) / 1e6
   const left = Math.max(0, ms - passedMs)
-  // The handlers have at least half of the time that is left, because the margin might exceed a very short timeout.
+  // The margin could exceed a very short timeout. The handlers therefore have at least half of the time that is left.
   return Math.max(left - marginMs, left / 2)
 }
 

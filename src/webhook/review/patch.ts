@@ -1,8 +1,8 @@
 /**
  * Computes a minimal JSON patch (RFC 6902) from one JSON value to another.
  *
- * Subtrees with the same reference are skipped: values that a handler did not change take no time, and are never in the patch. A number
- * that is too large for JavaScript, or an unknown field, therefore keeps the value that the user sent.
+ * Subtrees with the same reference are skipped, so values that a handler did not change take no time and are never in the patch. The stored
+ * object therefore keeps numbers that are too large for JavaScript, and unknown fields, as the user sent them.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -19,12 +19,12 @@ type Schema = StructuralSchema | undefined
 interface Work {
   readonly operations: PatchOperation[]
   readonly numbers: ItemNumbers
-  /** The number of pairs of items that may still be compared in the search for unchanged items. */
+  /** The number of pairs of items that may still be compared: the rest of `maxPairs`. */
   pairsLeft: number
 }
 
 /**
- * Maximum number of pairs of items that are compared for all lists together, which takes some milliseconds. Without a limit, the time would
+ * Maximum number of pairs of items that one call of `createPatch` compares. This takes some milliseconds. Without a limit, the time would
  * be quadratic in the length of a list.
  */
 const maxPairs = 250_000
@@ -79,8 +79,8 @@ function schemaBelow(schema: Schema, key: string): Schema {
 
 /**
  * Adds the operations that change the list `raw` into `target`. It first matches unchanged items, by their keys or by equality. The items
- * between these were inserted, removed or changed. Inserting an item at the front therefore takes one operation, instead of a replacement
- * of every later item.
+ * between these were inserted, removed or changed. An item that was inserted at the front therefore takes one operation, and later items
+ * are not replaced.
  */
 function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {
@@ -118,8 +118,8 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
 }
 
 /**
- * Returns whether the item at each index of `target` is the one at this index of `raw`: both have the same reference or the same keys. This
- * is the usual result after defaulting.
+ * Returns whether both lists have the same items at the same indexes. Items are the same if they have the same reference or the same keys.
+ * Defaulting usually keeps the items in place.
  */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
@@ -150,7 +150,8 @@ interface ItemKeys {
 }
 
 /**
- * Returns the key of each item. Returns undefined if an item is not an object, has no key, or has the same key as another item of its list.
+ * Returns the keys of the items of both lists. Returns undefined if an item is not an object, has no key, or has the same key as another
+ * item of its list.
  */
 function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone

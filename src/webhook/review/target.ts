@@ -1,4 +1,4 @@
-/** Checks that an AdmissionReview is for the webhook that is served at its path. */
+/** Checks that an AdmissionReview was sent to the path of the right webhook. */
 import { groupKindOf, groupResourceOf } from '../../api/group-version-kind.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 import type { AdmissionRequest } from './admission-review.ts'

@@ -1,4 +1,4 @@
-/** Formats CEL values together with their types, which CEL's `%s` does not show. */
+/** Formats CEL values together with their types. CEL's `%s` does not show the types. */
 import { CelError } from '../../../src/cel/types/errors.ts'
 import { formatTimestamp } from '../../../src/cel/types/times.ts'
 import type { Value } from '../../../src/cel/types/values.ts'

@@ -35,7 +35,7 @@ export const request: JsonObject = {
   options: { kind: 'UpdateOptions' },
 }
 
-/** Returns the decision of the authorizer. Its reason contains the attributes of the check, which makes them visible to the tests. */
+/** Returns the decision of the authorizer. Its reason contains the attributes of the check, so that the tests can compare them. */
 function decide({ group, name, namespace, path, resource, subresource, user, verb }: AccessAttributes): {
   allowed: boolean
   reason: string
