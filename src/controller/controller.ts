@@ -162,7 +162,8 @@ export class Controller {
         return
       case 'requeue_after':
         queue.forget(key)
-        queue.add(key, { after: outcome.ms, priority: queue.priorityOf(key) })
+        // The default priority: a periodic reconcile of an object is no longer one of the initial reconciles, which have a lower priority.
+        queue.add(key, { after: outcome.ms })
         metrics.reconciled('requeue_after', seconds)
         logger.debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
         return

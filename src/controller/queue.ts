@@ -9,9 +9,20 @@ import { exponentialBackoff } from './rate-limiter.ts'
 export interface AddOptions {
   /** Delay in milliseconds until the key is ready. Default 0. */
   readonly after?: number
-  /** The priority of the key. A key with a higher priority is processed first. Default 0. */
+  /**
+   * The priority of the key. A key with a higher priority is processed earlier: each step counts as {@link stepMs} milliseconds of waiting.
+   * Default 0.
+   */
   readonly priority?: number
 }
+
+/**
+ * Priorities are relative to waiting time, so no key waits for ever: a key with priority -100 is processed before a key with priority 0 that
+ * became ready more than ten seconds later.
+ */
+const stepMs = 100
+/** The highest priority, and the lowest one as a negative number. A key therefore waits at most two minutes for keys of another priority. */
+const maxPriority = 600
 
 export interface WorkQueueOptions<Key extends string> {
   readonly clock: Clock
@@ -23,9 +34,11 @@ export interface WorkQueueOptions<Key extends string> {
 interface Item<Key extends string> extends HeapItem {
   readonly key: Key
   priority: number
-  /** The time at which the key becomes ready, in milliseconds of `clock.now()`. */
+  /** The time at which the key becomes ready, in milliseconds of `clock.monotonicNow()`. */
   readyAt: number
-  /** Breaks ties: the lower `order` comes first among ready items of one priority, and among delayed items with the same `readyAt`. */
+  /** Ready items are processed in the order of their ranks: `readyAt`, less the time for which the priority counts. */
+  rank: number
+  /** Breaks ties: of two items with the same rank or the same `readyAt`, the one with the lower `order` comes first. */
   order: number
   /**
    * The item is `delayed` until `readyAt`, and `ready` afterwards. It is `held` instead of `ready` while a worker processes the same key.
@@ -41,15 +54,15 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A queue with one entry for each key. Keys with a higher priority come first, and keys with the same priority in FIFO order. Two workers
- * never process the same key at the same time: after `get` has returned a key, it returns this key again only when `done` has been called.
+ * A queue with one entry for each key. Keys with the same priority come in FIFO order. Keys with a higher priority come earlier, but a key
+ * that has waited long comes before them. Two workers never process the same key at the same time: after `get` has returned a key, it returns this key again only when `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
   readonly #rateLimiter: RateLimiter<Key>
   readonly #metrics: QueueMetrics | undefined
   readonly #items = new Map<Key, Item<Key>>()
-  readonly #ready = new Heap<Item<Key>>((a, b) => (a.priority === b.priority ? a.order < b.order : a.priority > b.priority))
+  readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
   readonly #delayed = new Heap<Item<Key>>((a, b) => (a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt))
   readonly #working = new Map<Key, Work>()
   /** The number of ready and held items for each priority, which `workqueue_depth` reports. */
@@ -72,9 +85,9 @@ export class WorkQueue<Key extends string> {
     const { after = 0, priority = 0 } = options
     const delayed = after > 0
     if (delayed) this.#metrics?.retried()
-    const readyAt = this.#clock.now() + (delayed ? after : 0)
+    const readyAt = this.#clock.monotonicNow() + (delayed ? after : 0)
     const item = this.#items.get(key)
-    if (item === undefined) this.#insert({ key, priority, readyAt, order: this.#order++, state: 'delayed', position: -1 }, delayed)
+    if (item === undefined) this.#insert({ key, priority, readyAt, rank: 0, order: this.#order++, state: 'delayed', position: -1 }, delayed)
     else this.#raise(item, priority, readyAt, delayed)
   }
 
@@ -153,12 +166,11 @@ export class WorkQueue<Key extends string> {
       if (delayed) this.#delay(item)
       else this.#becomeReady(item)
     } else if (priority > item.priority) {
-      // The item moves behind the other items of its new priority.
       this.#count(item.priority, -1)
       this.#count(priority, 1)
       if (item.state === 'ready') this.#ready.remove(item)
       item.priority = priority
-      item.order = this.#order++
+      item.rank = rankOf(item)
       if (item.state === 'ready') this.#ready.push(item)
     }
   }
@@ -171,6 +183,7 @@ export class WorkQueue<Key extends string> {
 
   #becomeReady(item: Item<Key>): void {
     item.order = this.#order++
+    item.rank = rankOf(item)
     this.#metrics?.added()
     this.#count(item.priority, 1)
     if (this.#working.has(item.key)) item.state = 'held'
@@ -189,7 +202,7 @@ export class WorkQueue<Key extends string> {
     this.#items.delete(item.key)
     this.#count(item.priority, -1)
     this.#metrics?.waited(this.#secondsSince(item.readyAt))
-    this.#working.set(item.key, { priority: item.priority, startedAt: this.#clock.now() })
+    this.#working.set(item.key, { priority: item.priority, startedAt: this.#clock.monotonicNow() })
     return item.key
   }
 
@@ -198,13 +211,13 @@ export class WorkQueue<Key extends string> {
     const due = this.#delayed.first?.readyAt
     if (due === this.#timer?.due) return
     this.#timer?.timer.cancel()
-    this.#timer = due === undefined ? undefined : { due, timer: this.#clock.after(due - this.#clock.now(), () => this.#wake(due)) }
+    this.#timer = due === undefined ? undefined : { due, timer: this.#clock.after(due - this.#clock.monotonicNow(), () => this.#wake(due)) }
   }
 
   #wake(due: number): void {
     this.#timer = undefined
-    // `due` counts as reached even if `now()` is earlier: the timer may fire slightly early, and the wall clock may have been set back.
-    const now = Math.max(this.#clock.now(), due)
+    // `due` counts as reached even if `monotonicNow()` is slightly earlier, because a timer may fire early.
+    const now = Math.max(this.#clock.monotonicNow(), due)
     for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
       this.#delayed.remove(item)
       this.#becomeReady(item)
@@ -219,6 +232,10 @@ export class WorkQueue<Key extends string> {
   }
 
   #secondsSince(ms: number): number {
-    return Math.max(0, this.#clock.now() - ms) / 1000
+    return Math.max(0, this.#clock.monotonicNow() - ms) / 1000
   }
+}
+
+function rankOf({ readyAt, priority }: Pick<Item<string>, 'readyAt' | 'priority'>): number {
+  return readyAt - stepMs * Math.max(-maxPriority, Math.min(maxPriority, priority))
 }

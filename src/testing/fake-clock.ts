@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../runtime/clock.ts'
 
 interface PendingTimer {
+  /** The time at which the timer fires, in milliseconds of `monotonicNow()`. */
   readonly due: number
   /** The number of timers created before this one. Timers that are due at the same time fire in the order of their creation. */
   readonly order: number
@@ -44,7 +45,7 @@ export class FakeClock implements Clock {
   }
 
   after(ms: number, callback: () => void): Timer {
-    const timer = { due: this.#now + Math.max(0, ms), order: this.#order++, callback }
+    const timer = { due: this.monotonicNow() + Math.max(0, ms), order: this.#order++, callback }
     this.#timers.add(timer)
     return { cancel: () => void this.#timers.delete(timer) }
   }
@@ -56,7 +57,8 @@ export class FakeClock implements Clock {
 
   /** The time at which the next timer fires; undefined when no timer is pending. */
   get nextDue(): number | undefined {
-    return this.#next()?.due
+    const next = this.#next()
+    return next === undefined ? undefined : next.due + this.#setBy
   }
 
   /**
@@ -64,18 +66,21 @@ export class FakeClock implements Clock {
    * to settle. Timers that are created in the meantime also fire when they are due.
    */
   async advance(ms: number): Promise<void> {
-    const target = this.#now + ms
+    const target = this.monotonicNow() + ms
     await settle()
     for (let timer = this.#next(); timer !== undefined && timer.due <= target; timer = this.#next()) {
       this.#timers.delete(timer)
-      this.#now = Math.max(this.#now, timer.due)
+      this.#elapse(timer.due)
       timer.callback()
       await settle()
     }
-    this.#now = Math.max(this.#now, target)
+    this.#elapse(target)
   }
 
-  /** Sets the time without firing a timer, like a change of the system clock. The new time may be earlier. */
+  /**
+   * Sets the time of day, like a change of the system clock. The new time may be earlier. It has no effect on `monotonicNow` and on pending
+   * timers, which fire after the time that `advance` adds up.
+   */
   set(now: number | string): void {
     const before = this.#now
     this.#now = typeof now === 'number' ? now : Date.parse(now)
@@ -91,6 +96,11 @@ export class FakeClock implements Clock {
       if (turn === 10_000) throw new Error(`waited for ${count} pending timers, found ${this.#timers.size}`)
       await settle()
     }
+  }
+
+  /** Advances both times until `monotonicNow()` is `target`. A callback may already have advanced them further. */
+  #elapse(target: number): void {
+    this.#now += Math.max(0, target - this.monotonicNow())
   }
 
   #next(): PendingTimer | undefined {

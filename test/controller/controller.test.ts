@@ -594,21 +594,26 @@ t.test('a clock that is set back causes no negative durations', async (t) => {
   await world.end()
 })
 
-t.test('a requeued key keeps its priority', async (t) => {
-  const order: string[] = []
-  const world = run(async ({ name }, { clock }) => {
-    order.push(name)
-    if (name === 'busy') await new Promise<void>((resolve) => clock.after(100, resolve))
-    return order.length === 1 ? { requeueAfterMs: 10 } : undefined
-  })
-  world.queue.add('low', { priority: -100 })
-  await world.clock.advance(1)
-  world.queue.add('busy')
-  await world.clock.advance(50)
-  world.queue.add('other', { priority: -50 })
-  await world.clock.advance(100)
-  t.strictSame(order, ['low', 'busy', 'other', 'low'])
-  await world.end()
+t.test('the priority of the initial reconcile is kept for a retry, but not for a periodic reconcile', async (t) => {
+  for (const [first, expected] of [
+    [{ requeueAfterMs: 10 }, ['low', 'busy', 'low', 'other']],
+    [{ requeue: true }, ['low', 'busy', 'other', 'low']],
+  ] as const) {
+    const order: string[] = []
+    const world = run(async ({ name }, { clock }) => {
+      order.push(name)
+      if (name === 'busy') await new Promise<void>((resolve) => clock.after(100, resolve))
+      return order.length === 1 ? first : undefined
+    })
+    world.queue.add('low', { priority: -100 })
+    await world.clock.advance(1)
+    world.queue.add('busy')
+    await world.clock.advance(50)
+    world.queue.add('other', { priority: -50 })
+    await world.clock.advance(100)
+    t.strictSame(order, expected)
+    await world.end()
+  }
 })
 
 t.test('a success or a terminal error resets the back-off', async (t) => {

@@ -26,7 +26,7 @@ class Model {
     if (entry === undefined) {
       this.entries.push({ key, priority, readyAt, order: this.order++, ready: after === 0 })
     } else if (entry.ready) {
-      if (priority > entry.priority) Object.assign(entry, { priority, order: this.order++ })
+      entry.priority = Math.max(entry.priority, priority)
     } else {
       entry.priority = Math.max(entry.priority, priority)
       entry.readyAt = Math.min(entry.readyAt, readyAt)
@@ -50,12 +50,17 @@ class Model {
   get(): string | undefined {
     const [next] = this.entries
       .filter((entry) => entry.ready && !this.working.has(entry.key))
-      .sort((a, b) => b.priority - a.priority || a.order - b.order)
+      .sort((a, b) => rankOf(a) - rankOf(b) || a.order - b.order)
     if (next === undefined) return undefined
     this.entries = this.entries.filter((entry) => entry !== next)
     this.working.set(next.key, next.priority)
     return next.key
   }
+}
+
+/** A step of priority counts as 100 ms of waiting, up to 600 steps. */
+function rankOf({ readyAt, priority }: Entry): number {
+  return readyAt - Math.min(Math.max(priority, -600), 600) * 100
 }
 
 interface Real {
@@ -100,7 +105,7 @@ function command(
 }
 
 const keys = fc.constantFrom('a', 'b', 'c', 'd')
-const priorities = fc.constantFrom(-100, 0, 0, 0, 3)
+const priorities = fc.constantFrom(-5000, -100, -1, 0, 0, 0, 3)
 const delays = fc.constantFrom(0, 0, 1, 5, 7, 40)
 
 const commands: fc.Arbitrary<Command>[] = [
@@ -122,7 +127,7 @@ const commands: fc.Arbitrary<Command>[] = [
       queue.forget(key)
     }),
   ),
-  fc.constantFrom(1, 4, 10, 100).map((ms) =>
+  fc.constantFrom(1, 4, 10, 100, 10_000).map((ms) =>
     command(`advance(${ms})`, async (model, { clock }) => {
       model.advance(ms)
       await clock.advance(ms)

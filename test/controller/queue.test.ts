@@ -36,15 +36,46 @@ t.test('keys come out in FIFO order, each once', async (t) => {
   t.strictSame(await takeAll(), ['a', 'b', 'c'])
 })
 
-t.test('a higher priority comes first, and a raised key is behind those of its new priority', async (t) => {
-  const { queue, takeAll } = setUp()
+t.test('a higher priority comes first, and a raised key keeps the time that it has waited', async (t) => {
+  const { clock, queue, takeAll } = setUp()
   queue.add('low', { priority: -100 })
-  queue.add('raised', { priority: -100 })
   queue.add('first')
+  await clock.advance(1)
+  queue.add('raised', { priority: -100 })
+  await clock.advance(1)
   queue.add('second')
   queue.add('raised')
   queue.add('second', { priority: -100 })
-  t.strictSame(await takeAll(), ['first', 'second', 'raised', 'low'])
+  t.strictSame(await takeAll(), ['first', 'raised', 'second', 'low'])
+})
+
+t.test('a low priority delays a key, but not for ever', async (t) => {
+  const { clock, queue, take } = setUp()
+  const waitedFor = async (priority: number): Promise<number> => {
+    const key = String(priority)
+    queue.add(key, { priority })
+    for (let waited = 0; ; waited += 100) {
+      queue.add('busy')
+      const next = (await take())!
+      queue.done(next)
+      if (next === key) {
+        queue.done((await take())!)
+        return waited
+      }
+      await clock.advance(100)
+    }
+  }
+  t.equal(await waitedFor(-1), 100)
+  t.equal(await waitedFor(-100), 10_000, 'ten seconds for the objects that existed before the watch began')
+  t.equal(await waitedFor(-1_000_000), 60_000, 'at most a minute')
+})
+
+t.test('a high priority does not count for ever, either', async (t) => {
+  const { clock, queue, takeAll } = setUp()
+  queue.add('old')
+  await clock.advance(60_001)
+  queue.add('urgent', { priority: 1_000_000 })
+  t.strictSame(await takeAll(), ['old', 'urgent'])
 })
 
 t.test('keeps one entry per key while it is being processed', async (t) => {
@@ -157,14 +188,24 @@ t.test('an invalid delay means at once', async (t) => {
   t.strictSame(await takeAll(), ['a', 'b'])
 })
 
-t.test('a clock that is set back does not delay an armed timer', async (t) => {
+t.test('delays do not depend on the time of day, which may be set', async (t) => {
   const { clock, queue, take } = setUp()
-  queue.add('a', { after: 1000 })
-  const { now } = { now: clock.now() }
-  const fire = clock.nextDue! - now
-  clock.set(now - 3_600_000)
-  await clock.advance(fire + 3_600_000)
-  t.equal(await take(), 'a')
+  for (const [key, jump] of [
+    ['back', -3_600_000],
+    ['forward', 3_600_000],
+  ] as const) {
+    queue.add(key, { after: 1000 })
+    queue.add(`${key} later`, { after: 1001 })
+    clock.set(clock.now() + jump)
+    queue.add(`${key} at last`, { after: 1002 })
+    await clock.advance(999)
+    t.equal(await take(), undefined)
+    for (const due of [key, `${key} later`, `${key} at last`]) {
+      await clock.advance(1)
+      t.equal(await take(), due)
+      t.equal(await take(), undefined)
+    }
+  }
 })
 
 t.test('an add of a delayed key whose time has come makes it ready, although its timer has not fired', async (t) => {

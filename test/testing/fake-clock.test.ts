@@ -62,13 +62,19 @@ t.test('an aborted sleep leaves no timer', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-t.test('setting the time fires no timer', async (t) => {
-  const clock = new FakeClock(1000)
-  clock.after(10, () => t.fail('not due'))
-  clock.set(0)
-  await clock.advance(500)
-  t.equal(clock.now(), 500)
-  t.equal(clock.pending, 1)
+t.test('setting the time neither fires a timer nor delays it', async (t) => {
+  for (const time of [0, 1_000_000]) {
+    const clock = new FakeClock(1000)
+    let firedAt: number | undefined
+    clock.after(10, () => (firedAt = clock.now()))
+    clock.set(time)
+    t.equal(clock.nextDue, time + 10)
+    await clock.advance(9)
+    t.equal(firedAt, undefined)
+    await clock.advance(1)
+    t.equal(firedAt, time + 10)
+    t.equal(clock.now(), time + 10)
+  }
 })
 
 t.test('the monotonic time follows advance, not set', async (t) => {
@@ -81,17 +87,6 @@ t.test('the monotonic time follows advance, not set', async (t) => {
   await clock.advance(10)
   t.strictSame([clock.now(), clock.monotonicNow()], [2010, 1060])
   t.equal(new Date(new FakeClock().now()).toISOString(), '2026-01-01T00:00:00.000Z')
-})
-
-t.test('a timer that is due after a set fires with the next advance, at that time', async (t) => {
-  const clock = new FakeClock(0)
-  const seen: number[] = []
-  clock.after(10, () => seen.push(clock.now()))
-  t.strictSame([clock.pending, clock.nextDue], [1, 10])
-  clock.set(100)
-  t.strictSame(seen, [])
-  await clock.advance(0)
-  t.strictSame(seen, [100])
 })
 
 t.test('waiting for too many pending timers is an error', async (t) => {
