@@ -1,5 +1,15 @@
 /** `Connection`: the address of an API server, and the credentials for it. */
 
+/** PEM texts of a TLS connection. */
+export interface TlsFiles {
+  /** The client certificate. */
+  readonly cert?: string
+  /** The private key of `cert`. */
+  readonly key?: string
+  /** The trusted certificates. */
+  readonly ca?: string
+}
+
 /**
  * The address of an API server and the credentials for it. A kubeconfig, a Pod's service account and an embedded API server are all
  * converted to this form.
@@ -27,10 +37,11 @@ export interface Connection {
   /** Additional headers of each request, which are used for impersonation. */
   readonly headers?: Readonly<Record<string, string | string[]>>
   /**
-   * Returns the client certificate and its key as PEM. It is called for each request. When the certificate changes, new connections are
-   * opened.
+   * Returns the client certificate and its key as PEM, and the trusted certificates if they may change (otherwise `ca` applies). It is called
+   * for each request. When one of them changes, new connections are opened. `refused` are the certificate and key of a request that the
+   * server has just rejected with 401. A new certificate should then be loaded, even if `refused` is cached.
    */
-  readonly tls?: () => Promise<{ readonly cert?: string; readonly key?: string }>
+  readonly tls?: (refused?: TlsFiles) => Promise<TlsFiles>
   /** True when this process runs in a Pod of the API server's cluster and uses the Pod's service account. */
   readonly inCluster?: boolean
   /** The source of the connection, for error messages, e.g. `kubeconfig /path, context x`. */

@@ -1,16 +1,29 @@
 /** `CachedCredentials`: caches credentials that change over time. Concurrent callers share one load. */
 import type { Clock } from '../runtime/clock.ts'
+import { timedOut, within } from '../runtime/waiting.ts'
+import { ProreusError } from '../api/errors.ts'
+import type { TlsFiles } from './connection.ts'
 
-export interface Credentials {
+export interface Credentials extends TlsFiles {
   /** The value of the `Authorization` header. */
   readonly authorization?: string
-  /** The client certificate as PEM; `key` is its private key. */
-  readonly cert?: string
-  readonly key?: string
 }
 
 /** Minimum time between two loads that bypass the cache. It limits how often an exec plugin runs when the server rejects every request. */
 const refreshIntervalMs = 10_000
+/** Time limit of one load. A load that hangs would otherwise hang all later requests, because they share it. */
+const loadLimitMs = 60_000
+
+interface Options {
+  readonly clock: Clock
+  /** Time in milliseconds after which the credentials are loaded again. */
+  readonly maxAgeMs: number
+  /**
+   * True when the previous credentials remain in use after a failed load, as in client-go for token files: the kubelet may be replacing the
+   * files at this moment, and the previous token is valid for some time. Default: false.
+   */
+  readonly keepsPrevious?: boolean
+}
 
 /**
  * Caches credentials, and loads them again when they are older than `maxAgeMs` or the server has rejected them. Concurrent callers share
@@ -18,8 +31,7 @@ const refreshIntervalMs = 10_000
  */
 export class CachedCredentials {
   readonly #load: (refresh: boolean) => Promise<Credentials>
-  readonly #clock: Clock
-  readonly #maxAgeMs: number
+  readonly #options: Options
   #current: { readonly value: Credentials; readonly at: number } | undefined
   #pending: Promise<Credentials> | undefined
   #refreshedAt = -Infinity
@@ -28,33 +40,51 @@ export class CachedCredentials {
    * @param load loads the credentials. `refresh` is true when the server has rejected the previous credentials. `load` must then bypass any
    * cache of its own.
    */
-  constructor(load: (refresh: boolean) => Promise<Credentials>, options: { clock: Clock; maxAgeMs: number }) {
+  constructor(load: (refresh: boolean) => Promise<Credentials>, options: Options) {
     this.#load = load
-    this.#clock = options.clock
-    this.#maxAgeMs = options.maxAgeMs
+    this.#options = options
   }
 
   /**
-   * Returns the current credentials. `refused` is the `Authorization` header that the server has just rejected; undefined if there is none.
+   * Returns the current credentials. `refused` are credentials that the server has just rejected; only its `authorization`, or only its
+   * certificate, may be given.
+   *
+   * @throws the error of `load`; `PRO_KUBECONFIG` when a load takes longer than a minute.
    */
-  get(refused?: string): Promise<Credentials> {
+  get(refused: Credentials = {}): Promise<Credentials> {
     if (this.#pending !== undefined) return this.#pending
-    const now = this.#clock.now()
+    const now = this.#options.clock.monotonicNow()
     const current = this.#current
-    const refresh = refused !== undefined && current?.value.authorization === refused && now - this.#refreshedAt >= refreshIntervalMs
-    if (current !== undefined && !refresh && now - current.at < this.#maxAgeMs) return Promise.resolve(current.value)
+    const refresh = current !== undefined && isSame(refused, current.value) && now - this.#refreshedAt >= refreshIntervalMs
+    if (current !== undefined && !refresh && now - current.at < this.#options.maxAgeMs) return Promise.resolve(current.value)
     if (refresh) this.#refreshedAt = now
     this.#pending = this.#reload(refresh)
     return this.#pending
   }
 
+  /** Returns the current `Authorization` header. `refused` is a header that the server has just rejected. */
+  async header(refused?: string): Promise<string | undefined> {
+    return (await this.get(refused === undefined ? {} : { authorization: refused })).authorization
+  }
+
   async #reload(refresh: boolean): Promise<Credentials> {
+    const { clock, keepsPrevious = false } = this.#options
     try {
-      const value = await this.#load(refresh)
-      this.#current = { value, at: this.#clock.now() }
+      const value = await within(clock, loadLimitMs, this.#load(refresh))
+      if (value === timedOut) throw new ProreusError('PRO_KUBECONFIG', `The credentials were not loaded within ${loadLimitMs / 1000} s.`)
+      this.#current = { value, at: clock.monotonicNow() }
       return value
+    } catch (error) {
+      if (keepsPrevious && this.#current !== undefined) return this.#current.value
+      throw error
     } finally {
       this.#pending = undefined
     }
   }
+}
+
+/** Returns whether `refused` contains the header or the client certificate of `current`. */
+function isSame(refused: Credentials, current: Credentials): boolean {
+  const { authorization, cert } = refused
+  return authorization === undefined ? cert !== undefined && cert === current.cert : authorization === current.authorization
 }

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { ProreusError } from '../api/errors.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, TlsFiles } from './connection.ts'
 import { trust } from './trust.ts'
 
 /**
@@ -27,20 +27,20 @@ const connectTimeoutMs = 10_000
 export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
-  readonly #tls: { readonly cert?: string; readonly key?: string }
+  readonly #tls: TlsFiles
   /** Sockets that are still connecting. `destroy` closes them itself: undici would wait until they are connected or time out. */
   readonly #connecting = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
 
-  constructor(connection: Connection, tls: { readonly cert?: string; readonly key?: string }) {
+  constructor(connection: Connection, tls: TlsFiles) {
     this.#tls = tls
     this.requests = dispatcher(connection, tls, maxConnections, this.#connecting)
     this.watches = dispatcher(connection, tls, null, this.#connecting)
   }
 
-  /** Returns whether these connections use the client certificate `tls`. */
-  carry(tls: { readonly cert?: string; readonly key?: string }): boolean {
-    return this.#tls.cert === tls.cert && this.#tls.key === tls.key
+  /** Returns whether these connections use the client certificate and the trusted certificates of `tls`. */
+  carry(tls: TlsFiles): boolean {
+    return this.#tls.cert === tls.cert && this.#tls.key === tls.key && this.#tls.ca === tls.ca
   }
 
   /** Accepts no new requests. Resolves when the running requests and watches have ended. */
@@ -66,15 +66,10 @@ export class Dispatchers {
   }
 }
 
-function dispatcher(
-  connection: Connection,
-  tls: { readonly cert?: string; readonly key?: string },
-  connections: number | null,
-  connecting: Set<Socket>,
-): Dispatcher {
+function dispatcher(connection: Connection, tls: TlsFiles, connections: number | null, connecting: Set<Socket>): Dispatcher {
   const secure = {
     allowH2: false,
-    ...trust(connection.ca),
+    ...trust(tls.ca ?? connection.ca),
     ...(tls.cert === undefined ? {} : { cert: tls.cert }),
     ...(tls.key === undefined ? {} : { key: tls.key }),
     ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),

@@ -5,16 +5,17 @@ import { join } from 'node:path'
 import type { Clock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
+import type { Credentials } from './credentials.ts'
 import { CachedCredentials } from './credentials.ts'
 
 /** The folder in which the kubelet mounts the token, CA and namespace of the service account. */
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * Time after which the token file is read again: one minute, as in client-go. The kubelet replaces the token well before the token
- * expires.
+ * Time after which the files are read again: one minute, as in client-go. The kubelet replaces the token well before the token expires, and
+ * the CA when the cluster's CA rotates.
  */
-const tokenMaxAgeMs = 60_000
+const maxAgeMs = 60_000
 
 /**
  * Returns a connection that uses the service account of this process's Pod; undefined outside a Pod, or if no service account is mounted.
@@ -27,38 +28,48 @@ export async function inClusterConnection(options: {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = options.env
   if (!host || !port) return undefined
   const directory = options.directory ?? serviceAccountDirectory
-  const readToken = async (): Promise<string> => (await readFile(join(directory, 'token'), 'utf8')).trim()
-  try {
-    await readToken()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined // with `automountServiceAccountToken: false`
-    throw new ProreusError('PRO_KUBECONFIG', `The token of this Pod's service account cannot be read: ${messageOf(error)}.`, {
-      cause: error,
-    })
+  if ((await readToken(directory)) === undefined) return undefined // with `automountServiceAccountToken: false`
+  const ca = await optionalFile(directory, 'ca.crt')
+  const namespace = (await optionalFile(directory, 'namespace'))?.trim()
+  const load = async (): Promise<Credentials> => {
+    const [token, ca] = await Promise.all([readToken(directory), optionalFile(directory, 'ca.crt')])
+    if (token === undefined) throw problem(`The token of this Pod's service account is no longer in ${directory}.`)
+    return { authorization: `Bearer ${token}`, ...(ca === undefined ? {} : { ca }) }
   }
-  const ca = await optionalFile(join(directory, 'ca.crt'))
-  const namespace = (await optionalFile(join(directory, 'namespace')))?.trim()
-  const credentials = new CachedCredentials(async () => ({ authorization: `Bearer ${await readToken()}` }), {
-    clock: options.clock,
-    maxAgeMs: tokenMaxAgeMs,
-  })
+  const credentials = new CachedCredentials(load, { clock: options.clock, maxAgeMs, keepsPrevious: true })
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     ...(ca === undefined ? {} : { ca }),
     ...(namespace ? { namespace } : {}),
-    authorization: async (refused) => (await credentials.get(refused)).authorization,
+    authorization: (refused) => credentials.header(refused),
+    tls: async () => {
+      const { ca } = await credentials.get()
+      return ca === undefined ? {} : { ca }
+    },
     inCluster: true,
     describe: `the service account of this Pod (${directory})`,
   }
 }
 
-async function optionalFile(path: string): Promise<string | undefined> {
+async function readToken(directory: string): Promise<string | undefined> {
+  try {
+    return (await readFile(join(directory, 'token'), 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw problem(`The token of this Pod's service account cannot be read: ${messageOf(error)}.`, error)
+  }
+}
+
+async function optionalFile(directory: string, name: string): Promise<string | undefined> {
+  const path = join(directory, name)
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new ProreusError('PRO_KUBECONFIG', `The file ${path} of this Pod's service account cannot be read: ${messageOf(error)}.`, {
-      cause: error,
-    })
+    throw problem(`The file ${path} of this Pod's service account cannot be read: ${messageOf(error)}.`, error)
   }
+}
+
+function problem(message: string, cause?: unknown): ProreusError {
+  return new ProreusError('PRO_KUBECONFIG', message, cause === undefined ? {} : { cause })
 }

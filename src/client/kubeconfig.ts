@@ -160,8 +160,8 @@ function credentialsOf(
   }
   const credentials = new CachedCredentials(load, { clock, maxAgeMs: credentialsMaxAgeMs })
   return {
-    authorization: async (refused) => (await credentials.get(refused)).authorization,
-    tls: () => credentials.get(),
+    authorization: (refused) => credentials.header(refused),
+    tls: (refused) => credentials.get(refused),
   }
 }
 

@@ -9,6 +9,17 @@ export const maxRepeats = 5
  */
 const maxRetryAfterSeconds = 30
 
+/** Part of a pause that is added at most as jitter. */
+const jitter = 0.2
+
+/**
+ * Returns the pause before a retry in milliseconds: the Retry-After, plus up to a fifth of it, because an overloaded API server sends the
+ * same Retry-After to many requests at the same time. `random` is a number in [0, 1).
+ */
+export function pauseMs(retryAfterSeconds: number, random: number): number {
+  return retryAfterSeconds * 1000 * (1 + jitter * random)
+}
+
 /** Returns the Retry-After header in seconds; undefined when it is missing or a date. The API server never sends a date. */
 export function retryAfterOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
   const value = headers['retry-after']

@@ -9,8 +9,9 @@ import type { Status } from '../api/status.ts'
 import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { ApiError, statusOf } from './api-error.ts'
 import type { Connection } from './connection.ts'
+import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
-import { isRepeatable, maxRepeats, retryAfterOf } from './retry-request.ts'
+import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
 import { isConnectionReset, unreachable } from './unreachable.ts'
 import { defaultUserAgent } from './user-agent.ts'
@@ -48,11 +49,13 @@ export interface TransportOptions {
   /** Called for each warning in the `Warning` header of a response, with the warning's text and the request. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
   /**
-   * Time limit of one attempt in milliseconds. For a stream, it applies until the response headers arrive. Default 65 s, because the API
-   * server responds with a timeout after 60 s.
+   * Time limit of one attempt in milliseconds, including the loading of credentials. For a stream, it applies until the response headers
+   * arrive. Default 65 s, because the API server responds with a timeout after 60 s.
    */
   readonly timeoutMs?: number
   readonly clock?: Clock
+  /** Returns a number in [0, 1), for the jitter of pauses; `Math.random` when absent. */
+  readonly random?: () => number
 }
 
 export interface Transport {
@@ -64,7 +67,7 @@ export interface Transport {
    */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
   /**
-   * Aborts all streams, and the requests that wait for a retry. Running requests are aborted after a second. Then the connections are
+   * Aborts all streams, and the requests that wait for credentials or a retry. Running requests are aborted after a second. Then the connections are
    * closed.
    */
   close(): Promise<void>
@@ -78,6 +81,8 @@ const closeGraceMs = 1000
 
 /** A response. Either `text` is its complete body, or `stream` is the body that is still being received. */
 interface Answer {
+  /** The credentials of the request. */
+  readonly credentials: Credentials
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
@@ -89,6 +94,7 @@ class HttpTransport implements Transport {
   readonly #options: TransportOptions
   readonly #clock: Clock
   readonly #timeoutMs: number
+  readonly #random: () => number
   readonly #origin: string
   readonly #prefix: string
   readonly #host: string
@@ -101,6 +107,8 @@ class HttpTransport implements Transport {
   readonly #retired = new Set<Dispatchers>()
   /** The abort controllers of running attempts. */
   readonly #running = new Set<AbortController>()
+  /** The abort controllers of attempts whose credentials are not loaded yet. */
+  readonly #loading = new Set<AbortController>()
   /** The abort controllers of open streams. */
   readonly #streams = new Set<AbortController>()
   /** Aborts all pauses between retries. */
@@ -113,6 +121,7 @@ class HttpTransport implements Transport {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#timeoutMs = options.timeoutMs ?? 65_000
+    this.#random = options.random ?? Math.random
     this.#origin = url.origin
     this.#prefix = url.pathname.replace(/\/+$/, '')
     this.#host = url.host
@@ -149,6 +158,7 @@ class HttpTransport implements Transport {
     const timer = this.#clock.after(closeGraceMs, giveUp, true)
     // undici does not abort the streams on retired connections, so all streams are aborted explicitly.
     this.#streams.forEach((abort) => abort.abort())
+    this.#loading.forEach((abort) => abort.abort())
     try {
       await Promise.race([patience.promise, Promise.all(open.map((dispatchers) => dispatchers.close()))])
     } finally {
@@ -158,13 +168,12 @@ class HttpTransport implements Transport {
 
   /** Sends a request, and returns its 2xx response. A failed request is retried when a retry is safe. */
   async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
-    let authorization = await this.#connection.authorization?.()
-    let refreshed = false
+    let refused: Answer | undefined
     let reset = false
     for (let repeats = 0; ;) {
       let answer: Answer
       try {
-        answer = await this.#attempt(request, authorization, streaming)
+        answer = await this.#attempt(request, streaming, refused)
       } catch (error) {
         // The server may close an idle kept-alive connection just as a request is sent on it. A GET is then retried once.
         if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
@@ -172,18 +181,14 @@ class HttpTransport implements Transport {
         continue
       }
       if (answer.statusCode >= 200 && answer.statusCode < 300) return answer
-      if (answer.statusCode === 401 && !refreshed && this.#connection.authorization !== undefined) {
-        const next = await this.#connection.authorization(authorization)
-        refreshed = true
-        if (next !== authorization) {
-          authorization = next
-          continue
-        }
+      if (answer.statusCode === 401 && refused === undefined) {
+        refused = answer
+        continue
       }
       const retryAfter = retryAfterOf(answer.headers)
       if (repeats >= maxRepeats || !isRepeatable(request, answer.statusCode, retryAfter)) throw this.#failure(request, answer, retryAfter)
       repeats += 1
-      await this.#pause(retryAfter! * 1000, request.signal)
+      await this.#pause(pauseMs(retryAfter!, this.#random()), request.signal)
     }
   }
 
@@ -194,27 +199,34 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Sends the request once. Rejects with the signal's reason, with `PRO_ABORTED` when the transport is closed, or with
-   * `PRO_API_UNREACHABLE`.
+   * Loads the credentials, and sends the request once. `refused` is the 401 response to an earlier attempt: it is returned without another
+   * attempt when the credentials are still the same. Rejects with the signal's reason, with `PRO_ABORTED` when the transport is closed, with
+   * `PRO_KUBECONFIG` when the credentials cannot be loaded, or with `PRO_API_UNREACHABLE`.
    */
-  async #attempt(request: ApiRequest, authorization: string | undefined, streaming: boolean): Promise<Answer> {
+  async #attempt(request: ApiRequest, streaming: boolean, refused: Answer | undefined): Promise<Answer> {
     const { signal, method } = request
     signal?.throwIfAborted()
-    const dispatchers = await this.#current()
-    const started = performance.now()
     const abort = new AbortController()
     this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     const timer = this.#clock.after(this.#timeoutMs, () => abort.abort(new TimeoutError()))
+    let dispatchers: Dispatchers | undefined
+    let started: number | undefined
     let code: number | 'error' = 'error'
     let unlink = true
     try {
+      this.#loading.add(abort)
+      const credentials = await untilAborted(this.#credentials(refused?.credentials), abort.signal, () => undefined)
+      this.#loading.delete(abort)
+      if (refused !== undefined && areEqual(credentials, refused.credentials)) return refused
+      dispatchers = this.#current(credentials)
+      started = performance.now()
       const answer = dispatchers[streaming ? 'watches' : 'requests'].request({
         origin: this.#origin,
         path: `${this.#prefix}${request.path}${formatQuery(request.query)}`,
         method: method as Dispatcher.HttpMethod,
-        headers: this.#headers(request, authorization),
+        headers: this.#headers(request, credentials.authorization),
         body: request.body ?? null,
         signal: abort.signal,
         // undici's timeouts are disabled, because they would also end a watch without events. `timeoutMs` applies instead.
@@ -236,12 +248,13 @@ class HttpTransport implements Transport {
           signal?.removeEventListener('abort', onAbort)
         })
         code = statusCode
-        return { statusCode, headers, text: '', stream: body }
+        return { credentials, statusCode, headers, text: '', stream: body }
       }
       const text = await body.text()
       code = statusCode
-      return { statusCode, headers, text }
+      return { credentials, statusCode, headers, text }
     } catch (error) {
+      if (abort.signal.reason instanceof TimeoutError && dispatchers === undefined) throw this.#credentialsTimedOut(abort.signal.reason)
       // After a timeout, the other kept-alive connections may be dead, too. Later requests on them would also time out, so new connections
       // are opened.
       if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
@@ -249,9 +262,12 @@ class HttpTransport implements Transport {
     } finally {
       timer.cancel()
       this.#running.delete(abort)
+      this.#loading.delete(abort)
       if (unlink) signal?.removeEventListener('abort', onAbort)
-      const seconds = (performance.now() - started) / 1000
-      this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds })
+      if (started !== undefined) {
+        const seconds = (performance.now() - started) / 1000
+        this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds })
+      }
     }
   }
 
@@ -263,8 +279,14 @@ class HttpTransport implements Transport {
     }
   }
 
-  async #current(): Promise<Dispatchers> {
-    const tls = (await this.#connection.tls?.()) ?? {}
+  /** Loads the credentials. `refused` are those that the server has just rejected. */
+  async #credentials(refused: Credentials | undefined): Promise<Credentials> {
+    const { authorization, tls } = this.#connection
+    const [header, certificates] = await Promise.all([authorization?.(refused?.authorization), tls?.(refused)])
+    return { ...certificates, ...(header === undefined ? {} : { authorization: header }) }
+  }
+
+  #current(tls: Credentials): Dispatchers {
     if (this.#closed !== undefined)
       throw new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} is closed and takes no more requests.`)
     if (this.#dispatchers?.carry(tls) !== true) this.#renew()
@@ -304,6 +326,13 @@ class HttpTransport implements Transport {
     return unreachable(this.#connection, error)
   }
 
+  #credentialsTimedOut(cause: unknown): ProreusError {
+    const seconds = this.#timeoutMs / 1000
+    return new ProreusError('PRO_KUBECONFIG', `The credentials of ${this.#connection.describe} were not loaded within ${seconds} s.`, {
+      cause,
+    })
+  }
+
   #closedWhile(what: string, options?: { cause: unknown }): ProreusError {
     return new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} was closed while this request ${what}.`, options)
   }
@@ -327,6 +356,10 @@ class HttpTransport implements Transport {
 /** The abort reason of an attempt that exceeds its time limit. It is internal: callers get a `PRO_API_UNREACHABLE` error. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
+}
+
+function areEqual(a: Credentials, b: Credentials): boolean {
+  return a.authorization === b.authorization && a.cert === b.cert && a.key === b.key
 }
 
 /** Returns the cause of a thrown value. The value is not always an `Error`: a caller may abort a signal with any reason. */

@@ -12,7 +12,7 @@ import type { CacheReader, Reconciler, ReconcileRequest, Result } from './reconc
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
-import { requeueOf, TerminalError } from './reconciler.ts'
+import { isTerminal, requeueOf } from './reconciler.ts'
 
 /**
  * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short, because a webhook's response
@@ -47,7 +47,7 @@ type Outcome =
   | { readonly kind: 'requeue_after'; readonly ms: number }
   | { readonly kind: 'requeue' }
   | { readonly kind: 'error'; readonly error: unknown }
-  | { readonly kind: 'terminal'; readonly error: TerminalError }
+  | { readonly kind: 'terminal'; readonly error: unknown }
   | { readonly kind: 'aborted'; readonly error: unknown }
 
 /** Runs the workers of a controller. */
@@ -146,7 +146,7 @@ export class Controller {
       )
     } catch (error) {
       if (signal.aborted && signal.reason === this.#ended) return { kind: 'aborted', error }
-      return error instanceof TerminalError ? { kind: 'terminal', error } : { kind: 'error', error }
+      return { kind: isTerminal(error) ? 'terminal' : 'error', error }
     } finally {
       limit?.cancel()
     }

@@ -66,11 +66,24 @@ export interface ReconcileContext {
 
 export type Reconciler = (request: ReconcileRequest, context: ReconcileContext) => Promise<Result>
 
-/** An error that a retry cannot fix. It is reported once, and the object is not requeued until the next event enqueues it. */
+/**
+ * An error that a retry cannot fix. It is reported once, and the object is not requeued until the next event enqueues it. The same applies to
+ * an error that has a `TerminalError` as its `cause`, directly or indirectly.
+ */
 export class TerminalError extends ProreusError {
   override readonly name: string = 'TerminalError'
 
   constructor(message: string, options?: { cause?: unknown }) {
     super('PRO_INPUT', message, options)
   }
+}
+
+/** Returns whether the error, or an error in its chain of causes, is a `TerminalError`, as Go's `errors.Is` does. */
+export function isTerminal(error: unknown): boolean {
+  const seen = new Set<unknown>()
+  for (let each = error; each instanceof Error && !seen.has(each); each = each.cause) {
+    if (each instanceof TerminalError) return true
+    seen.add(each)
+  }
+  return false
 }

@@ -68,7 +68,7 @@ export function withToken(admin: Client, connection: Connection, name: string): 
   return {
     ...address,
     describe: describeAs(connection, key),
-    authorization: async (refused) => (await credentials.get(refused)).authorization,
+    authorization: (refused) => credentials.header(refused),
   }
 }
 

@@ -14,9 +14,9 @@ t.test('concurrent callers share one load, and old credentials are loaded again'
   const { clock, loads, credentials } = setUp()
   const all = await Promise.all([credentials.get(), credentials.get(), credentials.get()])
   t.strictSame(new Set(all.map(({ authorization }) => authorization)), new Set(['Bearer 1']))
-  clock.set(clock.now() + 59_999)
+  await clock.advance(59_999)
   t.equal((await credentials.get()).authorization, 'Bearer 1')
-  clock.set(clock.now() + 1)
+  await clock.advance(1)
   t.equal((await credentials.get()).authorization, 'Bearer 2')
   t.strictSame(loads, [false, false])
 })
@@ -24,23 +24,23 @@ t.test('concurrent callers share one load, and old credentials are loaded again'
 t.test('refused credentials are loaded again, but not for each refusal', async (t) => {
   const { clock, loads, credentials } = setUp()
   await credentials.get()
-  t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2')
-  t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2', 'refused before they were renewed')
-  t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 2', 'refused again at once')
+  t.equal((await credentials.get({ authorization: 'Bearer 1' })).authorization, 'Bearer 2')
+  t.equal((await credentials.get({ authorization: 'Bearer 1' })).authorization, 'Bearer 2', 'refused before they were renewed')
+  t.equal((await credentials.get({ authorization: 'Bearer 2' })).authorization, 'Bearer 2', 'refused again at once')
   t.strictSame(loads, [false, true])
-  clock.set(clock.now() + 9_999)
-  t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 2', 'refused again within ten seconds')
-  clock.set(clock.now() + 1)
-  t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 3')
+  await clock.advance(9_999)
+  t.equal((await credentials.get({ authorization: 'Bearer 2' })).authorization, 'Bearer 2', 'refused again within ten seconds')
+  await clock.advance(1)
+  t.equal((await credentials.get({ authorization: 'Bearer 2' })).authorization, 'Bearer 3')
   t.strictSame(loads, [false, true, true])
 })
 
 t.test('a refusal of credentials that have since been renewed because of their age loads nothing', async (t) => {
   const { clock, loads, credentials } = setUp()
   await credentials.get()
-  clock.set(clock.now() + 60_000)
+  await clock.advance(60_000)
   t.equal((await credentials.get()).authorization, 'Bearer 2')
-  t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2')
+  t.equal((await credentials.get({ authorization: 'Bearer 1' })).authorization, 'Bearer 2')
   t.strictSame(loads, [false, false])
 })
 
@@ -62,10 +62,10 @@ t.test('a failed load keeps the previous credentials, and does not affect a runn
   let loads = 0
   const credentials = new CachedCredentials(() => answers[loads++]!, { clock, maxAgeMs: 1000 })
   await credentials.get()
-  await t.rejects(credentials.get('a'), new Error('gone'))
-  t.strictSame(await credentials.get('a'), { authorization: 'a' }, 'loaded a moment ago')
+  await t.rejects(credentials.get({ authorization: 'a' }), new Error('gone'))
+  t.strictSame(await credentials.get({ authorization: 'a' }), { authorization: 'a' }, 'loaded a moment ago')
   t.equal(loads, 2)
-  clock.set(clock.now() + 1000)
+  await clock.advance(1000)
   t.strictSame(await credentials.get(), { authorization: 'b' })
 })
 
@@ -73,13 +73,69 @@ t.test('the age of credentials counts from when they were loaded', async (t) => 
   const clock = new FakeClock()
   let loads = 0
   const load = async (): Promise<Credentials> => {
-    if (loads === 0) clock.set(clock.now() + 500)
+    if (loads === 0) await clock.advance(500)
     return { cert: `cert ${++loads}`, key: 'key' }
   }
   const credentials = new CachedCredentials(load, { clock, maxAgeMs: 1000 })
   t.strictSame(await credentials.get(), { cert: 'cert 1', key: 'key' })
-  clock.set(clock.now() + 999)
+  await clock.advance(999)
   t.strictSame(await credentials.get(), { cert: 'cert 1', key: 'key' })
-  clock.set(clock.now() + 1)
+  await clock.advance(1)
   t.strictSame(await credentials.get(), { cert: 'cert 2', key: 'key' })
+})
+
+t.test('a refused client certificate is loaded again, another one is not', async (t) => {
+  let loads = 0
+  const credentials = new CachedCredentials(async () => ({ cert: `cert ${++loads}`, key: 'key' }), {
+    clock: new FakeClock(),
+    maxAgeMs: 1000,
+  })
+  await credentials.get()
+  t.equal((await credentials.get({ cert: 'cert 0' })).cert, 'cert 1')
+  t.equal((await credentials.get({})).cert, 'cert 1')
+  t.equal((await credentials.get({ cert: 'cert 1', key: 'key' })).cert, 'cert 2')
+})
+
+t.test('a refused header decides, although the certificate is the current one', async (t) => {
+  let loads = 0
+  const load = async (): Promise<Credentials> => ({ authorization: `Bearer ${++loads}`, cert: 'cert' })
+  const credentials = new CachedCredentials(load, { clock: new FakeClock(), maxAgeMs: 1000 })
+  await credentials.get()
+  t.equal(await credentials.header('Bearer 0'), 'Bearer 1')
+  t.equal((await credentials.get({ authorization: 'Bearer 0', cert: 'cert' })).authorization, 'Bearer 1')
+  t.equal(await credentials.header('Bearer 1'), 'Bearer 2')
+})
+
+t.test('a load that hangs fails after a minute, and the next request loads again', async (t) => {
+  const clock = new FakeClock()
+  let loads = 0
+  const load = (): Promise<Credentials> => (++loads === 1 ? new Promise(() => undefined) : Promise.resolve({ authorization: 'late' }))
+  const credentials = new CachedCredentials(load, { clock, maxAgeMs: 1000 })
+  const both = [credentials.get(), credentials.get()].map((each) =>
+    t.rejects(each, { code: 'PRO_KUBECONFIG', message: 'The credentials were not loaded within 60 s.' }),
+  )
+  await clock.advance(60_000)
+  await Promise.all(both)
+  t.equal(loads, 1)
+  t.equal(await credentials.header(), 'late')
+})
+
+t.test('if asked to, a failed load keeps the previous credentials in use', async (t) => {
+  const clock = new FakeClock()
+  let broken = true
+  let loads = 0
+  const load = async (): Promise<Credentials> => {
+    loads += 1
+    if (broken) throw new Error('replaced at this moment')
+    return { authorization: `Bearer ${loads}` }
+  }
+  const credentials = new CachedCredentials(load, { clock, maxAgeMs: 1000, keepsPrevious: true })
+  await t.rejects(credentials.get(), new Error('replaced at this moment'))
+  broken = false
+  t.equal(await credentials.header(), 'Bearer 2')
+  broken = true
+  await clock.advance(1000)
+  t.equal(await credentials.header(), 'Bearer 2')
+  broken = false
+  t.equal(await credentials.header(), 'Bearer 4', 'the next request tries again')
 })

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { inClusterConnection, serviceAccountDirectory } from '../../src/client/in-cluster.ts'
@@ -9,7 +9,7 @@ const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '644
 
 t.test('a Pod uses its environment, token, CA and namespace', async (t) => {
   const directory = t.testdir({ token: ' secret\n', 'ca.crt': 'CA\n', namespace: 'here\n' })
-  const { authorization, ...connection } = (await inClusterConnection({ env, directory, clock }))!
+  const { authorization, tls, ...connection } = (await inClusterConnection({ env, directory, clock }))!
   t.strictSame(connection, {
     server: 'https://10.0.0.1:6443',
     ca: 'CA\n',
@@ -18,12 +18,14 @@ t.test('a Pod uses its environment, token, CA and namespace', async (t) => {
     describe: `the service account of this Pod (${directory})`,
   })
   t.equal(await authorization?.(), 'Bearer secret')
+  t.strictSame(await tls?.(), { ca: 'CA\n' })
 })
 
 t.test('a CA and a namespace that are not mounted are omitted', async (t) => {
   for (const files of [{ token: 'x' }, { token: 'x', namespace: '\n' }]) {
     const connection = (await inClusterConnection({ env, directory: t.testdir(files), clock }))!
     t.notOk('ca' in connection)
+    t.strictSame(await connection.tls?.(), {})
     t.notOk('namespace' in connection)
   }
 })
@@ -67,10 +69,44 @@ t.test('the token is read again after a minute, or when the server refuses it', 
   const { authorization } = (await inClusterConnection({ env, directory, clock: time }))!
   t.equal(await authorization?.(), 'Bearer one')
   await writeFile(join(directory, 'token'), 'two')
-  time.set(time.now() + 59_999)
+  await time.advance(59_999)
   t.equal(await authorization?.(), 'Bearer one')
-  time.set(time.now() + 1)
+  await time.advance(1)
   t.equal(await authorization?.(), 'Bearer two')
   await writeFile(join(directory, 'token'), 'three')
   t.equal(await authorization?.('Bearer two'), 'Bearer three')
+})
+
+t.test('the CA is read again with the token', async (t) => {
+  const time = new FakeClock()
+  const directory = t.testdir({ token: 'one', 'ca.crt': 'before' })
+  const { tls } = (await inClusterConnection({ env, directory, clock: time }))!
+  t.strictSame(await tls?.(), { ca: 'before' })
+  await writeFile(join(directory, 'ca.crt'), 'after')
+  await time.advance(59_999)
+  t.strictSame(await tls?.(), { ca: 'before' })
+  await time.advance(1)
+  t.strictSame(await tls?.(), { ca: 'after' })
+})
+
+t.test('while the files are missing for a moment, the previous token is used', async (t) => {
+  const time = new FakeClock()
+  const directory = t.testdir({ token: 'one' })
+  const { authorization } = (await inClusterConnection({ env, directory, clock: time }))!
+  t.equal(await authorization?.(), 'Bearer one')
+  await rm(join(directory, 'token'))
+  await time.advance(60_000)
+  t.equal(await authorization?.(), 'Bearer one')
+  await writeFile(join(directory, 'token'), 'two')
+  t.equal(await authorization?.(), 'Bearer two')
+})
+
+t.test('a token that is gone before the first request is an error', async (t) => {
+  const directory = t.testdir({ token: 'one' })
+  const { authorization } = (await inClusterConnection({ env, directory, clock }))!
+  await rm(join(directory, 'token'))
+  await t.rejects(async () => authorization?.(), {
+    code: 'PRO_KUBECONFIG',
+    message: `The token of this Pod's service account is no longer in ${directory}.`,
+  })
 })

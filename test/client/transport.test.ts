@@ -170,13 +170,15 @@ t.test('Retry-After', async (t) => {
 
   t.test('is awaited after a 429, for any method', async (t) => {
     const clock = new FakeClock()
-    const { server, transport } = await setUp(t, (_request, _response, index) => (index < 2 ? busy : { body: { done: true } }), { clock })
+    const jitter = [0, 0.5]
+    const options = { clock, random: () => jitter.shift()! }
+    const { server, transport } = await setUp(t, (_request, _response, index) => (index < 2 ? busy : { body: { done: true } }), options)
     const started = clock.now()
     const answer = transport.request(post)
     await eventually(() => server.requests.length === 1 && clock.nextDue === started + 2000)
     await clock.advance(2000)
-    await eventually(() => server.requests.length === 2 && clock.nextDue === started + 4000)
-    await clock.advance(2000)
+    await eventually(() => server.requests.length === 2 && clock.nextDue === started + 4200)
+    await clock.advance(2200)
     t.strictSame((await answer).body, { done: true })
     t.equal(server.requests.length, 3)
   })
@@ -207,7 +209,7 @@ t.test('Retry-After', async (t) => {
   })
   t.test('is not awaited after an abort', async (t) => {
     const clock = new FakeClock()
-    const { transport } = await setUp(t, () => busy, { clock })
+    const { transport } = await setUp(t, () => busy, { clock, random: () => 0 })
     const abort = new AbortController()
     const started = clock.now()
     const answer = transport.request({ ...get, signal: abort.signal })
@@ -237,6 +239,79 @@ t.test('refused credentials are renewed once', async (t) => {
   await transport.request(post)
   t.strictSame(refusals, [undefined, 'Bearer old'])
   t.equal(server.requests.length, 2)
+})
+
+t.test('a refused client certificate is renewed once', async (t) => {
+  const ca = testCertificate('ca')
+  const [old, renewed] = [testCertificate('old', ca), testCertificate('renewed', ca)]
+  const server = await startTestServer(
+    ({ clientName }) => (clientName === 'renewed' ? { body: {} } : { status: 401, body: failure(401, 'Unauthorized', 'Unauthorized') }),
+    { ...testCertificate('server', ca), ca: ca.cert },
+  )
+  const refusals: unknown[] = []
+  const tls: Connection['tls'] = async (refused) => {
+    refusals.push(refused?.cert)
+    return refused === undefined ? old : renewed
+  }
+  const transport = createTransport({ ...server.connection, tls })
+  t.teardown(async () => (await transport.close(), await server.close()))
+  await transport.request(post)
+  t.strictSame(
+    server.requests.map(({ clientName }) => clientName),
+    ['old', 'renewed'],
+  )
+  t.strictSame(refusals, [undefined, old.cert])
+})
+
+t.test('a new CA opens a new connection', async (t) => {
+  const [before, after] = [testCertificate('ca'), testCertificate('ca')]
+  const [oldServer, newServer] = await Promise.all(
+    [before, after].map((ca) => startTestServer(() => ({ body: {} }), { ...testCertificate('server', ca), ca: ca.cert })),
+  )
+  let ca = before.cert
+  const transport = createTransport({ ...newServer!.connection, ca: before.cert, tls: async () => ({ ca }) })
+  t.teardown(async () => (await transport.close(), await oldServer!.close(), await newServer!.close()))
+  t.match(await failureOf(transport.request(get)), { code: 'PRO_API_UNREACHABLE', message: /certificate/ })
+  ca = after.cert
+  t.strictSame((await transport.request(get)).body, {})
+})
+
+t.test('credentials that are never loaded', async (t) => {
+  const never = (): Promise<never> => new Promise(() => undefined)
+
+  t.test('do not outlast the time limit of a request', async (t) => {
+    for (const connection of [{ authorization: never }, { tls: never }]) {
+      const clock = new FakeClock()
+      const reports: RequestReport[] = []
+      const { server, transport } = await setUp(t, () => ({ body: {} }), { clock, connection, onRequest: (report) => reports.push(report) })
+      const answer = failureOf(transport.request(get))
+      await clock.advance(64_999)
+      t.equal(clock.pending, 1)
+      await clock.advance(1)
+      t.match(await answer, {
+        code: 'PRO_KUBECONFIG',
+        message: 'The credentials of a test were not loaded within 65 s.',
+        cause: { code: 'PRO_TIMEOUT' },
+      })
+      t.strictSame([server.requests.length, reports.length, clock.pending], [0, 0, 0])
+    }
+  })
+  t.test('do not outlast the abort of a request', async (t) => {
+    const abort = new AbortController()
+    const { transport } = await setUp(t, () => ({ body: {} }), { connection: { authorization: never } })
+    const answer = t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'))
+    abort.abort(new Error('enough'))
+    await answer
+    t.equal(getEventListeners(abort.signal, 'abort').length, 0)
+  })
+  t.test('do not outlast the transport', async (t) => {
+    const clock = new FakeClock()
+    const { server, transport } = await setUp(t, () => ({ body: {} }), { clock, connection: { tls: never } })
+    const answer = failureOf(transport.request(get))
+    await transport.close()
+    t.match(await answer, { code: 'PRO_ABORTED', message: `The client of ${server.url} was closed while this request ran.` })
+    t.equal(clock.pending, 0)
+  })
 })
 
 t.test('the error names the refused credentials', async (t) => {
@@ -759,7 +834,7 @@ t.test('close waits a second for running requests, then aborts them', async (t) 
 t.test('close ends a request that waits for its retry', async (t) => {
   const clock = new FakeClock()
   const busy = { status: 429, headers: { 'retry-after': '30' }, body: failure(429, 'TooManyRequests', 'too busy') }
-  const { transport } = await setUp(t, () => busy, { clock })
+  const { transport } = await setUp(t, () => busy, { clock, random: () => 0 })
   const started = clock.now()
   const abort = new AbortController()
   const waiting = [failureOf(transport.request(get)), failureOf(transport.request({ ...post, signal: abort.signal }))]

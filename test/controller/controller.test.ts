@@ -90,11 +90,11 @@ t.test('a thrown value that is not an Error is an error', async (t) => {
   await world.end()
 })
 
-t.test('a terminal error is not retried', async (t) => {
+t.test('a terminal error is not retried, even if it is only the cause of the error', async (t) => {
   let calls = 0
   const world = run(async () => {
     calls += 1
-    throw new TerminalError('the image name is malformed')
+    throw new Error('the image name is malformed', { cause: new TerminalError('never') })
   })
   world.queue.add('a')
   await world.clock.advance(10_000_000)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { errorCodes, ProreusError } from '../../src/api/errors.ts'
 import type { Result } from '../../src/controller/reconciler.ts'
-import { requeueOf, TerminalError } from '../../src/controller/reconciler.ts'
+import { isTerminal, requeueOf, TerminalError } from '../../src/controller/reconciler.ts'
 
 t.test('a result determines the requeue', async (t) => {
   const cases: readonly (readonly [unknown, string | number])[] = [
@@ -41,4 +41,14 @@ t.test('a TerminalError is a ProreusError with its own name', async (t) => {
   t.ok(error instanceof ProreusError)
   t.strictSame([error.name, error.code, error.message, error.cause], ['TerminalError', 'PRO_INPUT', 'malformed', cause])
   t.ok(error.code in errorCodes)
+})
+
+t.test('an error is terminal when it or one of its causes is a TerminalError', async (t) => {
+  const terminal = new TerminalError('no')
+  t.ok(isTerminal(terminal))
+  t.ok(isTerminal(new Error('a', { cause: new Error('b', { cause: terminal }) })))
+  const circle = new Error('circle')
+  circle.cause = circle
+  for (const other of [new Error('no'), circle, new Error('a', { cause: 'TerminalError' }), undefined, null, 'no', { cause: terminal }])
+    t.notOk(isTerminal(other))
 })
