@@ -7,9 +7,11 @@ import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import { isObject } from '../api/json.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import { CachedCredentials } from './credentials.ts'
+import { ExecPlugin } from './exec-plugin.ts'
 import { inClusterConnection } from './in-cluster.ts'
 import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
@@ -26,9 +28,7 @@ export interface KubeconfigOptions {
   readonly clock?: Clock
 }
 
-/**
- * Time for which credentials are cached. Without a cache, client-node would read certificate files and run exec plugins for every request.
- */
+/** Time for which credentials are cached. Without a cache, client-node would read certificate files for every request. */
 const credentialsMaxAgeMs = 10_000
 
 /**
@@ -43,23 +43,23 @@ const credentialsMaxAgeMs = 10_000
  * missing.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
-  const { env, clock = systemClock } = options
+  const { env } = options
   const listed = options.kubeconfig ?? env.KUBECONFIG
   if (listed !== undefined && listed !== '') {
     const files = options.kubeconfig === undefined ? listed.split(delimiter).filter((file) => file !== '') : [listed]
     const existing = options.kubeconfig === undefined && files.length > 1 ? await filterExisting(files) : files
     if (existing.length === 0)
       throw problem(`None of the files in KUBECONFIG=${listed} exists: correct the variable, or name a file with --kubeconfig.`)
-    return fromFiles(existing, options.context, clock)
+    return fromFiles(existing, options)
   }
   if (options.context === undefined) {
     const directory = options.inClusterRoot === undefined ? {} : { directory: options.inClusterRoot }
-    const inCluster = await inClusterConnection({ env, clock, ...directory })
+    const inCluster = await inClusterConnection({ env, clock: options.clock ?? systemClock, ...directory })
     if (inCluster !== undefined) return inCluster
   }
   const home = env.HOME ?? env.USERPROFILE
   const file = home === undefined ? undefined : join(home, '.kube', 'config')
-  if (file !== undefined && (await filterExisting([file])).length === 1) return fromFiles([file], options.context, clock)
+  if (file !== undefined && (await filterExisting([file])).length === 1) return fromFiles([file], options)
   throw problem(
     `No kubeconfig was found: name one with --kubeconfig or KUBECONFIG${file === undefined ? '' : `, or create ${file}`}; in a Pod, its service account token must be mounted.`,
   )
@@ -83,7 +83,8 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
   return existing
 }
 
-async function fromFiles(files: readonly string[], contextName: string | undefined, clock: Clock): Promise<Connection> {
+async function fromFiles(files: readonly string[], options: KubeconfigOptions): Promise<Connection> {
+  const { context: contextName, clock = systemClock } = options
   const content = await readKubeconfig(files)
   const config = await kubeConfigOf(content)
   const source = `kubeconfig ${files.join(delimiter)}`
@@ -111,7 +112,16 @@ async function fromFiles(files: readonly string[], contextName: string | undefin
     ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
     ...(context.namespace ? { namespace: context.namespace } : {}),
     ...(impersonation === undefined ? {} : { headers: impersonation }),
-    ...(secure && user !== undefined ? credentialsOf(config, content, user, describe, clock) : {}),
+    ...(secure && user !== undefined
+      ? credentialsOf({
+          config,
+          content,
+          user,
+          plugin: execPluginOf(content, user.name, cluster.name, ca, describe, options),
+          describe,
+          clock,
+        })
+      : {}),
     describe,
   }
 }
@@ -134,17 +144,48 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   return ca
 }
 
-/** Returns the functions `authorization` and `tls` of a connection. They share one cache of the credentials that client-node loads. */
-function credentialsOf(
-  initial: KubeConfig,
+/**
+ * Returns the user's credential plugin; undefined when the user has none, or has a token or a name and password, which take precedence as in
+ * kubectl.
+ *
+ * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` entry is invalid.
+ */
+function execPluginOf(
   content: KubeconfigContent,
-  user: User,
+  userName: string,
+  clusterName: string,
+  ca: string | undefined,
   describe: string,
-  clock: Clock,
-): Pick<Connection, 'authorization' | 'tls'> {
-  let config = initial
+  { env, clock = systemClock }: KubeconfigOptions,
+): ExecPlugin | undefined {
+  const user = content.users.find((entry) => entry.name === userName)?.user
+  const cluster = content.clusters.find((entry) => entry.name === clusterName)?.cluster
+  if (!isObject(user) || !isObject(user.exec) || user.token || user.tokenFile || user.username) return undefined
+  try {
+    const isTerminal = process.stdin.isTTY
+    return new ExecPlugin({ exec: user.exec, cluster: isObject(cluster) ? cluster : {}, ca, env, clock, isTerminal })
+  } catch (error) {
+    throw problem(`The user "${userName}" in ${describe} has an invalid exec plugin: ${messageOf(error)}.`, error)
+  }
+}
+
+interface CredentialsSource {
+  readonly config: KubeConfig
+  readonly content: KubeconfigContent
+  readonly user: User
+  /** The credential plugin of `user`. */
+  readonly plugin: ExecPlugin | undefined
+  readonly describe: string
+  readonly clock: Clock
+}
+
+/** Returns the functions `authorization` and `tls` of a connection. They share one cache of the credentials. */
+function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorization' | 'tls'> {
+  const { content, user, plugin, describe, clock } = source
+  let { config } = source
   const load = async (refresh: boolean): Promise<Credentials> => {
     try {
+      if (plugin !== undefined) return await plugin.load(refresh)
       if (refresh) {
         // client-node's authenticators cache a token until it expires, even if the server has rejected it. A new `KubeConfig` has new
         // authenticators.
@@ -154,7 +195,7 @@ function credentialsOf(
       }
       return await readCredentials(config)
     } catch (error) {
-      const hint = user.exec ? ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})` : ''
+      const hint = plugin === undefined ? '' : ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})`
       throw problem(`The credentials of user "${user.name}" in ${describe} cannot be had${hint}: ${messageOf(error).trim()}.`, error)
     }
   }

@@ -179,7 +179,7 @@ t.test('credentials', async (t) => {
     const { authorization } = await loadConnection({ kubeconfig: path, env: {} })
     await t.rejects(async () => authorization?.(), {
       code: 'PRO_KUBECONFIG',
-      message: `The credentials of user "u" in kubeconfig ${path}, context x cannot be had (its exec plugin is no-such-plugin): spawn no-such-plugin ENOENT.`,
+      message: `The credentials of user "u" in kubeconfig ${path}, context x cannot be had (its exec plugin is no-such-plugin): the command was not found: spawn no-such-plugin ENOENT.`,
     })
     const missing = await file(t, kubeconfig({ user: { 'client-certificate': '/none/client.crt', 'client-key': '/none/client.key' } }))
     const { tls } = await loadConnection({ kubeconfig: missing, env: {} })
