@@ -1,26 +1,24 @@
 /** Records Kubernetes Events about objects. `kubectl describe` shows the Events of an object. */
-import { event as eventType, type Event } from '../api/builtin.ts'
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '../runtime/clock.ts'
 import { formatTime } from '../api/conditions.ts'
-import { messageOf } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import type { KubernetesObject, ObjectInput, ObjectKey } from '../api/object.ts'
+import { dns1123Subdomain } from '../api/name-syntax.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import { EventCorrelator } from './event-correlator.ts'
+import type { EventSeries, EventWriter } from './event-writes.ts'
+import { EventWrites } from './event-writes.ts'
 import type { Logger } from './logger.ts'
 
 export type EventType = 'Normal' | 'Warning'
 
 /**
- * Records Kubernetes Events about objects. `event` never throws and returns immediately. An Event that cannot be written is logged and
- * dropped.
+ * Records Kubernetes Events about objects. `event` never throws and returns immediately. Like client-go, it counts repeated Events, combines
+ * similar ones, limits the Events about one object, and tries for about two minutes to write an Event. An Event that cannot be written is
+ * logged and dropped.
  */
 export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void
-}
-
-/** The methods of the client that the recorder uses. */
-export interface EventWriter {
-  create(type: typeof eventType, object: ObjectInput<Event>): Promise<unknown>
-  patch(type: typeof eventType, key: ObjectKey, patch: object): Promise<unknown>
 }
 
 export interface EventRecorderOptions {
@@ -30,109 +28,61 @@ export interface EventRecorderOptions {
   readonly instance: string
   readonly logger: Logger
   readonly clock: Clock
+  /** Returns a number in [0, 1), for the jitter of retries; `Math.random` when absent. */
+  readonly random?: () => number
 }
 
-/**
- * If the same Event occurs again within this many milliseconds, the recorder increments the `count` of the existing Event. Otherwise it
- * creates a new Event. client-go increments the count, too, but without a time limit (`k8s.io/client-go/tools/record`: `eventLogger`).
- */
-const windowMs = 600_000
-/** Maximum number of entries in `remembered`, and in `allowances`. */
-const maxRemembered = 4096
-/** Maximum number of queued write requests. So long a queue means that the API server is overloaded, so further Events are dropped. */
-const maxQueued = 1000
-/**
- * Maximum number of Events about one object in a burst. After that, one Event is recorded every `refillMs`. client-go's
- * `EventSourceObjectSpamFilter` has the same limits.
- */
-const burst = 25
-const refillMs = 300_000
 /** The API server's maximum length of an Event's message. */
 const maxMessage = 1024
-
-interface Remembered {
-  readonly key: ObjectKey
-  count: number
-  lastSeen: number
-}
-
-interface Allowance {
-  tokens: number
-  refilledAt: number
-}
+/** The maximum length of an object's name. */
+const maxName = 253
 
 /** Creates a recorder. `flush` resolves when all Events recorded so far have been written or dropped. */
 export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
-  const { component, instance, logger, clock } = options
-  const remembered = new Map<string, Remembered>()
-  const allowances = new Map<string, Allowance>()
-  let queued = 0
+  const { component, instance, logger, clock, random = Math.random } = options
+  const correlator = new EventCorrelator<EventSeries>(clock)
   let sequence = 0
-  let tail: Promise<unknown> = Promise.resolve()
-
-  /** Runs the write requests one after another, because an Event must be created before its count is incremented. */
-  function enqueue(memory: Remembered, write: () => Promise<unknown>): void {
-    queued += 1
-    tail = tail
-      .then(write)
-      .catch((error: unknown) => {
-        // The Event could not be created, or no longer exists. If it occurs again, a new Event is created.
-        memory.lastSeen = -Infinity
-        logger.warn(`an event could not be written: ${messageOf(error)}`)
-      })
-      .finally(() => (queued -= 1))
+  const nameFor = (name: string): string => {
+    // As in client-go, the name consists of the object's name and the time in nanoseconds. The clock returns milliseconds, so a sequence
+    // number provides the other digits.
+    const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)
+    const full = `${name.slice(0, maxName - suffix.length - 1)}.${suffix}`
+    // The name of an RBAC role, such as `system:node`, is not valid as the name of an Event.
+    return dns1123Subdomain(full).length === 0 ? full : randomUUID()
   }
+  const newName = ({ event }: EventSeries): string => nameFor(event.involvedObject.name ?? '')
+  const writes = new EventWrites({ client, logger, clock, random, newName })
 
   function record(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void {
+    const { apiVersion, kind, metadata } = object
+    const { name, namespace, uid, resourceVersion } = metadata
     const now = clock.now()
-    const identity = [object.apiVersion, object.kind, object.metadata.namespace ?? '', object.metadata.name, object.metadata.uid].join('\0')
-    if (queued >= maxQueued || !takeToken(allowances, identity, now)) {
+    const newSeries = (): EventSeries => ({
+      namespace: namespace ?? 'default',
+      name: nameFor(name),
+      event: {
+        involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
+        type,
+        reason,
+        firstTimestamp: formatTime(now),
+        source: { component },
+        reportingComponent: component,
+        reportingInstance: instance,
+      },
+      message,
+      count: 0,
+      lastSeen: now,
+      stored: false,
+    })
+    const about = [apiVersion, kind, namespace ?? '', name, uid].join('\0')
+    const series = correlator.observe({ object: about, type, reason, message }, newSeries)
+    if (series === undefined) {
       logger.debug({ reason, message }, 'an event was dropped: too many')
       return
     }
-    const text = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message
-    const memory = [identity, type, reason, text].join('\0')
-    const before = remembered.get(memory)
-    if (before !== undefined && now - before.lastSeen <= windowMs) {
-      before.count += 1
-      before.lastSeen = now
-      countUp(before, now)
-    } else {
-      const key = keyFor(object, now, sequence++)
-      const entry = { key, count: 1, lastSeen: now }
-      remember(remembered, memory, entry)
-      enqueue(entry, () => client.create(eventType, newEvent(object, key, type, reason, text, now)))
-    }
-  }
-
-  function countUp(memory: Remembered, now: number): void {
-    const patch = { count: memory.count, lastTimestamp: formatTime(now) }
-    enqueue(memory, () => client.patch(eventType, memory.key, patch))
-  }
-
-  function newEvent(
-    object: DeepReadonly<KubernetesObject>,
-    key: ObjectKey,
-    type: EventType,
-    reason: string,
-    message: string,
-    now: number,
-  ): ObjectInput<Event> {
-    const { apiVersion, kind, metadata } = object
-    const { name, namespace, uid, resourceVersion } = metadata
-    return {
-      metadata: { name: key.name, namespace: key.namespace ?? 'default' },
-      involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
-      type,
-      reason,
-      message,
-      count: 1,
-      firstTimestamp: formatTime(now),
-      lastTimestamp: formatTime(now),
-      source: { component },
-      reportingComponent: component,
-      reportingInstance: instance,
-    }
+    if (series.message.length > maxMessage) series.message = `${series.message.slice(0, maxMessage - 1)}…`
+    series.lastSeen = now
+    writes.write(series)
   }
 
   return {
@@ -143,41 +93,6 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
         logger.warn({ err: error }, 'an event could not be recorded')
       }
     },
-    async flush() {
-      await tail
-    },
-  }
-}
-
-/** Returns the namespace and name of a new Event. The namespace is that of the object, or `default` for a cluster-scoped object. */
-function keyFor(object: DeepReadonly<KubernetesObject>, now: number, sequence: number): ObjectKey {
-  // The name must be unique. As in client-go, it consists of the object's name and the time in nanoseconds. The clock returns milliseconds,
-  // so a sequence number provides the other digits.
-  const suffix = (BigInt(now) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)
-  return { namespace: object.metadata.namespace ?? 'default', name: `${object.metadata.name.slice(0, 253 - suffix.length - 1)}.${suffix}` }
-}
-
-function remember(remembered: Map<string, Remembered>, key: string, memory: Remembered): void {
-  remembered.delete(key)
-  remembered.set(key, memory)
-  evictOldest(remembered)
-}
-
-function takeToken(allowances: Map<string, Allowance>, identity: string, now: number): boolean {
-  const { tokens, refilledAt } = allowances.get(identity) ?? { tokens: burst, refilledAt: now }
-  const refilled = Math.max(0, Math.floor((now - refilledAt) / refillMs))
-  const available = Math.min(burst, tokens + refilled)
-  allowances.delete(identity)
-  allowances.set(identity, { tokens: Math.max(0, available - 1), refilledAt: refilledAt + refilled * refillMs })
-  evictOldest(allowances)
-  return available > 0
-}
-
-/** A `Map` keeps the order of insertion, so its first key is the oldest. */
-function evictOldest(map: Map<string, unknown>): void {
-  if (map.size <= maxRemembered) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
+    flush: () => writes.flush(),
   }
 }

@@ -1,0 +1,110 @@
+/**
+ * `EventCorrelator`: decides which recorded Events become objects of their own. Repeated Events are counted, similar ones are combined, and
+ * too many Events about one object are dropped, with the limits of client-go (`k8s.io/client-go/tools/record`: `EventCorrelator`).
+ */
+import type { Clock } from '../runtime/clock.ts'
+
+/** Maximum number of entries in each of the correlator's caches. */
+const maxRemembered = 4096
+/**
+ * Events about one object that differ only in their messages are combined into one Event when they have this many messages. They are
+ * distinct again when none of them has occurred for `similarMs`.
+ */
+const maxSimilar = 10
+const similarMs = 600_000
+/** Maximum number of Events about one object in a burst. After that, one Event is recorded every `refillMs`. */
+const burst = 25
+const refillMs = 300_000
+
+/** The beginning of the message of a combined Event. */
+const combined = '(combined from similar events): '
+
+/** What is recorded, apart from the time. */
+export interface Occurrence {
+  /** Identifies the object. */
+  readonly object: string
+  readonly type: string
+  readonly reason: string
+  readonly message: string
+}
+
+/** The Events that one Event object counts. */
+export interface Series {
+  /** 0 for a new series. */
+  count: number
+  /** The message of the latest Event. */
+  message: string
+}
+
+interface Similar {
+  readonly messages: Set<string>
+  lastSeen: number
+}
+
+interface Allowance {
+  readonly tokens: number
+  readonly refilledAt: number
+}
+
+export class EventCorrelator<Own extends Series> {
+  readonly #clock: Clock
+  readonly #series = new Map<string, Own>()
+  readonly #similar = new Map<string, Similar>()
+  readonly #allowances = new Map<string, Allowance>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Counts an Event. Returns its series; undefined when there were too many Events about the object, so this one is only counted. `create`
+   * creates the series of an Event that has not occurred before.
+   */
+  observe({ object, type, reason, message }: Occurrence, create: () => Own): Own | undefined {
+    const group = [object, type, reason].join('\0')
+    const isCombined = this.#isSimilar(group, message)
+    const key = isCombined ? group : `${group}\0${message}`
+    const series = this.#series.get(key) ?? create()
+    put(this.#series, key, series)
+    series.count += 1
+    series.message = isCombined ? `${combined}${message}` : message
+    return this.#takeToken(object) ? series : undefined
+  }
+
+  /** Returns whether an Event of this group has so many messages that it is combined with the others. */
+  #isSimilar(group: string, message: string): boolean {
+    const now = this.#clock.monotonicNow()
+    const known = this.#similar.get(group)
+    const similar = known !== undefined && now - known.lastSeen <= similarMs ? known : { messages: new Set<string>(), lastSeen: now }
+    put(this.#similar, group, similar)
+    similar.lastSeen = now
+    similar.messages.add(message)
+    if (similar.messages.size < maxSimilar) return false
+    // One message is removed, so the set does not grow.
+    for (const oldest of similar.messages) {
+      similar.messages.delete(oldest)
+      break
+    }
+    return true
+  }
+
+  #takeToken(object: string): boolean {
+    const now = this.#clock.monotonicNow()
+    const { tokens, refilledAt } = this.#allowances.get(object) ?? { tokens: burst, refilledAt: now }
+    const refilled = Math.floor((now - refilledAt) / refillMs)
+    const available = Math.min(burst, tokens + refilled)
+    put(this.#allowances, object, { tokens: Math.max(0, available - 1), refilledAt: refilledAt + refilled * refillMs })
+    return available > 0
+  }
+}
+
+/** Makes the entry the most recent one, and removes the oldest one if there are too many. A `Map` keeps the order of insertion. */
+function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= maxRemembered) return
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
+  }
+}

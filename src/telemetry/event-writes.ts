@@ -1,0 +1,155 @@
+/** `EventWrites`: writes Events to the API server, several at a time, and retries failed writes. */
+import type { Event } from '../api/builtin.ts'
+import { event as eventType } from '../api/builtin.ts'
+import { formatTime } from '../api/conditions.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
+import type { ObjectInput, ObjectKey } from '../api/object.ts'
+import type { Clock, Timer } from '../runtime/clock.ts'
+import type { Series } from './event-correlator.ts'
+import type { Logger } from './logger.ts'
+
+/** The methods of the client that the recorder uses. */
+export interface EventWriter {
+  create(type: typeof eventType, object: ObjectInput<Event>): Promise<unknown>
+  patch(type: typeof eventType, key: ObjectKey, patch: object): Promise<unknown>
+}
+
+/** One Event object, whose count and message may change before they are written. */
+export interface EventSeries extends Series {
+  /** The fields that do not change. */
+  readonly event: Omit<ObjectInput<Event>, 'metadata' | 'message' | 'count' | 'lastTimestamp'>
+  readonly namespace: string
+  /** The name of the Event object. A new name is needed when the object has been deleted. */
+  name: string
+  /** The time of the latest Event, in milliseconds since the Unix epoch. */
+  lastSeen: number
+  /** Whether the object exists on the API server. */
+  stored: boolean
+}
+
+export interface EventWritesOptions {
+  readonly client: EventWriter
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Returns a number in [0, 1). */
+  readonly random: () => number
+  /** Returns a new name for the Event object of a series. */
+  readonly newName: (series: EventSeries) => string
+}
+
+/** Maximum number of requests at the same time. The order of different Events does not matter. */
+const maxRequests = 10
+/** Maximum number of Events that wait to be written, some ten megabytes. Further ones are dropped. */
+const maxWaiting = 10_000
+/** Maximum number of tries for one Event, and the pause between them: those of client-go (`maxTriesPerEvent`, `defaultSleepDuration`). */
+const maxTries = 12
+const retryMs = 10_000
+
+export class EventWrites {
+  readonly #options: EventWritesOptions
+  /** The series to write, and the number of failed tries of each. */
+  readonly #waiting = new Map<EventSeries, number>()
+  readonly #running = new Set<EventSeries>()
+  /** The series that wait for their next try. */
+  readonly #retries = new Map<EventSeries, Timer>()
+  #dropped = 0
+  #idle: PromiseWithResolvers<void> | undefined
+
+  constructor(options: EventWritesOptions) {
+    this.#options = options
+  }
+
+  /** Writes the current state of the series. If a write of the series is pending, it will include this state. */
+  write(series: EventSeries): void {
+    if (this.#waiting.has(series) || this.#retries.has(series)) return
+    if (this.#waiting.size + this.#retries.size >= maxWaiting) {
+      this.#dropped += 1
+      return
+    }
+    this.#waiting.set(series, 0)
+    this.#next()
+  }
+
+  /** Resolves when all pending writes have succeeded or been given up. A write that has failed before is tried once more, without a pause. */
+  flush(): Promise<void> {
+    for (const [series, timer] of this.#retries) {
+      timer.cancel()
+      this.#waiting.set(series, maxTries - 1)
+    }
+    this.#retries.clear()
+    this.#next()
+    if (this.#isIdle()) return Promise.resolve()
+    this.#idle ??= Promise.withResolvers()
+    return this.#idle.promise
+  }
+
+  #isIdle(): boolean {
+    return this.#waiting.size === 0 && this.#running.size === 0 && this.#retries.size === 0
+  }
+
+  #next(): void {
+    for (const [series, failures] of this.#waiting) {
+      if (this.#running.size >= maxRequests) return
+      // A running write may not contain the latest state, so the series is written again afterwards.
+      if (this.#running.has(series)) continue
+      this.#waiting.delete(series)
+      this.#running.add(series)
+      void this.#try(series, failures)
+    }
+    if (!this.#isIdle()) return
+    if (this.#dropped > 0) this.#options.logger.warn({ events: this.#dropped }, 'events were dropped, because too many were waiting')
+    this.#dropped = 0
+    this.#idle?.resolve()
+    this.#idle = undefined
+  }
+
+  async #try(series: EventSeries, failures: number): Promise<void> {
+    try {
+      await this.#send(series)
+    } catch (error) {
+      this.#failed(series, failures + 1, error)
+    }
+    this.#running.delete(series)
+    this.#next()
+  }
+
+  async #send(series: EventSeries): Promise<void> {
+    const { client } = this.#options
+    const { namespace, name, message, count, lastSeen } = series
+    const changing = { message, count, lastTimestamp: formatTime(lastSeen) }
+    if (series.stored) await client.patch(eventType, { namespace, name }, changing)
+    else await client.create(eventType, { ...series.event, metadata: { namespace, name }, ...changing })
+    series.stored = true
+  }
+
+  #failed(series: EventSeries, failures: number, error: unknown): void {
+    const { clock, logger, random, newName } = this.#options
+    const code = error instanceof ProreusError && 'statusCode' in error ? Number(error.statusCode) : undefined
+    if (failures < maxTries && code === 404 && series.stored) {
+      // The API server deletes an Event after an hour. The count goes on in a new object.
+      series.stored = false
+      series.name = newName(series)
+      this.#waiting.set(series, failures)
+    } else if (failures < maxTries && isTransient(error, code)) {
+      this.#waiting.delete(series)
+      // The first pause is random, because many clients may have failed at the same moment.
+      const pauseMs = failures === 1 ? retryMs * random() : retryMs
+      this.#retries.set(
+        series,
+        clock.after(pauseMs, () => {
+          this.#retries.delete(series)
+          this.#waiting.set(series, failures)
+          this.#next()
+        }),
+      )
+    } else {
+      logger.warn(`an event could not be written: ${messageOf(error)}`)
+    }
+  }
+}
+
+/** Returns whether a later try may succeed. `statusCode` is that of an `ApiError`. */
+function isTransient(error: unknown, statusCode: number | undefined): boolean {
+  if (statusCode !== undefined) return statusCode === 429 || statusCode >= 500
+  return error instanceof ProreusError && error.code === 'PRO_API_UNREACHABLE'
+}
