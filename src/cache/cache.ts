@@ -40,6 +40,8 @@ export class Cache implements CacheReader {
   readonly #client: Pick<Client, 'list' | 'watch'>
   readonly #options: CacheOptions
   readonly #informers = new Map<string, Informer>()
+  /** The informers by the object that describes their type, which is nearly always the same one. It saves the string of `idOf`. */
+  readonly #known = new WeakMap<ResourceType, Informer>()
   readonly #running = new Set<Promise<void>>()
   #signal: AbortSignal | undefined
 
@@ -138,6 +140,8 @@ export class Cache implements CacheReader {
   }
 
   #watched<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
+    const known = this.#known.get(type)
+    if (known !== undefined) return known as unknown as Informer<ObjectOf<R>>
     const informer = this.#informers.get(idOf(type))
     if (informer === undefined) {
       throw new ProreusError(
@@ -145,6 +149,7 @@ export class Cache implements CacheReader {
         `${groupResourceOf(type)} is not watched: name it in the controller's \`owns\` or \`watches\`, or read it with the client.`,
       )
     }
+    this.#known.set(type, informer)
     return informer as unknown as Informer<ObjectOf<R>>
   }
 }

@@ -33,14 +33,14 @@ export interface StoreOptions {
   readonly onIndexError?: (index: string, key: ObjectKey, error: unknown) => void
 }
 
-/** Objects, each under its key `namespace/name`. */
-type Objects<T> = ReadonlyMap<string, DeepReadonly<T>>
-type Entries<T> = Map<string, Map<string, DeepReadonly<T>>>
+/** The objects that have an index key, for each index key. */
+type Entries<T> = Map<string, Set<DeepReadonly<T>>>
 
 /** Stores frozen objects. All callers get the same frozen objects, so reads copy nothing. */
 export class Store<T extends KubernetesObject = KubernetesObject> {
-  readonly #objects = new Map<string, DeepReadonly<T>>()
-  readonly #byNamespace: Entries<T> = new Map()
+  /** The objects by namespace and name. The namespace of a cluster-scoped object is empty. */
+  readonly #objects = new Map<string, Map<string, DeepReadonly<T>>>()
+  #size = 0
   readonly #indexes = new Map<Index<T>, Entries<T>>()
   readonly #onIndexError: NonNullable<StoreOptions['onIndexError']>
 
@@ -51,11 +51,11 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 
   get size(): number {
-    return this.#objects.size
+    return this.#size
   }
 
-  get(key: ObjectKey): DeepReadonly<T> | undefined {
-    return this.#objects.get(formatKey(key))
+  get({ namespace, name }: ObjectKey): DeepReadonly<T> | undefined {
+    return this.#objects.get(namespace ?? '')?.get(name)
   }
 
   /**
@@ -65,8 +65,10 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
    */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
     const { namespace, labelSelector, index } = options
-    const inNamespace = namespace === undefined || namespace === '' ? this.#objects : (this.#byNamespace.get(namespace) ?? none)
-    const objects = index === undefined ? [...inNamespace.values()] : inBoth(inNamespace, this.#indexed(...index))
+    const everywhere = namespace === undefined || namespace === ''
+    const inNamespace = everywhere ? undefined : (this.#objects.get(namespace) ?? none)
+    const indexed = index === undefined ? undefined : this.#indexed(...index)
+    const objects = inNamespace === undefined ? [...(indexed ?? this.#all())] : inBoth(inNamespace, indexed)
     const labels = labelSelector === undefined ? [] : checkedRequirements(labelSelector)
     return labels.length === 0 ? objects : objects.filter((object) => matchesLabels(labels, metadataOf(object).labels))
   }
@@ -76,37 +78,43 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     if (this.#indexes.has(index)) return
     const entries: Entries<T> = new Map()
     this.#indexes.set(index, entries)
-    for (const [key, object] of this.#objects) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
+    for (const object of this.#all()) for (const value of this.#keysOf(index, object)) insert(entries, value, object)
   }
 
   /** Stores a frozen object. Returns the previous object with the same key; undefined if there was none. */
   set(object: DeepReadonly<T>): DeepReadonly<T> | undefined {
-    const metadata = metadataOf(object)
-    const key = formatKey(metadata)
-    const previous = this.#remove(key)
-    this.#objects.set(key, object)
-    insert(this.#byNamespace, metadata.namespace ?? '', key, object)
-    for (const [index, entries] of this.#indexes) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
+    const { namespace = '', name } = metadataOf(object)
+    let named = this.#objects.get(namespace)
+    if (named === undefined) this.#objects.set(namespace, (named = new Map()))
+    const previous = named.get(name)
+    named.set(name, object)
+    if (previous === undefined) this.#size += 1
+    for (const [index, entries] of this.#indexes) {
+      if (previous !== undefined) for (const value of this.#keysOf(index, previous)) drop(entries, value, previous)
+      for (const value of this.#keysOf(index, object)) insert(entries, value, object)
+    }
     return previous
   }
 
   /** Removes the object with this key, and returns it. */
-  delete(key: ObjectKey): DeepReadonly<T> | undefined {
-    return this.#remove(formatKey(key))
-  }
-
-  #remove(key: string): DeepReadonly<T> | undefined {
-    const object = this.#objects.get(key)
-    if (object === undefined) return undefined
-    this.#objects.delete(key)
-    drop(this.#byNamespace, metadataOf(object).namespace ?? '', key)
-    for (const [index, entries] of this.#indexes) for (const value of this.#keysOf(index, object)) drop(entries, value, key)
+  delete({ namespace = '', name }: ObjectKey): DeepReadonly<T> | undefined {
+    const named = this.#objects.get(namespace)
+    const object = named?.get(name)
+    if (named === undefined || object === undefined) return undefined
+    named.delete(name)
+    if (named.size === 0) this.#objects.delete(namespace)
+    this.#size -= 1
+    for (const [index, entries] of this.#indexes) for (const value of this.#keysOf(index, object)) drop(entries, value, object)
     return object
   }
 
-  #indexed(index: Index<T>, key: string): Objects<T> {
+  *#all(): Generator<DeepReadonly<T>> {
+    for (const named of this.#objects.values()) yield* named.values()
+  }
+
+  #indexed(index: Index<T>, key: string): ReadonlySet<DeepReadonly<T>> {
     const entries = this.#indexes.get(index)
-    if (entries !== undefined) return entries.get(key) ?? none
+    if (entries !== undefined) return entries.get(key) ?? noObjects
     const advice = 'declare it in the `indexes` of the controller or webhook that reads by it'
     throw new ProreusError('PRO_INPUT', `The cache does not keep the index ${quote(index.name)}: ${advice}.`)
   }
@@ -131,26 +139,29 @@ export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
 }
 
 const none: ReadonlyMap<string, never> = new Map<string, never>()
+const noObjects: ReadonlySet<never> = new Set<never>()
 
 /**
- * Returns the objects that are in both maps. One map contains the objects with an index key, in all namespaces. The other one contains all
- * objects of one namespace. Either map may be the larger one, so the loop is over the smaller one.
+ * Returns the objects of a namespace that are also in `indexed`, which contains objects of all namespaces; all objects of the namespace when
+ * `indexed` is undefined. The loop is over the smaller one of both.
  */
-function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
-  const [few, many] = a.size < b.size ? [a, b] : [b, a]
-  const objects: DeepReadonly<T>[] = []
-  for (const [key, object] of few) if (many.has(key)) objects.push(object)
-  return objects
+function inBoth<T extends KubernetesObject>(
+  inNamespace: ReadonlyMap<string, DeepReadonly<T>>,
+  indexed: ReadonlySet<DeepReadonly<T>> | undefined,
+): DeepReadonly<T>[] {
+  if (indexed === undefined) return [...inNamespace.values()]
+  if (inNamespace.size < indexed.size) return [...inNamespace.values()].filter((object) => indexed.has(object))
+  return [...indexed].filter((object) => inNamespace.get(metadataOf(object).name) === object)
 }
 
-function insert<T>(entries: Entries<T>, value: string, key: string, object: DeepReadonly<T>): void {
+function insert<T>(entries: Entries<T>, value: string, object: DeepReadonly<T>): void {
   const found = entries.get(value)
-  if (found === undefined) entries.set(value, new Map([[key, object]]))
-  else found.set(key, object)
+  if (found === undefined) entries.set(value, new Set([object]))
+  else found.add(object)
 }
 
-function drop<T>(entries: Entries<T>, value: string, key: string): void {
+function drop<T>(entries: Entries<T>, value: string, object: DeepReadonly<T>): void {
   const found = entries.get(value)
-  found?.delete(key)
+  found?.delete(object)
   if (found?.size === 0) entries.delete(value)
 }
