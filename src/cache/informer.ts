@@ -7,6 +7,7 @@ import type { KubernetesObject } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { TimeSlices } from '../runtime/time-slices.ts'
 import { Gate } from './gate.ts'
 import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
@@ -33,6 +34,15 @@ export interface InformerOptions<T extends KubernetesObject> {
   readonly clock?: Clock
   readonly random?: () => number
 }
+
+/**
+ * Time in milliseconds for which the objects of lists may be processed before timers and sockets are served. Processing 20,000 objects takes
+ * some hundred milliseconds, and a webhook must respond meanwhile.
+ */
+const sliceMs = 2
+
+/** All informers share the time slices, because they share the event loop. */
+const slices = new TimeSlices(sliceMs)
 
 export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>
@@ -113,10 +123,14 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#running
   }
 
-  #replace(namespace: string | undefined, objects: readonly DeepReadonly<T>[], initial: boolean): void {
-    const keys = new Set(objects.map((object) => formatKey(metadataOf(object))))
-    for (const object of this.store.list({ namespace })) if (!keys.has(formatKey(metadataOf(object)))) this.#deleted(object)
-    for (const object of objects) this.#changed(object, initial)
+  /** Replaces the objects of a namespace, or of all namespaces, with those of a list. */
+  async #replace(namespace: string | undefined, objects: readonly DeepReadonly<T>[], initial: boolean): Promise<void> {
+    const listed = new Store<T>()
+    await forEachInSlices(objects, (object) => listed.set(object))
+    await forEachInSlices(this.store.list({ namespace }), (object) => {
+      if (listed.get(metadataOf(object)) === undefined) this.#deleted(object)
+    })
+    await forEachInSlices(objects, (object) => this.#changed(object, initial))
   }
 
   #changed(object: DeepReadonly<T>, initial: boolean): void {
@@ -147,5 +161,14 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     } catch (err) {
       this.#logger.error({ err, resource: groupResourceOf(this.type), object: formatKey(metadataOf(object)) }, 'an event handler failed')
     }
+  }
+}
+
+/** Calls `action` for each item, and yields to the event loop whenever the time slice is used up. */
+async function forEachInSlices<Item>(items: readonly Item[], action: (item: Item) => void): Promise<void> {
+  for (const item of items) {
+    action(item)
+    const turn = slices.next()
+    if (turn !== undefined) await turn
   }
 }

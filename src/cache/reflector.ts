@@ -19,8 +19,8 @@ import { diagnose } from './watch-recovery.ts'
 
 /** Receives the objects that a `Reflector` lists and watches. When a method throws, the reflector relists. */
 export interface Sink<T extends KubernetesObject> {
-  /** Called after each list, with all objects. */
-  replace(objects: readonly DeepReadonly<T>[]): void
+  /** Called after each list, with all objects. The watch starts when the promise has resolved. */
+  replace(objects: readonly DeepReadonly<T>[]): Promise<void>
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
   /** Called once, after the first call of `replace`. */
   synced(): void
@@ -151,7 +151,8 @@ export class Reflector<T extends KubernetesObject> {
           'PRO_API',
           `The list of ${groupResourceOf(type)} came without a resourceVersion, so that it cannot be watched.`,
         )
-      sink.replace(objects)
+      await sink.replace(objects)
+      if (signal.aborted) return
       this.#resourceVersion = page.metadata.resourceVersion
       this.#phase = 'watch'
       if (this.#problem?.phase === 'list') this.#solved()

@@ -90,6 +90,31 @@ t.test('after a relist, handlers see only what has changed', async (t) => {
   t.ok(seen.indexOf('deleted again 4') < seen.indexOf('added again'))
 })
 
+t.test('timers and sockets are served while a long list is processed', async (t) => {
+  const items = Array.from({ length: 6 }, (_, index) => object(`o-${index}`, index + 1))
+  const { informer, start } = setUp(t, { answers: [{ items, resourceVersion: '6' }] })
+  const turns: number[] = []
+  let turn = 0
+  let counting = true
+  const count = (): void => {
+    turn += 1
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  informer.addHandler({
+    added: () => {
+      turns.push(turn)
+      const began = performance.now()
+      while (performance.now() - began < 3); // longer than a time slice
+    },
+  })
+  void start()
+  await informer.whenSynced()
+  counting = false
+  t.equal(new Set(turns).size, 6, turns.join(' '))
+  t.equal(informer.store.size, 6)
+})
+
 t.test('a handler that is added later sees the existing objects, until it is removed', async (t) => {
   const { script, informer, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
   void start()

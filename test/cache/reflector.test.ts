@@ -30,7 +30,7 @@ function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient[
     clock,
     random: () => options.random ?? 0,
     sink: {
-      replace: (objects) => void seen.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
+      replace: async (objects) => void seen.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
       change: (type, { metadata }) => void seen.push(`${type} ${metadata.name}`),
       synced: () => void seen.push('synced'),
     },
@@ -397,7 +397,7 @@ t.test('objects are frozen copies without managed fields', async (t) => {
     client: script.client,
     type: widget,
     logger: recordingLogger().logger,
-    sink: { replace: (objects) => void emitted.push(...objects), change: () => undefined, synced: () => undefined },
+    sink: { replace: async (objects) => void emitted.push(...objects), change: () => undefined, synced: () => undefined },
   })
   const abort = new AbortController()
   const running = reflector.run(abort.signal)
@@ -631,7 +631,7 @@ t.test('a sink that throws causes a relist', async (t) => {
     clock,
     random: () => 0,
     sink: {
-      replace: () => undefined,
+      replace: async () => undefined,
       change: () => {
         changes += 1
         throw new Error('the sink broke')
@@ -690,7 +690,7 @@ t.test('lists and watches end with the signal', async (t) => {
       return script.watch(type, options)
     },
   } as unknown as ScriptedClient['client']
-  const sink = { replace: () => undefined, change: () => undefined, synced: () => undefined }
+  const sink = { replace: async () => undefined, change: () => undefined, synced: () => undefined }
   const reflector = new Reflector({ client, type: widget, logger: recordingLogger().logger, clock: new FakeClock(), sink })
   const abort = new AbortController()
   const running = reflector.run(abort.signal)
