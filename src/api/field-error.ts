@@ -52,7 +52,10 @@ function escapeCharacter(character: string): string {
   return shortEscapes[character] ?? (code < 0x80 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`)
 }
 
-/** Maximum length of a value in a message, in UTF-16 units. (kube-apiserver prints the whole value in each error.) */
+/**
+ * Maximum length of a value in a message, in UTF-16 units. kube-apiserver has no such limit: it repeats the whole value in each error, even
+ * if the value is a large object.
+ */
 const maxShown = 16_384
 
 /** Formats a value for a message. Strings are quoted, numbers are formatted as in Go, and other values are JSON with sorted keys. */

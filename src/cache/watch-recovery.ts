@@ -33,7 +33,7 @@ export interface Diagnosis {
  * the request is cheap.
  */
 const missingTypePauseMs = 5_000
-/** Advice for a missing CRD. The command does not install the CRD of a type that another project defines. */
+/** Advice for a missing CRD. `proreus run --install` does not install the CRD of a type that another project defines. */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 
 /** The list or watch request that failed. */

@@ -68,7 +68,8 @@ export function divideInts(a: Int, b: Int): Int {
 
 export function remainderOfInts(a: Int, b: Int): Int {
   if (b === 0) throw new CelError('modulus by zero')
-  // Only the quotient -2^63 / -1 does not fit 64 bits.
+  // The remainder of -2^63 and -1 is 0, but the quotient does not fit 64 bits. As in cel-go, this is an error (`cel-go/common/types:
+  // overflow.go, moduloInt64Checked`).
   if (a === minInt && b === -1) throw new CelError('integer overflow')
   return toInt(BigInt(a) % BigInt(b))
 }
