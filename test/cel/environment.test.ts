@@ -18,7 +18,8 @@ const conditions: readonly (readonly [expression: string, value: boolean | strin
   ["object.spec.list.exists(x, x == 'a')", true],
   ['object.spec.missing == 1', 'no such key: missing'],
   ["object.spec.replicas.startsWith('x')", 'no such overload'],
-  // `in` calls its implementation whatever the types are (cel-go `stdlib: inAggregate`).
+  // The implementation of `in` checks the types of its operands itself (cel-go `stdlib: inAggregate`). The error therefore contains neither
+  // the name of the function nor the types.
   ['1 in object.metadata.name', 'no such overload'],
   ["'a' in object.metadata.name", 'no such overload'],
   ['true in object.spec.replicas', 'no such overload'],
