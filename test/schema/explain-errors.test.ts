@@ -540,8 +540,8 @@ t.test('violated junctors are reported', async (t) => {
 })
 
 t.test('the branch whose values pass the most validators is reported, the first of equal ones', async (t) => {
-  // `schema` is the schema of the field. `branch` is the schema of the same field in a branch of anyOf, which has no type. `validators` is
-  // the number of kube-openapi's validators that accept the value in this branch (`Result.MatchCount`).
+  // `schema` is the schema of the field. `branch` is the schema of the same field in a branch of anyOf. A schema in a branch has no type.
+  // `validators` is the number of kube-openapi's validators that accept the value in this branch (`Result.MatchCount`).
   const fields: Readonly<Record<string, { schema: StructuralSchema; branch: StructuralSchema; value: JsonValue; validators: number }>> = {
     nothing: { schema: { ...text, nullable: true }, branch: {}, value: null, validators: 1 },
     flag: { schema: { type: 'boolean' }, branch: {}, value: true, validators: 4 },
