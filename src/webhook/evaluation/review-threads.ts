@@ -101,6 +101,7 @@ export class ReviewThreads {
 
   #ready(thread: ReviewThread): void {
     this.#starting.delete(thread)
+    thread.rest()
     this.#idle.set(
       thread,
       this.#options.clock.after(idleMs, () => void this.#end(thread)),
@@ -120,6 +121,7 @@ export class ReviewThreads {
       this.#idle.get(thread)?.cancel()
       this.#idle.delete(thread)
       this.#queue.delete(waiting)
+      thread.reserve()
       waiting.resolve(thread)
     }
   }
@@ -132,7 +134,6 @@ export class ReviewThreads {
       resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
       name: 'proreus-review',
     })
-    worker.unref()
     const thread = new ReviewThread(worker)
     this.#threads.add(thread)
     this.#starting.add(thread)
@@ -198,6 +199,16 @@ export class ReviewThread {
       this.#call = { resolve, reject }
       this.#worker.postMessage({ method, argument } satisfies WorkerMessage, moved)
     })
+  }
+
+  /** Makes the thread keep the process alive, because a review waits for its results. */
+  reserve(): void {
+    this.#worker.ref()
+  }
+
+  /** Lets the process end although the thread is idle. */
+  rest(): void {
+    this.#worker.unref()
   }
 
   /** Makes the thread release the objects of the review. */
