@@ -763,3 +763,14 @@ t.test('all types are watched before the first event is mapped', async (t) => {
   stop.abort()
   await done
 })
+
+t.test('a controller that stops before the sync leaves no depth in its metrics', async (t) => {
+  const world = await start({ owns: [part] }, { synced: false, prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
+  const depth = async (): Promise<number | undefined> =>
+    (await world.environment.metrics.registry.getSingleMetric('workqueue_depth')!.get()).values.reduce((sum, { value }) => sum + value, 0)
+  world.cache.of(thing).sync()
+  await world.clock.advance(0)
+  t.equal(await depth(), 1)
+  await world.end()
+  t.equal(await depth(), 0)
+})

@@ -45,7 +45,6 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
       connectionsCheckingInterval: limits.checkEveryMs,
     },
     logger: false,
-    bodyLimit: maxBodyBytes,
     keepAliveTimeout: keepAliveMs,
     requestTimeout: limits.requestMs,
   }) as unknown as HttpsApp
