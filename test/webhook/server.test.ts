@@ -7,16 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
-import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
-import { defineKind } from '../../src/api/kind.ts'
-import type { Kind } from '../../src/api/kind.ts'
-import { Type } from '../../src/api/type.ts'
-import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 import { shareMemory } from '../../src/webhook/http/memory-shares.ts'
 import { jobConversion } from '../support/conversion/fixture.ts'
 import { eventually } from '../support/eventually.ts'
@@ -348,38 +342,6 @@ t.test('the timeout of a review includes the time that its body takes to arrive'
   await entered.promise
   await clock.advance(5_900)
   t.match((await answer).body, /did not decide within 5900 ms/)
-})
-
-t.test('a stopped server has ended its threads, and takes no more requests', async (t) => {
-  const workers: Worker[] = []
-  const onWorker = (worker: Worker): void => void workers.push(worker)
-  process.on('worker', onWorker)
-  t.teardown(() => process.off('worker', onWorker))
-  const fix = await fixture(t, {}, { evaluation: { isInline: () => false, threads: 1 } })
-  t.match(await fix.ask('validate', { object: widgetObject({ size: 3, image: 'i' }) }), { allowed: true })
-  t.equal(workers.length, 1)
-  t.not(workers[0]!.threadId, -1)
-  await fix.server.stop(0)
-  t.equal(workers[0]!.threadId, -1)
-  await t.rejects(fix.server.app.inject({ method: 'POST', url: path, payload: body }))
-})
-
-t.test('the schemas are compiled before the server listens', async (t) => {
-  const fields = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, Type.Object({ a: Type.String() })]))
-  const [first, cold, warm] = [1, 2, 3].map(() =>
-    defineKind({ group: 'apps.example.com', kind: 'Widget', versions: [{ name: 'v1', spec: Type.Object(fields) }] }),
-  ) as [Kind, Kind, Kind]
-  const msOf = (kind: Kind): number => {
-    const began = performance.now()
-    schemaOf(kind, 'v1').validate({})
-    return performance.now() - began
-  }
-  msOf(first)
-  const coldMs = msOf(cold)
-  const { server } = await fixture(t, {}, { webhooks: [defineWebhook(warm)] })
-  await server.start()
-  const warmMs = msOf(warm)
-  t.ok(warmMs < coldMs / 4, `${warmMs.toFixed(2)} ms instead of ${coldMs.toFixed(2)} ms`)
 })
 
 t.test('a server without conversions or webhooks has no paths for them', async (t) => {
