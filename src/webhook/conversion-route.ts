@@ -75,7 +75,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
     scope.setErrorHandler((error: Error, _request, reply) =>
       refuse(reply, error, { path: conversionPath, logger: options.logger, onRefused: (code) => whole.refused(code) }),
     )
-    scope.post<{ Querystring: { timeout?: string } }>(conversionPath, { bodyLimit: maxBytes }, async (request, reply) => {
+    scope.post<{ Querystring: { timeout?: string } }>(conversionPath, async (request, reply) => {
       const began = performance.now()
       whole.started(Number(request.headers['content-length']))
       try {

@@ -304,3 +304,17 @@ t.test('an object without metadata does not throw', async (t) => {
   t.equal(writes.length, 0)
   t.strictSame(lines, ['warn: an event could not be recorded'])
 })
+
+t.test('an event that is new again after ten minutes is no longer the oldest', async (t) => {
+  const { clock, recorder, writes } = setUp()
+  const verbOf = async (name: string): Promise<string> => {
+    recorder.event(object(name, 'ns'), 'Normal', 'A', 'x')
+    await recorder.flush()
+    return writes.at(-1)!.verb
+  }
+  for (let i = 0; i < 4096; i++) await verbOf(`o-${i}`)
+  clock.set(clock.now() + 600_001)
+  t.equal(await verbOf('o-0'), 'create')
+  await verbOf('one-more')
+  t.equal(await verbOf('o-0'), 'patch', 'another one was forgotten')
+})

@@ -46,12 +46,8 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
       connectionsCheckingInterval: limits.checkEveryMs,
     },
     logger: false,
-    bodyLimit: maxBodyBytes,
     keepAliveTimeout: keepAliveMs,
     requestTimeout: limits.requestMs,
-    exposeHeadRoutes: false,
-    // While the server closes, requests on open connections are still served.
-    return503OnClosing: false,
   }) as unknown as HttpsApp
 
   // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection had already
