@@ -58,6 +58,7 @@ function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, an
     methods.map((method) => [
       method,
       async (...given: unknown[]) => {
+        t.ok((given.at(-1) as { signal?: unknown }).signal instanceof AbortSignal, `${method} ends with the controller`)
         asked.push([method, ...given.map(withoutSignal)])
         return await Promise.resolve(answer(method, ...(given as never[])))
       },
