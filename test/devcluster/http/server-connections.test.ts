@@ -7,7 +7,8 @@ import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import type { Test } from 'tap'
-import { foo, startTestServer } from '../../support/devcluster/http-server.ts'
+import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
+import { foo, rowOf, rows, startTestServer } from '../../support/devcluster/http-server.ts'
 import { recordingLogger } from '../../support/recording-logger.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { until } from '../../../src/testing/until.ts'
@@ -27,6 +28,15 @@ interface Received {
   readonly server: EventEmitter
   readonly response: EventEmitter
 }
+
+t.test('no object but a namespace has a path below the namespace of its own name', async (t) => {
+  const nodes = rowOf({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
+  const { send } = await startTestServer(t, { catalog: new Catalog([...rows, nodes]) })
+  t.match(await send('/api/v1/nodes/x'), { code: 404, json: { message: 'nodes "x" not found' } })
+  const elsewhere = { code: 404, json: { message: 'the server could not find the requested resource' } }
+  t.match(await send('/api/v1/namespaces/x/nodes/x'), elsewhere)
+  t.match(await send('/api/v1/namespaces/x/nodes'), elsewhere)
+})
 
 t.test('close ends a connection whose TLS handshake has not begun', async (t) => {
   const accepted = published(t, 'net.server.socket')
@@ -135,6 +145,15 @@ t.test('malformed HTTP is answered while its connection is open', async (t) => {
   ended.end()
   server.emit('clientError', Object.assign(new Error('x'), { code: 'HPE_INVALID_METHOD' }), ended)
   t.equal(ended.destroyed, true)
+})
+
+t.test('a failed accept is logged with its cause', async (t) => {
+  const received = published<Received>(t, 'http.server.request.start')
+  const { logger, entries } = recordingLogger()
+  const { send } = await startTestServer(t, { logger })
+  await send('/version')
+  received[0]!.server.emit('error', new Error('accept EMFILE'))
+  t.match(entries, [{ level: 'warn', msg: 'the API server could not accept a connection', err: { message: 'accept EMFILE' } }])
 })
 
 t.test('a failed TLS handshake is logged at level debug', async (t) => {

@@ -96,6 +96,17 @@ t.test('an error of the request is a response, not an event', async (t) => {
   }
 })
 
+t.test('an unexpected error before the first event is a response with 500', async (t) => {
+  const { send } = await startTestServer(t, {
+    registry: {
+      watch: () => {
+        throw new Error('boom')
+      },
+    },
+  })
+  t.match(await send(path), { code: 500, json: { message: 'Internal error occurred: boom' } })
+})
+
 t.test('a resourceVersion that is too old is reported by an ERROR event', async (t) => {
   for (const watch of [
     (() => {

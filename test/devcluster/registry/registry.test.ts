@@ -193,6 +193,35 @@ t.test('generateName is retried with up to eight names', async (t) => {
   t.equal(asked, 108)
 })
 
+t.test('a generated name ends in five letters or digits that are easy to tell apart', async (t) => {
+  const f = await fixture()
+  const names = new Set<unknown>()
+  for (let count = 0; count < 20; count += 1) {
+    const { metadata } = await f.create('configmaps', { metadata: { generateName: 'x-' } })
+    const { name } = metadata as { name: string }
+    t.match(name, /^x-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
+    names.add(name)
+  }
+  t.equal(names.size, 20)
+})
+
+t.test('a Pod that a webhook has changed gets its defaults from LimitRanges and tolerations again', async (t) => {
+  const admitted: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: async ({ object, info }) => {
+        if (info.kind !== 'Pod') return object
+        admitted.push((object!.spec as JsonObject).tolerations)
+        return { ...object!, spec: { ...(object!.spec as JsonObject), tolerations: [] } }
+      },
+      validate: () => Promise.resolve(),
+    },
+  })
+  const created = await f.create('pods', pod('a'))
+  t.equal((admitted[0] as unknown[]).length, 2)
+  t.strictSame((created.spec as JsonObject).tolerations, admitted[0])
+})
+
 t.test('up to sixteen conversions of a request run in parallel', async (t) => {
   let [running, most] = [0, 0]
   const asked: string[] = []
