@@ -109,6 +109,8 @@ t.test('a failed start of an embedded control plane leaves nothing behind', asyn
   process.env.TMPDIR = folder
   t.teardown(() => (TMPDIR === undefined ? delete process.env.TMPDIR : (process.env.TMPDIR = TMPDIR)))
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: [] }]
-  await t.rejects(startControlPlane({ controllers: false, users: [{ name: 'a', rules }] }), { reason: 'Invalid' })
+  await t.rejects(startControlPlane({ controllers: false, users: [{ name: 'a', rules }] }), {
+    message: /verbs must contain at least one value/,
+  })
   t.strictSame(readdirSync(folder), [])
 })

@@ -503,6 +503,7 @@ t.test('an owner in another namespace does not count, which is reported once', a
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
   const world = collect(t, {
     objects: [
+      [owners, objectOf(owners, 'another')],
       [owners, owner],
       [parts, part],
     ],

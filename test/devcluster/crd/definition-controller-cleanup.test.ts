@@ -100,3 +100,19 @@ t.test('a failure during the end of the controller is not logged', async (t) => 
   await stopped
   t.strictSame(lines, [])
 })
+
+t.test('the conditions of a definition tell how it was accepted and what it waits for', async (t) => {
+  const server = startDefinitionServer(t)
+  const messagesOf = (one: string): string[] =>
+    (server.get(one).status as unknown as { conditions: { message: string }[] }).conditions.map(({ message }) => message)
+  const info = await serve(server)
+  const other = 'gadgets.example.com'
+  await server.create(widgetDefinition({ names: { plural: 'gadgets', kind: 'Gadget', shortNames: ['wd'] } }, { name: other }))
+  await quiet()
+  t.strictSame(messagesOf(name), ['no conflicts found', 'the initial names have been accepted'])
+  t.strictSame(messagesOf(other), ['"wd" is already in use', 'not all names are accepted'])
+  await server.registry.create(info, undefined, body(widget('a', { size: 1 }, { finalizers: ['example.com/wait'] })), context)
+  await server.registry.delete(server.definitions, { name }, {}, context)
+  await quiet()
+  t.strictSame(messagesOf(name), ['no conflicts found', 'the initial names have been accepted', 'CustomResource deletion is in progress'])
+})

@@ -38,6 +38,13 @@ t.test('no object but a namespace has a path below the namespace of its own name
   t.match(await send('/api/v1/namespaces/x/nodes'), elsewhere)
 })
 
+t.test('no object but a Pod has a log', async (t) => {
+  const secrets = rowOf({ group: '', version: 'v1', kind: 'Secret', plural: 'secrets' })
+  const { send } = await startTestServer(t, { catalog: new Catalog([...rows, secrets]), registry: { get: () => foo('a') } })
+  t.match(await send('/api/v1/namespaces/x/secrets/a/log'), { code: 404 })
+  t.match(await send('/api/v1/namespaces/x/pods/a/log'), { code: 204 })
+})
+
 t.test('close ends a connection whose TLS handshake has not begun', async (t) => {
   const accepted = published(t, 'net.server.socket')
   const { server } = await startTestServer(t)
