@@ -169,7 +169,10 @@ t.test('converters receive frozen objects with defaults, without annotations of 
       [
         'v1beta1',
         {
-          toHub: () => ({ spec: { schedule: {} } }),
+          toHub(object) {
+            t.ok([object, object.metadata, object.spec].every(Object.isFrozen), 'also on the way back')
+            return { spec: { schedule: {} } }
+          },
           fromHub(object, { from, to }) {
             t.ok([object, object.metadata, object.spec].every(Object.isFrozen))
             seen.push(object.metadata, object.spec, from, to)
