@@ -206,6 +206,12 @@ t.test('violated number validations are reported', async (t) => {
   ]
   table(t, [
     ['maximum', { ...count, maximum: 3 }, 4, wrong('4', 'less than or equal to 3')],
+    [
+      'maximum without a type, for an integer beyond 2^53',
+      { ...free, maximum: 5 },
+      9007199254740993n,
+      wrong('9007199254740993', 'less than or equal to 5'),
+    ],
     ['exclusive maximum', { ...count, maximum: 3, exclusiveMaximum: true }, 3, wrong('3', 'less than 3')],
     ['minimum', { ...count, minimum: 3 }, 2, wrong('2', 'greater than or equal to 3')],
     ['exclusive minimum', { ...count, minimum: 3, exclusiveMinimum: true }, 3, wrong('3', 'greater than 3')],
