@@ -77,6 +77,15 @@ t.test('an evaluation returns its cost', (t) => {
   t.end()
 })
 
+t.test('the error of an expression has no stack trace', (t) => {
+  const compiled = compileExpression('object.missing', { object: dynType })
+  if ('problem' in compiled) throw new Error(compiled.problem)
+  const { error } = compiled.expression.evaluate([dynamicValue({})])
+  t.equal(error?.message, 'no such key: missing')
+  t.notMatch(error?.stack, / at /, 'capturing one is slow')
+  t.end()
+})
+
 t.test('an evaluation leaves the stack traces of other errors as they are', (t) => {
   const before = Error.stackTraceLimit
   for (const source of ['1 == 1', 'object.missing', '[1].map(x, [x][1])']) {
