@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { JsonValue } from '../../src/api/json.ts'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { Correlation, isUnchanged, noRatchet, ratchetField, ratchetItem } from '../../src/cel/correlation.ts'
 
@@ -102,7 +102,7 @@ t.test('values are compared once', async (t) => {
     compared += 1
     return Reflect.ownKeys(target)
   }
-  const correlation = new Correlation(object, new Proxy({ a: 'x' }, { ownKeys }), { a: 'x' })
+  const correlation = new Correlation(object, new Proxy<JsonObject>({ a: 'x' }, { ownKeys }), { a: 'x' })
   t.strictSame([correlation.isUnchanged, correlation.isUnchanged, compared], [true, true, 1])
 })
 
@@ -110,5 +110,5 @@ t.test('an error of the comparison other than an exhausted stack is thrown', asy
   const ownKeys = (): never => {
     throw new TypeError('no keys')
   }
-  t.throws(() => new Correlation(object, new Proxy({}, { ownKeys }), {}).isUnchanged, new TypeError('no keys'))
+  t.throws(() => new Correlation(object, new Proxy<JsonObject>({}, { ownKeys }), {}).isUnchanged, new TypeError('no keys'))
 })

@@ -75,7 +75,7 @@ t.test('the keys of a map are listed once', async (t) => {
     listed += 1
     return Reflect.ownKeys(target)
   }
-  const object: JsonObject = { m: new Proxy({ a: 'x', b: 'x' }, { ownKeys }) }
+  const object: JsonObject = { m: new Proxy<JsonObject>({ a: 'x', b: 'x' }, { ownKeys }) }
   t.equal(compiled.expression.evaluate([dataType(schema)(object)]).value, true)
   t.equal(listed, 1)
 })
