@@ -272,3 +272,20 @@ t.test('validation stops after 250 errors', async (t) => {
   t.equal(problems({ finalizers: Array(400).fill('-') }), 251)
   t.equal(problems({ ownerReferences: Array(400).fill({}) }), 252)
 })
+
+t.test('the errors of metadata are in the order of the API server', async (t) => {
+  const metadata = {
+    finalizers: ['-'],
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p' }],
+    annotations: { 'A B': '' },
+    labels: { 'a b': '' },
+    generation: -1,
+    namespace: '-',
+    name: '-',
+    generateName: '-',
+  }
+  t.strictSame(
+    validateObjectMeta(metadata, { namespaced: true }).map(({ path }) => path.slice('metadata.'.length)),
+    ['generateName', 'name', 'namespace', 'generation', 'labels', 'annotations', 'ownerReferences.uid', 'finalizers'],
+  )
+})
