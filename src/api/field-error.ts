@@ -62,7 +62,6 @@ const maxShown = 16_384
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value.length > maxShown ? `${quote(value.slice(0, maxShown))}…` : quote(value)
   if (typeof value === 'number') return formatNumber(value)
-  if (typeof value === 'bigint') return String(value)
   const text = canonicalJson(value)
   const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
   return shown.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -28,7 +28,7 @@ export class KeyedItems {
   #keyOf(item: JsonValue): string | undefined {
     if (!isObject(item)) return undefined
     const values = this.#keys.map((key) => getOwn(item, key))
-    if (values.some((value) => value === undefined || value === null || typeof value === 'object')) return undefined
+    if (values.some((value) => value === undefined || typeof value === 'object')) return undefined
     return stringifyJson(values)
   }
 }

@@ -199,6 +199,8 @@ t.test('a budget of exactly the cost is enough', (t) => {
   const least = compileRules({ type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] }, false)!
   t.strictSame(least.evaluateDefault(true, 'default', 1), { errors: [], left: 0 }, 'a variable costs 1')
   t.strictSame(least.evaluateDefault(true, 'default', 0).left, -1)
+  const free = compileRules({ type: 'boolean', 'x-kubernetes-validations': [{ rule: 'true' }] }, false)!
+  t.strictSame([free.evaluateDefault(true, 'default', 1).left, free.evaluateDefault(true, 'default', 0).left], [1, -1])
   t.end()
 })
 
@@ -294,7 +296,7 @@ t.test('a message of messageExpression has 5120 bytes at most, and one line', (t
     const [error] = compiled.evaluateDefault(value, 'a').errors
     return error!.message.slice(`Invalid value: ${formatValue(value)}: `.length)
   }
-  for (const text of ['x'.repeat(5120), 'é'.repeat(2560)]) t.equal(detailOf(text), text)
+  for (const text of ['x'.repeat(5120), 'é'.repeat(2560), 'a\rb']) t.equal(detailOf(text), text)
   for (const text of ['x'.repeat(5121), 'é'.repeat(2561), '', '  ', 'a\nb']) t.equal(detailOf(text), 'the message')
   t.equal(detailOf(' a \n'), 'a', 'without white space around it')
   t.equal(detailOf(`${'x'.repeat(5120)}  `), 'x'.repeat(5120))
@@ -328,6 +330,8 @@ t.test('names of inherited JavaScript properties are data', (t) => {
   t.strictSame(compileRules(schema)!.evaluate({}), [])
   t.strictSame(compileRules(schema)!.evaluate({ constructor: 'a' }), [])
   t.equal(compileRules(schema)!.evaluate({ constructor: 'b' }).length, 1)
+  const reading = { ...schema, 'x-kubernetes-validations': [{ rule: "self.constructor == 'a'" }] }
+  t.match(compileRules(reading)!.evaluate({})[0]?.message, 'no such key: constructor')
   t.end()
 })
 

@@ -20,6 +20,8 @@ t.test('patterns have the semantics of RE2', async (t) => {
     ['^.$', '👍', true],
     ['^[^a]$', '👍', true],
     ['\\pL', 'é', true],
+    ['^a$', 'A', false],
+    ['^[a-z]$', 'A', false],
   ]
   for (const [pattern, text, matches] of cases)
     t.equal(compilePattern(pattern).test(text), matches, `${pattern} on ${JSON.stringify(text)}`)
