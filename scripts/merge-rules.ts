@@ -59,7 +59,8 @@ function rule(comment: string, tags: string): string {
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
-    // A list is atomic by default, so `listType=atomic` is written only for a list that has a merge strategy.
+    // Server-side apply treats a list without a list type as atomic, so the word `atomic` adds nothing to the rule of most lists. It is
+    // written only beside a merge strategy: it shows a reader of the file that server-side apply does not merge this list.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')

@@ -153,7 +153,10 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
   return target
 }
 
-/** Writes progress to standard error. On a terminal the next line overwrites it; otherwise only whole lines are written. */
+/**
+ * Writes a line of progress to standard error. On a terminal, a line that begins with `\r` replaces the previous line. If standard error is
+ * not a terminal, only lines that end with `\n` are written.
+ */
 export function showProgress(line: string): void {
   if (process.stderr.isTTY || line.endsWith('\n')) process.stderr.write(process.stderr.isTTY ? line : line.replace('\r', ''))
 }

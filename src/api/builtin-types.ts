@@ -2,8 +2,8 @@
 import type { models } from './kubernetes/models.ts'
 
 /**
- * The names of the types that `Type.Builtin` accepts. Recursive types, such as `JSONSchemaProps`, are not supported: their schema refers to
- * itself, so its references cannot be expanded.
+ * Maps the name of each type that `Type.Builtin` accepts to its static type. Recursive types, such as `JSONSchemaProps`, are not supported:
+ * their schema refers to itself, so its references cannot be expanded.
  */
 export interface BuiltinTypes {
   Affinity: models.V1Affinity

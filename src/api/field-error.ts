@@ -52,14 +52,16 @@ function escapeCharacter(character: string): string {
   return shortEscapes[character] ?? (code < 0x80 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`)
 }
 
-/** Maximum length of a value in a message, in UTF-16 units. (kube-apiserver prints the whole value in each error.) */
+/**
+ * Maximum length of a value in a message, in UTF-16 units. kube-apiserver has no such limit: it repeats the whole value in each error, even
+ * if the value is a large object.
+ */
 const maxShown = 16_384
 
 /** Formats a value for a message. Strings are quoted, numbers are formatted as in Go, and other values are JSON with sorted keys. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value.length > maxShown ? `${quote(value.slice(0, maxShown))}…` : quote(value)
   if (typeof value === 'number') return formatNumber(value)
-  if (typeof value === 'bigint') return String(value)
   const text = canonicalJson(value)
   const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
   return shown.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -32,7 +32,7 @@ export function fieldOf(path: string): string {
   return path === '' ? noField : path
 }
 
-/** Returns an error with the path `<nil>`. kube-apiserver names no field in such an error, so the message `text` must name the place. */
+/** Returns an error with the path `<nil>`, as kube-apiserver does in some cases. The path names no field, so `text` must name it. */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)
 }

@@ -150,7 +150,7 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The character at `next` is not a digit. The search goes on behind it: the loop adds 16 to `at`.
+    // The search restarts after `next`, which is not a digit: the loop adds 16 to `at`, and so inspects every 16th character after `next`.
     at = next
   }
   return false

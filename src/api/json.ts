@@ -45,7 +45,7 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
     for (let index = 0; index < a.length; index += 1) if (!jsonEqual(a[index], b[index])) return false
     return true
   }
-  if (!isObject(a) || !isObject(b)) return isNumber(a) && isNumber(b) && typeof a !== typeof b && String(a) === String(b)
+  if (!isObject(a) || !isObject(b)) return isNumber(a) && isNumber(b) && String(a) === String(b)
   let size = 0
   for (const key of Object.keys(a)) {
     if (a[key] === undefined) continue

@@ -40,8 +40,8 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly specRequired?: boolean
   /**
    * The schema of the status, which enables the `status` subresource. All fields of the status are optional, in the CRD and in the static
-   * type, even without `Type.Optional`: controllers write a status field by field, and a new object has none. Nested fields, for example of
-   * list items, are required as usual.
+   * type, even without `Type.Optional`. The reason is that a new object has no status, and that controllers set the fields one after the
+   * other. Nested fields, for example of list items, are required as usual.
    */
   readonly status?: Status
   readonly printerColumns?: readonly PrinterColumn[]

@@ -111,7 +111,7 @@ export interface TNullable<Value extends TSchema = TSchema> extends TSchema {
   readonly '~value'?: Static<Value> | null
 }
 
-/** Marks the schema of an optional property. The mark exists only at compile time. */
+/** Marks the schema type of an optional property at compile time. At run time, the symbol `optional` marks the schema. */
 export interface OptionalMark {
   readonly '~optional': true
 }
@@ -122,9 +122,9 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter `options` of the functions in `Type`. The condition is never true, so the compiler checks the argument against
- * `Options` and reports a misspelled option. It infers `O`, the type of the argument, from the other branch. If the parameter had the type
- * `O`, a misspelled option would become part of `O`, and would not be reported.
+ * The type of the parameter `options` of the functions in `Type`. The compiler infers `O` from the argument, because `O` is one branch of
+ * this type. It checks the argument against the other branch, `Options`, because the condition is never true. It therefore reports a
+ * misspelled option. If the parameter had the type `O`, a misspelled option would become part of `O`, and would not be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
@@ -172,7 +172,7 @@ function keywords(options: object = {}): Extensions {
   }
 }
 
-/** The key that marks the schema of an optional property. A symbol is not serialized, so the CRD does not contain the mark. */
+/** The key that marks the schema of an optional property at run time. A symbol is not serialized, so the CRD does not contain the mark. */
 const optional = Symbol('optional')
 
 /**

@@ -1,7 +1,7 @@
 /** The version of this package. */
 import { readFileSync } from 'node:fs'
 
-// package.json is two folders above the sources and above the build.
+// This relative path leads to package.json both from the source `src/api/version.ts` and from the build `dist/api/version.js`.
 const packageJson = new URL('../../package.json', import.meta.url)
 
 export const version: string = (JSON.parse(readFileSync(packageJson, 'utf8')) as { version: string }).version

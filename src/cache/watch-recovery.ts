@@ -33,7 +33,10 @@ export interface Diagnosis {
  * the request is cheap.
  */
 const missingTypePauseMs = 5_000
-/** Advice for a missing CRD. The command does not install the CRD of a type that another project defines. */
+/**
+ * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds. The missing CRD may be another one,
+ * because a controller may also watch a type of another project.
+ */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 
 /** The list or watch request that failed. */

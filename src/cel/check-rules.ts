@@ -98,7 +98,7 @@ class DefinitionCheck {
     const place = childPath(path, 'rule')
     const { rule } = compiled
     const cardinality = context.cardinality ?? Math.floor(maxRequestBytes / (declared.minSize + 1))
-    this.#observe(place, compiled.maxCost === 0 ? 0 : (times(compiled.maxCost, cardinality) ?? greatestCost), 'estimated rule cost')
+    this.#observe(place, compiled.maxCost * cardinality, 'estimated rule cost')
     if (compiled.problem !== undefined) this.errors.push(invalidRule(place, rule, compiled.problem))
     if (compiled.messageProblem !== undefined) {
       this.errors.push(invalidRule(childPath(path, 'messageExpression'), rule, compiled.messageProblem))
@@ -116,7 +116,7 @@ class DefinitionCheck {
 
   #observe(path: string, cost: number, what: string): void {
     if (cost > ruleLimit) this.errors.push(forbidden(path, exceeds(what, cost, ruleLimit)))
-    this.#total = Math.min(greatestCost, this.#total + cost)
+    this.#total += cost
     // kube-apiserver does not name a rule whose cost is less than 1 % of the total limit.
     if (cost < definitionLimit / 100) return
     this.#costs.push({ path, cost })

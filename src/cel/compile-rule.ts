@@ -74,7 +74,7 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    // kube-apiserver ignores fieldPath if messageExpression does not compile, because `compileRule` returns before it reads fieldPath.
+    // kube-apiserver ignores fieldPath if messageExpression does not compile, because Go's `compileRule` returns before it reads fieldPath.
     fieldPath:
       isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
         ? normalizeFieldPath(rule.fieldPath, schema)

@@ -28,7 +28,7 @@ export class KeyedItems {
   #keyOf(item: JsonValue): string | undefined {
     if (!isObject(item)) return undefined
     const values = this.#keys.map((key) => getOwn(item, key))
-    if (values.some((value) => value === undefined || value === null || typeof value === 'object')) return undefined
+    if (values.some((value) => value === undefined || typeof value === 'object')) return undefined
     return stringifyJson(values)
   }
 }
@@ -109,8 +109,8 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Returns the ratchet of a field. apiVersion and kind of the root are never ratcheted: kube-apiserver has converted both objects to the
- * same version, so it cannot see changes of these fields.
+ * Returns the ratchet of a field. An error of the root's apiVersion or kind never becomes a warning. kube-apiserver has converted the old
+ * object to the version of the new one, so these fields are equal in both objects even if the update changes them.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

@@ -107,7 +107,7 @@ function buildNode(schema: StructuralSchema, declared: DeclaredType | undefined,
   }
   const untyped = declared === undefined && (schema['x-kubernetes-validations'] ?? []).length > 0
   if (!untyped && rules.length === 0 && items === undefined && values === undefined && fields.size === 0) return undefined
-  return { schema, rules, untyped, data: dataType(schema, isRoot || isEmbedded(schema)), items, values, fields }
+  return { schema, rules, untyped, data: dataType(schema, isRoot), items, values, fields }
 }
 
 function isEmbedded(schema: StructuralSchema): boolean {

@@ -41,8 +41,9 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
 }
 
 /**
- * Reads the existing files of the folder. In a folder with a `ca.key`, keys must be readable only by their owner, because this process
- * signs with them. Without a `ca.key`, the files may be on a volume whose file modes this process cannot choose.
+ * Reads the existing files of the folder. In a folder with a `ca.key`, Proreus has written the keys with mode 0600, so a key that other
+ * users can read is rejected. In a folder without a `ca.key`, file modes are not checked: the files were issued elsewhere, and may be on a
+ * volume whose file modes this process cannot choose.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or when other users could have read or replaced a key in a folder
  * with a `ca.key`.

@@ -56,15 +56,16 @@ export async function verifyCertificates(
   const problems = pair === undefined ? [] : [`${path}: ${pair}.`]
   const [leaf, ...intermediates] = chain
   if (leaf === undefined) return problems
-  // Without `ca.crt`, clients trust the last certificate of the chain.
+  // Without `ca.crt`, the last certificate of the chain is the trust bundle that clients get (see `openFileCertificates`).
   const trusted = files[authorityFiles.cert] === undefined ? chain.slice(-1) : authorities
   const authorityPath = join(directory, authorityFiles.cert)
   const timely = (certificates: readonly Certificate[]): Certificate[] =>
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // `isTrusted` ignores validity times, and the test above has accepted the whole chain. So either an intermediate or a CA is not valid
-    // now, or there is no `ca.crt`, which is not an error. If the leaf is not valid now, `problems` already contains this error.
+    // The first call of `isTrusted` accepted the chain. The second call returns false in three cases: a CA in `ca.crt` is not valid now, an
+    // intermediate is not valid now, or `ca.crt` is missing. A missing `ca.crt` is not an error. The second call gets the leaf even if the
+    // leaf is not valid now, because `pairProblem` has already checked the leaf.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)
     const lateAt = intermediates.findIndex((each) => timeProblem(each, now) !== undefined)
     if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)

@@ -24,7 +24,7 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** A certificate is valid from this time before it is issued, because the clocks of some machines are behind. */
+/** The validity of a certificate starts one hour in the past. Otherwise, a machine whose clock is behind would reject a new certificate. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day

@@ -18,7 +18,8 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
       const owner = await ownerOf(path)
       if (owner !== undefined && isRunning(owner)) throw ownedBy(owner, folder, path)
       await rm(path, { force: true })
-      // When two processes find the file of a dead owner at the same time, only one of them becomes the owner.
+      // Another process that starts at the same time may have created the file after the `rm`. If it created the file before the `rm`, the
+      // `rm` has deleted that file, and both processes become owners.
       if (!(await claim(path))) throw ownedBy(await ownerOf(path), folder, path)
     }
   } catch (cause) {

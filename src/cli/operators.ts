@@ -8,7 +8,7 @@ import { readProject } from './project.ts'
 
 const shippedNames = shippedOperators.map(({ name }) => name).join(', ')
 
-/** The default name of an installation that `--operators all` selects. */
+/** The default name of the installation for `--operators all`. */
 const shippedInstallation = 'proreus'
 
 export function operatorsOption(): Option {

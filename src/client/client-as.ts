@@ -4,7 +4,7 @@ import type { Client } from './client.ts'
 import type { Transport } from './transport.ts'
 import { userAgentOf } from './user-agent.ts'
 
-/** The name of a client. It is the client's field manager and, together with the version, its user agent. */
+/** The identity of a client. Its field manager is `name`. Its user agent contains `name` and `version`. */
 export interface ClientIdentity {
   readonly name: string
   /** The version in the user agent; `unknown` when absent. */

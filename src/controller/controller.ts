@@ -91,7 +91,8 @@ export class Controller {
   async #work(): Promise<void> {
     const { queue, clock } = this.#options
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      // The worker yields only after it has taken a key. If it yielded before, a reconcile could start while other workers have no key yet.
+      // The time slice is checked after `queue.get`, which may wait for a long time. If it were checked before, several keys that are added
+      // at once would start the reconciles of all waiting workers in the same iteration of the event loop.
       const turn = slices.next(() => clock.monotonicNow())
       if (turn !== undefined) await turn
       try {

@@ -47,8 +47,8 @@ export const toItself: KeysOf = ({ metadata: { namespace, name } }) => [{ namesp
 
 /**
  * Maps an object to the object of type `owner` that its controller reference names. Like controller-runtime's `EnqueueRequestForOwner`, it
- * compares group, kind and name. It ignores the uid, because an owner may be deleted and created again with the same name. The new owner
- * may then wait until the dependents of the old owner are deleted.
+ * compares group, kind and name, but not the uid. An owner may be deleted and created again with the same name while dependents of the old
+ * owner still exist. The reconcile of the new owner may wait for their deletion, so their events must enqueue the new owner.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
   return (object) => {

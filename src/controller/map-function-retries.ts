@@ -21,8 +21,9 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object for which the map function has thrown. The states between them are not retried: their
-   * keys were never enqueued, so no reconcile has used these states.
+   * The oldest and the newest state of the object for which the map function has thrown. Both are retried. Before the function threw, an
+   * earlier event may have enqueued the keys of the oldest state. The objects with these keys must be reconciled again, because the state
+   * has changed. The states between the two are not retried: the function threw for them, so no reconcile was enqueued because of them.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject

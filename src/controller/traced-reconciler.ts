@@ -42,7 +42,7 @@ function attributesOf({ namespace, name }: ReconcileRequest): Attributes {
   return { ...(namespace === undefined ? {} : { 'k8s.namespace.name': namespace }), 'k8s.resource.name': name }
 }
 
-/** Returns the value of the label `result` in the metric `controller_runtime_reconcile_total`. */
+/** Returns the span attribute `reconcile.result`. The label `result` of `controller_runtime_reconcile_total` has the same value. */
 function nameOf(result: Result): string {
   const requeue = requeueOf(result)
   return typeof requeue === 'number' ? 'requeue_after' : requeue

@@ -154,9 +154,11 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Restores the fields stored in `text`, if that does not change what clients see in the version of `source`. To check this, the restored
- * object is converted back: its spec and status must be equal to those of `source`, or to those of `plain` converted back. If they are not,
- * the result is `plain`. `back` is the result converted back.
+ * Adds the fields stored in `text` to `plain`, the converted object, if clients then see no difference in the version of `source`. To check
+ * this, the restored object and `plain` are converted back to that version. The spec and status of the restored object must then be equal
+ * to those of `source` or to those of `plain`. Otherwise, no field is restored.
+ *
+ * In the returned object, `result` is the restored object or `plain`. `back` is `result` converted back; undefined if that fails.
  */
 async function restoreInto(
   step: Step,

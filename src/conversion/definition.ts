@@ -47,8 +47,9 @@ export type Converted<From, To, ToInput extends { spec: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * Exists only for type inference; no converter returns it. Because of this type, TypeScript infers a literal type, instead of string, for a
- * literal such as 'Running' in a converter's result.
+ * Exists only for type inference; no converter returns it. While TypeScript infers the kind `K`, it does not know the result type of a
+ * converter yet. It would then infer string for a literal such as 'Running' in the result. `Lowercase<string>` prevents this: TypeScript
+ * infers the literal type where the expected type contains a string type narrower than string, even if the literal does not match it.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }

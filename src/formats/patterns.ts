@@ -90,8 +90,8 @@ function parseSequence(parser: Parser): Effort | undefined {
     const atom = group ? parseGroup(parser) : parseCharacter(parser)
     if (atom === undefined) return undefined
     const repeated = repeat(atom, group, take(parser, quantifier))
-    // A second quantifier would make the first one lazy or possessive.
-    if (repeated === undefined || take(parser, quantifier) !== undefined) return undefined
+    // A second quantifier, which would make the first one lazy or possessive, is not an atom: the next iteration returns undefined.
+    if (repeated === undefined) return undefined
     total = { ways: total.ways * repeated.ways, width: total.width + repeated.width, unbounded: total.unbounded + repeated.unbounded }
   }
   return total

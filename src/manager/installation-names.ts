@@ -56,12 +56,12 @@ export function labelsOf(installation: string): Record<string, string> {
 
 const installer = /-install(-conversion)?$/
 
-/** Returns whether a field manager is the `installer` or `conversionInstaller` of any installation. */
+/** Returns true for the field managers `INSTALLATION-install` and `INSTALLATION-install-conversion`, for any name of an installation. */
 export function isInstaller(fieldManager: string): boolean {
   return installer.test(fieldManager)
 }
 
-/** Returns the name of the installation that has this field manager as its `installer` or `conversionInstaller`. */
+/** Returns `INSTALLATION` for the field managers `INSTALLATION-install` and `INSTALLATION-install-conversion`. */
 export function installationOf(fieldManager: string): string {
   return fieldManager.replace(installer, '')
 }
@@ -73,7 +73,7 @@ export function installationOf(fieldManager: string): string {
 const maxLength = 63 - '-webhook-ca'.length
 
 /**
- * Returns the name of the installation of these operators: `given`, else the name of the only operator.
+ * Returns the name of the installation of these operators: `given`, else the name of the only operator, else `proreus`.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and `given` is undefined, or when the name is invalid.
  */

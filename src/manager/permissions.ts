@@ -40,8 +40,8 @@ interface Need {
   readonly plural: string
   readonly namespaced: boolean
   /**
-   * True for the primary type of a controller: without it the controller cannot work. For any other type the controller waits and logs the
-   * problem.
+   * True for the primary type of a controller. Without permission for a primary type, the process does not start. Without permission for
+   * any other type, the process starts, and the controllers that watch this type wait until the permission is granted.
    */
   readonly primary: boolean
 }

@@ -120,7 +120,10 @@ export interface RunOptions {
   readonly onStarted?: (endpoints: Endpoints, client: Client) => Promise<void> | void
 }
 
-/** The options with all defaults applied. Only `signal` and options without a default may be missing. */
+/**
+ * The options with their defaults. `names` and `service` are derived from the options `name`, `namespace` and `webhook`. `signal`,
+ * `namespaces` and `memoryLimitBytes` may still be undefined, because the code that uses these options applies their defaults.
+ */
 export type CompleteOptions = RunOptions &
   Required<
     Pick<

@@ -226,7 +226,7 @@ async function installConversion(
   await applyDefinition(client, { metadata: { name }, spec: { conversion } }, fieldManager, { ...options, forceConflicts: true })
 }
 
-/** Returns whether the installer of another installation owns `spec.conversion`. */
+/** Returns whether another installation has set `spec.conversion`, that is, whether a field manager of its installer owns this field. */
 function isConvertedByOthers({ metadata }: CustomResourceDefinition, installation: string): boolean {
   return (metadata.managedFields ?? []).some(({ manager = '', fieldsV1 }) => {
     const spec = (fieldsV1 as JsonObject | undefined)?.['f:spec']

@@ -13,10 +13,10 @@ export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
- * Returns a mutating and a validating webhook configuration; an empty list when the operators have no webhooks. A configuration has one
- * entry for each served version of a kind with webhooks, and one for each other type with webhooks. The entries have no `caBundle`: the
- * running process or cert-manager sets this field, and a `caBundle` in the manifest would overwrite it. If only one configuration has
- * entries, the other one is returned, too. Applying it removes webhooks that were installed before.
+ * Returns a mutating and a validating webhook configuration; an empty list when the operators have no webhooks. A webhook for a kind of the
+ * operators has one entry for each served version. A webhook for any other type, or for a subresource, has one entry. The entries have no
+ * `caBundle`: the running process or cert-manager sets this field, and a `caBundle` in the manifest would overwrite it. If only one
+ * configuration has entries, the other one is returned with an empty list, so that applying it removes entries that were installed before.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
@@ -64,8 +64,8 @@ function entriesOf(
 }
 
 /**
- * Returns the name of a webhook in the configuration. The API server requires a domain with at least three labels. The API groups of
- * Kubernetes' own types may have fewer, so the name of the installation is appended to them.
+ * Returns the name of a webhook in the configuration, for example `validate-pod-v1.core.NAME`. The API server requires a DNS name with at
+ * least three labels. A group without a dot, such as `apps`, is only one label, so the name of the installation (`NAME`) is appended.
  */
 function nameOf({ type, schemaKind, version, subresource, name }: CombinedWebhook, verb: string, names: InstallationNames): string {
   const { group, kind, plural } = type

@@ -20,8 +20,8 @@ export interface CompiledSchema {
   readonly schema: StructuralSchema
   /**
    * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Returns the same object if no field was removed.
-   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`, then the paths of fields in the
-   * metadata of embedded resources. `malformed` is set if kube-apiserver could not decode an embedded resource of the object.
+   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`. The paths of unknown fields in the
+   * metadata of embedded resources come last. `malformed` is set if kube-apiserver could not decode an embedded resource of the object.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**

@@ -76,8 +76,8 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   const hasType = explainType(node, value, at.path, found)
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
-  // kube-openapi counts one match for the value, one for its enum, one for allOf, anyOf, oneOf and not together, and one for each validator
-  // of the value's type.
+  // kube-openapi counts one match for the value, one for its `enum`, a single one for `allOf`, `anyOf`, `oneOf` and `not`, and one for each
+  // validator of the value's type.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
   if (typeof value === 'string') {
@@ -117,10 +117,10 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
+  // If a schema has a format, and its type is neither integer nor number, kube-openapi accepts any string or list
+  // (`validate: typeValidator`). This code does so only for defaults (`anyFormat`), because operators rely on the types of fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
-  // If the schema has a format, and the value is neither a string nor a list, kube-openapi reports a wrong format instead of a wrong type
-  // (`validate: typeValidator`). kube-openapi accepts a list where a string with a format is expected. This code rejects such a list,
-  // because operators rely on the type.
+  // If the schema has a format, and the value is neither a string nor a list, kube-openapi reports a wrong format instead of a wrong type.
   if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
   else found.errors.push(typeError(path, types.join(','), actual))
   return false

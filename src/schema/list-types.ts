@@ -24,7 +24,7 @@ export function isProperList(node: SchemaNode, list: readonly JsonValue[]): bool
  */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
   const key = listType === 'map' ? listMapKeys[0] : undefined
-  if (listType === 'map' && (key === undefined || listMapKeys.length > 1 || key in Object.prototype)) return false
+  if (listType === 'map' && (key === undefined || listMapKeys.length > 1)) return false
   const known = list.length <= maxSlots / 2 ? areDistinct(list, key) : undefined
   return known ?? areManyDistinct(list, key)
 }

@@ -50,14 +50,17 @@ export interface SchemaNode {
   readonly anyOf: readonly SchemaNode[]
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
-  /** The built-in type of the value (`builtinNode` returns its node). Only validation uses it; pruning and defaulting ignore it. */
+  /**
+   * The built-in type of the value; `builtinNode` returns the node of this type. Validation and the search for unknown fields use the
+   * built-in type. Pruning and defaulting ignore it.
+   */
   readonly builtin: BuiltinTypeName | undefined
   /** The name of the built-in type if this is the shared node of a built-in type. */
   readonly typeName: string | undefined
   /**
-   * True for built-in types and their fields. Go decodes null and an empty string as the zero value, so null and an empty string count as
-   * missing. List keys are used only to correlate items, and need not be unique, because kube-apiserver's validation of most built-in types
-   * does not require unique keys.
+   * True for built-in types and their fields. In Go, null, an empty string and a missing field all result in the zero value, so null and an
+   * empty string count as missing. List keys are used only to correlate items, and need not be unique, because kube-apiserver's validation
+   * of most built-in types does not require unique keys.
    */
   readonly decoded: boolean
 }
@@ -114,7 +117,7 @@ function unknownFormat(name: string | undefined): Format | undefined {
   return name ? { name, test: () => true } : undefined
 }
 
-/** Prunes a default with the schema of its field, applies the defaults of its fields, and freezes it, because all objects share it. */
+/** Prepares the default of a field: prunes it, applies the defaults of fields inside it, and freezes it, because all objects share it. */
 function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
   return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value, false).value, false))

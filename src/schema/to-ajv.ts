@@ -108,7 +108,7 @@ function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): An
   return values.length === 0 ? { allOf: [false] } : { enum: values }
 }
 
-/** Returns one function that performs all checks of a string. */
+/** Returns the keyword `stringCheck`, whose function performs all checks of a string; an empty schema if there is nothing to check. */
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
   // The limits are in code points. A code point has one or two UTF-16 units, so `length` is at least the number of code points, and at most

@@ -11,8 +11,8 @@ export interface KindConversionMetrics {
   /** Counts one object of a ConversionReview: `success` when it was converted, `failure` when its conversion failed. */
   converted(result: ConversionResult): void
   /**
-   * Counts an object that lost fields. The other version does not have these fields; they could not be stored in the converted object, or
-   * were stored and could not be restored.
+   * Counts an object that lost fields, because the version to which it was converted does not have them. The annotation
+   * `conversion.GROUP/VERSION` should preserve such fields. `reason` states why they could not be stored there, or not restored from there.
    */
   unkept(reason: string): void
 }

@@ -58,7 +58,7 @@ function redactedArguments(given: readonly unknown[]): LogArguments {
   const first = given[0]
   if (typeof first !== 'object' || first === null) return [redactedMessage(given, 0)] as LogArguments
   const fields = redact<unknown>(first instanceof Error ? { err: first } : first)
-  // `redact` may return a string for an unreadable object or for JSON.
+  // `redact` returns a string for some objects, such as binary data, or a Date, whose `toJSON` method returns a string.
   const object = typeof fields === 'object' && fields !== null ? fields : { value: fields }
   return (given.length === 1 ? [object] : [object, redactedMessage(given, 1)]) as LogArguments
 }

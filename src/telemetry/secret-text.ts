@@ -23,8 +23,8 @@ const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
 
 /**
- * The patterns of secrets and their replacements. In each pattern, a repetition is bounded or cannot start within its own match, so
- * matching takes linear time.
+ * The patterns of secrets and their replacements. Matching takes linear time: each repetition has an upper limit, or the search never
+ * starts again within the text that the repetition has read.
  */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],

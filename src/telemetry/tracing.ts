@@ -18,8 +18,8 @@ interface DelegatingProvider {
 }
 
 /**
- * Returns the tracer of the registered SDK; undefined if no SDK is registered, and then no spans are created. It is called once, when the
- * process starts.
+ * Returns the tracer of the registered SDK; undefined if no SDK is registered, and then no spans are created. Each controller and each
+ * webhook calls this function only once, when it is created. An SDK that is registered later therefore has no effect on it.
  */
 export function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider()

@@ -136,8 +136,8 @@ export class WebhookMetrics {
   }
 
   /**
-   * Counts a request that is refused without a review. `code` is the HTTP status code for the reason of the refusal. `status` is the status
-   * code of the response, by default the same.
+   * Counts a request that is refused without a review. `code` is the HTTP status code of the error, which the metric of refused requests
+   * has as a label. `status` is the HTTP status code of the response, which is also counted. Default: `code`.
    */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1

@@ -100,7 +100,7 @@ export interface ControlPlane {
   startOperator(operators: readonly Operator[], options?: StartOperatorOptions): Promise<StartedOperator>
   /**
    * Stops all operators, proxies and processes that were started, and removes their files. In an existing cluster, it also deletes the
-   * objects that it created for the options.
+   * objects that `startControlPlane` has created, such as the namespaces in the options.
    */
   stop(): Promise<void>
 }

@@ -51,8 +51,9 @@ const attempts = 3
 const masters = 'system:masters'
 const adminName = 'admin'
 /**
- * The users of the binaries and of the administrator. The default ClusterRoles of Kubernetes grant sufficient permissions only to
- * kube-scheduler, so all other users are in the group `system:masters`.
+ * The users of the binaries and of the administrator. For kube-scheduler, the permissions of its default ClusterRole are sufficient. All
+ * other users are in the group `system:masters`. kube-controller-manager is one of them, because its controllers send their requests as its
+ * own user (`--use-service-account-credentials=false`), and the default ClusterRole of this user lacks the permissions of the controllers.
  */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },

@@ -75,7 +75,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
     scope.setErrorHandler((error: Error, _request, reply) =>
       refuse(reply, error, { path: conversionPath, logger: options.logger, onRefused: (code) => whole.refused(code) }),
     )
-    scope.post<{ Querystring: { timeout?: string } }>(conversionPath, { bodyLimit: maxBytes }, async (request, reply) => {
+    scope.post<{ Querystring: { timeout?: string } }>(conversionPath, async (request, reply) => {
       const began = performance.now()
       whole.started(Number(request.headers['content-length']))
       try {
@@ -158,8 +158,9 @@ async function answer(
 }
 
 /**
- * Waits until there is memory to convert the largest object. The memory that is reserved for the body already includes a part of it
- * (`batchCost`). The total is limited to the budget's reserve, because this much memory can always be granted in the end.
+ * Waits until there is memory to convert the largest object. A part of this memory was already reserved when the body arrived: `batchCost`
+ * times the size of the body. This function reserves the rest. Together with the memory for the body, a review never reserves more than the
+ * budget's reserve, because this is the most that the budget can always grant in the end.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -150,8 +150,9 @@ async function errorsOfKind(
   const unknownPaths = [
     ...metadata.unknown.map((path) => `metadata.${path}`),
     ...pruned.unknown,
-    // The API server stores unknown fields of built-in types, and the webhook only returns a warning. Offline, they are errors, as with
-    // strict field validation.
+    // Fields inside a built-in type (`Type.Builtin`, e.g. a Pod template) that the built-in type lacks. The CRD's schema does not describe
+    // the built-in type, so the API server stores such fields, and the webhook only returns a warning. Offline, they are errors, as all
+    // other unknown fields are with strict field validation.
     ...schema.unknownFields(pruned.object),
   ]
   const unknown = listOf(unknownPaths.map((path) => forbidden(path, 'unknown field')))

@@ -19,6 +19,7 @@ t.test('jsonEqual compares as JSON', async (t) => {
   t.notOk(jsonEqual([1], { 0: 1 }))
   t.notOk(jsonEqual({ a: 1 }, { b: 1 }))
   t.notOk(jsonEqual(JSON.parse('{"__proto__":1}'), {}))
+  t.notOk(jsonEqual(JSON.parse('{"__proto__":{}}'), { a: 1 }), 'the prototype of an object is not a field')
   t.notOk(jsonEqual({ toString: 1 }, {}))
   t.notOk(jsonEqual(9007199254740993n, 9007199254740992n))
   t.ok(jsonEqual([2 ** 53], [9007199254740992n]), 'both have the same JSON')
@@ -110,14 +111,26 @@ t.test('stringifyJson agrees with JSON.stringify', async (t) => {
   t.equal(stringifyJson(12345678901234567890n), '12345678901234567890')
   t.equal(stringifyJson({ a: -1n, b: [{ c: 2n }] }), '{"a":-1,"b":[{"c":2}]}')
   t.equal(Object.hasOwn(BigInt.prototype, 'toJSON'), false, 'no toJSON is left on the prototype')
+  let calls = 0
   const failing = {
     toJSON: () => {
+      calls += 1
       throw new Error('no')
     },
   }
   t.throws(() => stringifyJson(failing), new Error('no'))
+  t.equal(calls, 1, 'not tried again')
   t.throws(() => stringifyJson([1n, failing]), new Error('no'))
   t.equal(Object.hasOwn(BigInt.prototype, 'toJSON'), false)
+})
+
+t.test('an integer beyond 2^53 is written with all its digits even if the prototype of BigInt is frozen', async (t) => {
+  const { defineProperty } = Reflect
+  t.teardown(() => (Reflect.defineProperty = defineProperty))
+  // `Object.freeze(BigInt.prototype)` could not be undone.
+  Reflect.defineProperty = (target, ...rest) => target !== BigInt.prototype && defineProperty(target, ...rest)
+  t.equal(stringifyJson({ a: 9007199254740993n, b: [1, 'x'] }), '{"a":9007199254740993,"b":[1,"x"]}')
+  t.equal(stringifyJson([1n], 1), '[\n 1\n]')
 })
 
 t.test('freezing stops at frozen values, and accepts any value', async (t) => {

@@ -51,6 +51,18 @@ t.test('the maximum length of each kind of name is exact', async (t) => {
     t.strictSame(check(named(most)), [], `${check.name} of ${most}`)
     t.strictSame(check(named(most + 1)), [problem], `${check.name} of ${most + 1}`)
   }
+  // The limits count the bytes of UTF-8: `é` has two.
+  for (const [check, most] of [
+    [dns1123Label, 63],
+    [dns1035Label, 63],
+    [dns1123Subdomain, 253],
+    [labelValue, 63],
+    [qualifiedName, 63],
+  ] as const) {
+    const isTooLong = (name: string): boolean => check(name).some((message) => message.includes(`must be no more than ${most}`))
+    const name = `a${'é'.repeat((most - 1) / 2)}`
+    t.strictSame([isTooLong(name), isTooLong(`${name}a`)], [false, true], check.name)
+  }
 })
 
 t.test('a long run of invalid characters is refused quickly', async (t) => {
@@ -175,6 +187,11 @@ t.test('each mistake of metadata has its path and message', async (t) => {
     key('metadata.labels', 'a b'),
     invalid('metadata.annotations', 'A B', `name part ${characters}`),
   ])
+  const upper = { 'Example.com/A': 'b' }
+  t.strictSame(validateObjectMeta({ ...all, annotations: upper }, namespaced), [], 'the prefix of an annotation may be in upper case')
+  t.strictSame(validateObjectMeta({ ...all, labels: upper }, namespaced), [
+    invalid('metadata.labels', 'Example.com/A', `prefix part ${subdomainMessage}`),
+  ])
 })
 
 t.test('the size of annotations counts the bytes of keys and values', async (t) => {
@@ -197,6 +214,8 @@ t.test('owner references need all fields, at most one controller, and must not b
     invalid(`${at}.name`, '', 'must not be empty'),
     invalid(`${at}.uid`, '', 'must not be empty'),
   ])
+  t.equal(problems('none', {}).length, 4, 'the references after an invalid one are validated')
+  t.strictSame(problems({ ...owner, controller: 'true' }, { ...owner, controller: 'true' }), [], 'a string is no boolean')
   const [one, two] = [
     { ...owner, controller: true },
     { ...owner, name: 'q', controller: true, blockOwnerDeletion: true },
@@ -252,4 +271,21 @@ t.test('validation stops after 250 errors', async (t) => {
   }
   t.equal(problems({ finalizers: Array(400).fill('-') }), 251)
   t.equal(problems({ ownerReferences: Array(400).fill({}) }), 252)
+})
+
+t.test('the errors of metadata are in the order of the API server', async (t) => {
+  const metadata = {
+    finalizers: ['-'],
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p' }],
+    annotations: { 'A B': '' },
+    labels: { 'a b': '' },
+    generation: -1,
+    namespace: '-',
+    name: '-',
+    generateName: '-',
+  }
+  t.strictSame(
+    validateObjectMeta(metadata, { namespaced: true }).map(({ path }) => path.slice('metadata.'.length)),
+    ['generateName', 'name', 'namespace', 'generation', 'labels', 'annotations', 'ownerReferences.uid', 'finalizers'],
+  )
 })

@@ -51,6 +51,7 @@ t.test('the first wrong type by key order is reported', async (t) => {
   ]
   for (const [value, error] of cases) t.equal(decodeObjectMeta(value as never).error, error)
   t.match(decodeObjectMeta({ annotations: 'x', creationTimestamp: 'now' }).error, /^parsing time/, 'but times are decoded first')
+  t.match(decodeObjectMeta({ annotations: 'x', creationTimestamp: 1 }).error, /creationTimestamp of type string$/, 'also of another type')
   t.strictSame(decodeObjectMeta({ creationTimestamp: '2020-01-01T01:00:00.5+01:00' }).metadata, {
     creationTimestamp: '2020-01-01T00:00:00Z',
   })

@@ -16,6 +16,7 @@ t.test('the controller is the owner with controller: true', async (t) => {
   t.equal(controllerOf(object('x')), undefined)
   t.ok(isControlledBy(object('x', [controllerReference(owner)]), owner))
   t.notOk(isControlledBy(object('x', [controllerReference(owner)]), object('another with the same name')))
+  t.notOk(isControlledBy(object('x', [{ ...plain, uid: 'owner' }]), owner), 'an owner that is not the controller')
 })
 
 t.test('a reference refers to a group and kind, in any version', async (t) => {

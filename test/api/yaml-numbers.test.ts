@@ -24,6 +24,7 @@ t.test('integers are exact up to 64 bits, decimal ones are floats beyond, and st
     [nines, nines],
     [`-${nines}`, `-${nines}`],
     ['0xffffffffffffffff', 2n ** 64n - 1n],
+    [`-0b1${'0'.repeat(63)}`, -(2n ** 63n)],
     ['0xffffffffffffffffffff', '0xffffffffffffffffffff'],
     [`-0b${'1'.repeat(63)}`, -(2n ** 63n) + 1n],
     [`0b${'1'.repeat(80)}`, `0b${'1'.repeat(80)}`],

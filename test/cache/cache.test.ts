@@ -187,3 +187,26 @@ t.test('the cache has stopped once all its informers have', async (t) => {
   listed.reject(new Error('aborted at last'))
   await running
 })
+
+t.test('types of the same plural in different groups have their own informers', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, clock: new FakeClock() })
+  const other = resourceType({ ...widget, group: 'example.org' })
+  t.not(cache.informer(other), cache.informer(widget))
+  t.throws(() => cache.get(resourceType({ ...widget, group: '' }), { name: 'a' }), { message: /^widgets is not watched/ })
+})
+
+t.test('an informer that is added after the start is waited for at the stop', async (t) => {
+  const listed = Promise.withResolvers<never>()
+  const client = { list: () => listed.promise } as unknown as Pick<Client, 'list' | 'watch'>
+  const cache = new Cache(client, { logger: recordingLogger().logger, clock: new FakeClock() })
+  const abort = new AbortController()
+  let stopped = false
+  const running = cache.start(abort.signal).then(() => (stopped = true))
+  await setImmediate()
+  cache.informer(widget)
+  abort.abort()
+  await setImmediate()
+  t.notOk(stopped)
+  listed.reject(new Error('aborted at last'))
+  await running
+})

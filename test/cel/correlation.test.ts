@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { JsonValue } from '../../src/api/json.ts'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { Correlation, isUnchanged, noRatchet, ratchetField, ratchetItem } from '../../src/cel/correlation.ts'
 
@@ -46,6 +46,14 @@ t.test('a value is unchanged when it equals the old one by its schema', async (t
     ['a map of fields', { type: 'object', additionalProperties: text }, { any: 'x' }, { any: 'x' }, true],
     ['a map of fields with another value', { type: 'object', additionalProperties: text }, { any: 'x' }, { any: 'y' }, false],
     ['a field of a map of anything', { type: 'object', additionalProperties: true }, { any: 'x' }, { any: 'x' }, false],
+    ['an unknown field with an inherited name', object, { constructor: 'x' } as unknown as JsonValue, { constructor: 'x' } as never, false],
+    [
+      'a map entry with an inherited name',
+      { type: 'object', additionalProperties: object },
+      { constructor: { a: 'x' } } as unknown as JsonValue,
+      { constructor: { a: 'x' } } as never,
+      true,
+    ],
     ['an inherited field', { type: 'object', additionalProperties: object }, { constructor: {} } as unknown as JsonValue, {}, false],
   ]
   for (const [name, schema, value, old, unchanged] of cases) {
@@ -79,9 +87,28 @@ t.test('a value without an old one is unchanged if the nearest value above it th
   t.equal(item.current, undefined, 'an item of an atomic list has no old value')
   t.equal(isUnchanged(item), true, 'the list is unchanged')
   t.equal(isUnchanged(ratchetField(item, 'a')), true)
+  const other = ratchetField(ratchetField(at({ ...object1, spec: { kind: 'C', l: [{ a: 'x' }] } }), 'spec'), 'l')
+  t.equal(isUnchanged(ratchetItem(other, 0)), true, 'changes beside the list do not matter')
   const grown = ratchetField(ratchetField(at({ ...object1, spec: { kind: 'B', l: [{ a: 'x' }, { a: 'y' }] } }), 'spec'), 'l')
   t.equal(isUnchanged(ratchetItem(grown, 0)), false)
   t.equal(isUnchanged(ratchetField(ratchetItem(grown, 0), 'a')), false)
   t.equal(isUnchanged(noRatchet), false, 'a new object')
   t.equal(isUnchanged(ratchetItem(ratchetField(noRatchet, 'a'), 0)), false)
+})
+
+t.test('values are compared once', async (t) => {
+  let compared = 0
+  const ownKeys = (target: object): (string | symbol)[] => {
+    compared += 1
+    return Reflect.ownKeys(target)
+  }
+  const correlation = new Correlation(object, new Proxy<JsonObject>({ a: 'x' }, { ownKeys }), { a: 'x' })
+  t.strictSame([correlation.isUnchanged, correlation.isUnchanged, compared], [true, true, 1])
+})
+
+t.test('an error of the comparison other than an exhausted stack is thrown', async (t) => {
+  const ownKeys = (): never => {
+    throw new TypeError('no keys')
+  }
+  t.throws(() => new Correlation(object, new Proxy<JsonObject>({}, { ownKeys }), {}).isUnchanged, new TypeError('no keys'))
 })

@@ -40,6 +40,12 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
     { ...text, default: 'a', ...rules({ rule: 'oldSelf.hasValue()', optionalOldSelf: true }) },
     ['properties[spec].default: Invalid value: "a": failed rule: oldSelf.hasValue()'],
   ],
+  'a default with a rule on a field that only whole objects have': [
+    { type: 'object', default: { a: 'x' }, properties: { a: text }, ...rules("self.kind == 'A'") },
+    [
+      `properties[spec].default: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:5: undefined field 'kind'\n | self.kind == 'A'\n | ....^`,
+    ],
+  ],
   'a rule that is none, where there is a default': [
     { type: 'integer', default: 1, ...rules('self') },
     ['properties[spec].default: Invalid value: "integer": rule compile error: cel expression must evaluate to a bool'],

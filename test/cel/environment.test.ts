@@ -13,12 +13,14 @@ const conditions: readonly (readonly [expression: string, value: boolean | strin
   ["object.metadata.name == 'a'", true],
   ["has(object.metadata.labels) && 'app' in object.metadata.labels", true],
   ['oldObject == null', true],
+  ['object.missing in []', false],
   ['object.spec.replicas > 2 && object.spec.ratio < 1.0', true],
   ['object.metadata.generation == 1152921504606846976', true],
   ["object.spec.list.exists(x, x == 'a')", true],
   ['object.spec.missing == 1', 'no such key: missing'],
   ["object.spec.replicas.startsWith('x')", 'no such overload'],
-  // `in` calls its implementation whatever the types are (cel-go `stdlib: inAggregate`).
+  // The implementation of `in` checks the types of its operands itself (cel-go `stdlib: inAggregate`). The error therefore contains neither
+  // the name of the function nor the types.
   ['1 in object.metadata.name', 'no such overload'],
   ["'a' in object.metadata.name", 'no such overload'],
   ['true in object.spec.replicas', 'no such overload'],
@@ -77,6 +79,15 @@ t.test('an evaluation returns its cost', (t) => {
   t.end()
 })
 
+t.test('the error of an expression has no stack trace', (t) => {
+  const compiled = compileExpression('object.missing', { object: dynType })
+  if ('problem' in compiled) throw new Error(compiled.problem)
+  const { error } = compiled.expression.evaluate([dynamicValue({})])
+  t.equal(error?.message, 'no such key: missing')
+  t.notMatch(error?.stack, / at /, 'capturing one is slow')
+  t.end()
+})
+
 t.test('an evaluation leaves the stack traces of other errors as they are', (t) => {
   const before = Error.stackTraceLimit
   for (const source of ['1 == 1', 'object.missing', '[1].map(x, [x][1])']) {
@@ -101,5 +112,39 @@ t.test('a compiled expression can be evaluated again and again', (t) => {
   t.match(evaluate(), { value: false })
   t.strictSame(evaluate(1, 2, 3), first, 'the cost does not add up')
   t.strictSame([...compiled.expression.used], ['object'])
+  t.end()
+})
+
+t.test('an error for which the API server panics is ignored by no operator and no macro', (t) => {
+  const panic = '{bytes(object.s): 1}.size() == 1'
+  for (const source of [
+    panic,
+    `object.missing || ${panic}`,
+    `object.missing && ${panic}`,
+    `${panic} || true`,
+    `[1, 2].exists(x, x == 2 || ${panic})`,
+    `[1, 2].map(x, x == 1 ? object.missing : ${panic})`,
+    `[1, 2].filter(x, x == 1 ? object.missing : ${panic})`,
+    `object.missing + (${panic} ? 1 : 2)`,
+    `[${panic}].sort()`,
+  ]) {
+    const compiled = compileExpression(source, { object: dynType })
+    if ('problem' in compiled) throw new Error(compiled.problem)
+    const { error } = compiled.expression.evaluate([dynamicValue({ s: 'a' })])
+    t.equal(error?.message, 'internal error: runtime error: hash of unhashable type types.Bytes', source)
+  }
+  t.end()
+})
+
+t.test('a loop over a list or a map ends as soon as its cost exceeds the limit', (t) => {
+  const names = Array.from({ length: 2000 }, (_, index) => `n${index}`)
+  const object = { list: names, map: Object.fromEntries(names.map((name) => [name, 1])) }
+  for (const field of ['list', 'map']) {
+    const compiled = compileExpression(`object.${field}.all(x, object.${field}.all(y, true))`, { object: dynType })
+    if ('problem' in compiled) throw new Error(compiled.problem)
+    const { error, cost } = compiled.expression.evaluate([dynamicValue(object)])
+    t.equal(error?.message, 'operation cancelled: actual cost limit exceeded', field)
+    t.ok(cost < 1_000_100, `${field}: ${cost}`)
+  }
   t.end()
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { normalizeFieldPath } from '../../src/cel/field-path.ts'
+import { ruleShapeErrors } from '../../src/cel/rule-shape.ts'
 
 const text: StructuralSchema = { type: 'string' }
 const names = ['a', 'a.b', 'a-b', "a'b", 'a\\b', 'x[y]', '', '\u0007\b\f\n\r\t\v']
@@ -60,4 +61,13 @@ t.test('a path of another syntax, or to a field that the schema does not have, i
   const missing = ['.b', '.a.b', '.o.q', '.o.p.q.r', '.list[0]', ".list['0']", '.constructor', '.o.toString', ".m['k'].r", '.any.k.l']
   for (const path of [...wrong, ...missing, String.raw`['\q']`, String.raw`['a\']`])
     t.equal(normalizeFieldPath(path, schema), undefined, path)
+})
+
+t.test('a path is blank if it has only white space of Go', async (t) => {
+  const problems = (fieldPath: string): string[] =>
+    ruleShapeErrors({ ...schema, 'x-kubernetes-validations': [{ rule: 'true', fieldPath }] }, 's').map(({ message }) =>
+      message.replace(/^.*: /, ''),
+    )
+  t.strictSame(problems(' \u0085'), ['must be non-empty if specified', 'must be a valid path'])
+  t.strictSame(problems('\ufeff'), ['must be a valid path'])
 })

@@ -76,6 +76,42 @@ const expressions: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     "quantity('-9E').sub(quantity('223372036854775809')).add(quantity('223372036854775809')).isInteger()": 'false',
     "quantity('9E').add(quantity('9E')).sub(quantity('9E')).asInteger()": '9000000000000000000',
   },
+  'an integer may have any number of leading zeros': Object.fromEntries(
+    [
+      ['0', '0'],
+      ['-0', '0'],
+      ['+7', '7'],
+      ['9223372036854775807', '9223372036854775807'],
+      ['-9223372036854775808', '-9223372036854775808'],
+      [`-${'0'.repeat(100)}12`, '-12'],
+      [`${'0'.repeat(100)}`, '0'],
+      ...['9223372036854775808', '-9223372036854775809', '9'.repeat(20), '', '-', '1_0', '0x1', '--1', ' 1'].map(
+        (text) => [text, "error type conversion error from 'string' to 'int'"] as const,
+      ),
+    ].map(([text, result]) => [`int(self.empty + '${text}')`, result!] as const),
+  ),
+  'an unsigned integer may have any number of leading zeros': Object.fromEntries(
+    [
+      ['18446744073709551615', 'true'],
+      [`${'0'.repeat(100)}18446744073709551615`, 'true'],
+      ...['18446744073709551616', '9'.repeat(21), '', '-1', '+1', '1u'].map(
+        (text) => [text, "error type conversion error from 'string' to 'uint'"] as const,
+      ),
+    ].map(([text, result]) => [`uint(self.empty + '${text}') == 18446744073709551615u`, result!] as const),
+  ),
+  'the size of a text is its number of code points': {
+    [`('${'👑'.repeat(30)}' + self.empty).size()`]: '30',
+    [`('${'a'.repeat(30)}👑' + self.empty).size()`]: '31',
+    [`('a👑' + self.empty).size()`]: '2',
+  },
+  'the exponent of a quantity has an absolute value of up to 400': {
+    "isQuantity('1e400') && isQuantity('1e-400')": 'true',
+    "isQuantity('1e401') || isQuantity('1e-401')": 'false',
+  },
+  'a number is formatted with up to 100 fractional digits': {
+    "'%.100f'.format([1.5]).size()": '102',
+    "'%.101f'.format([1.5]).size()": '102',
+  },
   'a range that could not be held is refused': {
     'lists.range(9223372036854775807).size() > 0': 'error operation cancelled: actual cost limit exceeded',
     'lists.range(9007199254740991).size() > 0': 'error operation cancelled: actual cost limit exceeded',
@@ -89,6 +125,12 @@ for (const [name, results] of Object.entries(expressions)) {
     for (const [source, result] of Object.entries(results)) t.equal(evaluate(source), result, source)
   })
 }
+
+t.test('the minimum size of an object counts the bytes of its required fields', async (t) => {
+  const sizeOf = (field: string): number | undefined =>
+    declareType({ type: 'object', required: [field], properties: { [field]: text } }, 'selfType1')?.minSize
+  t.strictSame([sizeOf('a'), sizeOf('é')], [9, 10])
+})
 
 t.test('an address belongs to the ranges of its first bits', async (t) => {
   const ranges: Readonly<Record<string, readonly string[]>> = {

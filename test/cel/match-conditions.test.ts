@@ -77,6 +77,15 @@ t.test('the authorizer is called for the requester or a ServiceAccount, with a r
   t.end()
 })
 
+t.test('the name of a ServiceAccount is a DNS subdomain, and its namespace a DNS label', (t) => {
+  const condition = (namespace: string, name: string): string =>
+    `authorizer.serviceAccount("${namespace}", "${name}").group("").resource("pods").check("get").allowed()`
+  t.equal(evaluate(condition('m', 'a.b')), undefined)
+  t.match(evaluate(condition('m.n', 'a')), { error: /Invalid service account namespace$/ })
+  t.match(evaluate(condition('m', 'a..b')), { error: /Invalid service account name$/ })
+  t.end()
+})
+
 /** The types of expressions, as kube-apiserver 1.36.3 reports them. */
 const types: Readonly<Record<string, string>> = {
   object: 'dyn',

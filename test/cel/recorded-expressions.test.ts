@@ -67,7 +67,8 @@ function evaluate(world: World, source: string): Row {
   }
   const first = run()
   const second = run()
-  // A compiled expression keeps nothing of an evaluation. If it does, the row differs from the recorded one.
+  // A compiled expression must keep no state between evaluations. If the second evaluation has another result than the first, the row is
+  // marked, and therefore differs from the recorded one.
   const result = isSame(first, second) ? first : second.map((part) => `${part}, the second time`)
   return [source, fullTypeName(expression.type), ...result, ...world.estimate(expression)]
 }

@@ -110,6 +110,18 @@ t.test('an overwritten caBundle is restored within 10 s, and a new certificate i
   for (const bundle of bundles(server)) t.equal(readBundle(bundle).length, 2)
 })
 
+t.test('a certificate that is replaced while its bundle is written is written at once', async (t) => {
+  const { clock, server, source, authority } = await running(t)
+  const next = (await issueAuthority(clock.now())).cert
+  configurations(server)
+  server.before = (verb) => {
+    if (verb !== 'patch' || source.current().caBundle !== authority) return
+    source.change(next)
+  }
+  await clock.advance(10_000)
+  t.strictSame(bundles(server), [authority + next, authority + next, next])
+})
+
 t.test('the caBundle is written to CustomResourceDefinitions with a conversion webhook', async (t) => {
   const definition = (name: string, conversion: JsonObject, annotations: JsonObject = {}) =>
     [name, { metadata: { annotations }, spec: { group: 'example.com', conversion } }] as const

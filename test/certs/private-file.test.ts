@@ -69,3 +69,11 @@ t.test('a created folder gets a .gitignore, once', async (t) => {
   t.equal(statSync(folder).mode & 0o777, 0o755)
   t.equal(statSync(join(folder, '.gitignore')).size, 'mine'.length)
 })
+
+t.test('concurrent writes of one file do not fail, and one of them wins', async (t) => {
+  const path = join(t.testdir(), 'tls.key')
+  const contents = ['first', 'second', 'third']
+  await Promise.all(contents.map((content) => writePrivateFile(path, content)))
+  t.ok(contents.includes(await readPrivateFile(path)))
+  t.strictSame(readdirSync(join(path, '..')), ['tls.key'])
+})

@@ -146,3 +146,17 @@ t.test('an expired certificate is served with an error log', async (t) => {
   stop.abort()
   await running
 })
+
+t.test('a check that the stop aborts is not logged as a problem', async (t) => {
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger('debug')
+  const initial = { cert: '', key: '', caBundle: '', notAfter: new Date(clock.now() + 1000) }
+  const check = (_current: unknown, signal?: AbortSignal): Promise<never> =>
+    new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason as Error)))
+  const stop = new AbortController()
+  const running = refreshingSource(initial, check, { clock, logger }).start(stop.signal)
+  await new Promise((resolve) => setImmediate(resolve))
+  stop.abort()
+  await running
+  t.strictSame(lines, [])
+})

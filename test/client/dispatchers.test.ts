@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import t from 'tap'
 import { Dispatchers } from '../../src/client/dispatchers.ts'
 import { createTransport } from '../../src/client/transport.ts'
@@ -65,4 +66,19 @@ t.test('both pools take requests until they are retired, closed or destroyed, an
   t.strictSame(stateOf(retired), ['closed', 'closed'])
   await t.resolves(retired.close())
   await t.resolves(closed.close())
+})
+
+t.test('connections have TCP keep-alive probes after 30 s', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  const original = Reflect.get(Socket.prototype, 'setKeepAlive') as (...args: unknown[]) => Socket
+  const capture = t.capture(Socket.prototype, 'setKeepAlive', function (this: Socket, ...args: unknown[]) {
+    return original.apply(this, args)
+  })
+  await transport.request(get)
+  t.strictSame(
+    capture().map(({ args }) => args),
+    [[true, 30_000]],
+  )
 })

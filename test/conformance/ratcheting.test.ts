@@ -63,7 +63,8 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // The API server treats a field with the name `kind` as changed in every update, but only at the root of the object.
+  // The API server treats the field `kind` at the root of an object as changed in every update. This `kind` is in the spec or the status.
+  // An update that leaves it unchanged therefore gets a warning instead of an error, as with any other field.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },

@@ -614,7 +614,7 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
     name: 7,
     reconcile: 'x',
     deleted: 1,
-    owns: [part, 'parts', { type: part, predicates: [1] }, { type: 'parts' }, {}],
+    owns: [part, 'parts', { type: part, predicates: [1] }, { type: 'parts' }, {}, null],
     watches: [{ type: part }, { map: () => [], type: 'parts' }, { map: () => [] }],
     indexes: [1],
     predicates: 'x',
@@ -634,6 +634,7 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
     'owns[2].predicates[0]: must be a function, found 1',
     `owns[3].type: must be ${type}, found "parts"`,
     `owns[4]: must be ${type}, found an object`,
+    `owns[5]: must be ${type}, found null`,
     'watches[0].map: is missing',
     `watches[1].type: must be ${type}, found "parts"`,
     'watches[2].type: is missing',
@@ -761,4 +762,15 @@ t.test('all types are watched before the first event is mapped', async (t) => {
   t.strictSame(watched, [['parts', 'things', 'others']])
   stop.abort()
   await done
+})
+
+t.test('a controller that stops before the sync leaves no depth in its metrics', async (t) => {
+  const world = await start({ owns: [part] }, { synced: false, prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
+  const depth = async (): Promise<number | undefined> =>
+    (await world.environment.metrics.registry.getSingleMetric('workqueue_depth')!.get()).values.reduce((sum, { value }) => sum + value, 0)
+  world.cache.of(thing).sync()
+  await world.clock.advance(0)
+  t.equal(await depth(), 1)
+  await world.end()
+  t.equal(await depth(), 0)
 })

@@ -398,6 +398,7 @@ t.test('a logger that always throws fails the controller', async (t) => {
   const world = run(async () => undefined, { logger })
   world.queue.add('a')
   await t.rejects(world.done, { message: 'the disk is full' })
+  t.strictSame(getEventListeners(world.stop.signal, 'abort'), [], 'no listener is left')
 })
 
 t.test('a failed worker stops the others, and the error is thrown when the last of them has ended', async (t) => {

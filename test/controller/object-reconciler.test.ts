@@ -41,7 +41,9 @@ async function reconcile({ cached, get, deleted, gone = [] }: Setup) {
         }),
   }
   const result = await objectReconciler(thing, settings as never, seenGone)(key, context).catch((error: unknown) => ({ error }))
-  return { result, events: events.slice(1), entries, left: [...seenGone] }
+  const [read, ...others] = events
+  t.strictSame(read, ['cache', true, key], 'the object is first read from the cache by its key')
+  return { result, events: others, entries, left: [...seenGone] }
 }
 const notFound = (): Promise<never> => Promise.reject(new ApiError(failure(404, 'NotFound', 'x')))
 

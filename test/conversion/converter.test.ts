@@ -169,7 +169,10 @@ t.test('converters receive frozen objects with defaults, without annotations of 
       [
         'v1beta1',
         {
-          toHub: () => ({ spec: { schedule: {} } }),
+          toHub(object) {
+            t.ok([object, object.metadata, object.spec].every(Object.isFrozen), 'also on the way back')
+            return { spec: { schedule: {} } }
+          },
           fromHub(object, { from, to }) {
             t.ok([object, object.metadata, object.spec].every(Object.isFrozen))
             seen.push(object.metadata, object.spec, from, to)
@@ -190,15 +193,14 @@ t.test('converters receive frozen objects with defaults, without annotations of 
 })
 
 t.test('an object without spec or metadata, as one field manager may own it, is converted', async (t) => {
-  const given: object[] = []
+  const given: JsonObject[] = []
   const convert = converting({
     ...jobConversion,
-    spokes: new Map([
-      ['v1beta1', { toHub: () => ({ spec: {} }), fromHub: (object: object) => (given.push(Object.keys(object)), { spec: {} }) }],
-    ]),
+    spokes: new Map([['v1beta1', { toHub: () => ({ spec: {} }), fromHub: (object: JsonObject) => (given.push(object), { spec: {} }) }]]),
   })
   t.strictSame(await convert({ apiVersion: 'example.com/v1', kind: 'Job' }, 'v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Job' })
-  t.strictSame(given, [['apiVersion', 'kind', 'spec']], 'the converter gets a spec, and no metadata')
+  t.strictSame(given.map(Object.keys), [['apiVersion', 'kind', 'spec']], 'the converter gets a spec, and no metadata')
+  t.ok(given.every((object) => Object.isFrozen(object) && Object.isFrozen(object.spec)))
 })
 
 t.test('if a converter fails on a partial object of server-side apply, the shared fields are converted', async (t) => {
@@ -381,8 +383,9 @@ t.test('lost fields are reported with the object and the reason', async (t) => {
   ]
   for (const [given, to, reason, text] of tellings) {
     reported.length = 0
-    await convert(given, to, call)
+    const converted = await convert(given, to, call)
     t.strictSame(reported, [{ reason, object: { apiVersion: given.apiVersion, ...object }, text }])
+    t.strictSame(annotationsOf(converted), {}, 'no annotation is left, and none is added')
   }
   reported.length = 0
   await convert(jobOf('v1', { schedule: { minute: 'never' } }), 'v1beta1', call)

@@ -145,6 +145,18 @@ t.test('kept fields of several versions share the limit of all annotations', asy
   t.strictSame(Object.keys(put.metadata?.annotations as JsonObject), ['own', hub])
   t.strictSame(put.unkept, ['v1beta1', 'v1alpha1'])
   t.strictSame(validateAnnotations(put.metadata?.annotations, 'metadata.annotations'), [])
+
+  const unkept = (room: number): readonly string[] =>
+    putKeptAnnotations(
+      job,
+      { annotations: { own: 'x'.repeat(256 * 1024 - 'own'.length - room) } },
+      new Map([
+        ['v1', 'a'],
+        ['v1beta1', 'b'],
+      ]),
+    ).unkept
+  const room = hub.length + 'conversion.example.com/v1beta1'.length + 2
+  t.strictSame([unkept(room), unkept(room - 1)], [[], ['v1beta1']], 'the names of the annotations count')
 })
 
 t.test('only annotations for versions of the kind are removed', async (t) => {

@@ -152,6 +152,14 @@ t.test('a field with the name of an inherited property is kept and restored', as
   const restored = restoreKeptFields({}, kept, object({}))
   t.equal(JSON.stringify(restored), JSON.stringify(original))
   t.equal(Object.getPrototypeOf(restored), Object.prototype)
+  const added = find({ constructor: 1 } as unknown as JsonObject, {})
+  t.equal(JSON.stringify(added), `{"fields":{"constructor":{"shown":"${digest(1)}"}}}`)
+})
+
+t.test('a null is restored, unlike a field that was absent', async (t) => {
+  const shown = { a: 1, b: 1 }
+  const original = { a: null }
+  t.strictSame(restoreKeptFields(shown, find(shown, original), object({})), original)
 })
 
 t.test('no field is restored at, within or around a refused path', async (t) => {

@@ -82,3 +82,20 @@ t.test('accepted fields are restored with defaults, refused ones are named', asy
   })
   t.strictSame(fit({ list }, items(1, 6)), { restored: restored({ list: [{ id: 'a', x: 1 }, { id: 'b' }] }), refused: ['spec.list[1].x'] })
 })
+
+t.test('a restored field is refused if the field was invalid before for another reason', async (t) => {
+  const text = writeKeptFields({ spec: { b: 6.5 } }, { spec: { b: 6 } }, schema)!
+  const object = { ...envelope, spec: { b: 6.5 } }
+  t.strictSame(restoreWhatFits(object, readKeptFields(text)!, target), { restored: object, refused: ['spec.b'] })
+})
+
+t.test('no field is restored if the accepted ones violate a rule that was not evaluated before', async (t) => {
+  const ruled = compileSchema({
+    ...schema,
+    properties: { ...schema.properties, spec: { ...schema.properties!.spec, 'x-kubernetes-validations': [{ rule: '!has(self.b)' }] } },
+  })
+  const object = { ...envelope, spec: {} }
+  const kept = { fields: { spec: { fields: { a: { value: 5 }, b: { value: 1 } } } } }
+  // Because of the wrong type of `a`, the rule is not evaluated at first.
+  t.strictSame(restoreWhatFits(object, kept, ruled), { restored: object, refused: ['spec.a', '<nil>'] })
+})

@@ -165,7 +165,11 @@ t.test('nested metadata is not taken for that of the object', async (t) => {
 t.test('an object of up to 10,000 values is parsed at once, a larger one in slices', async (t) => {
   const turnsGiven = async (items: number): Promise<number> => {
     let turns = 0
-    const slices = { next: async () => void (turns += 1) } as unknown as TaskSlices
+    const next = async (): Promise<void> => {
+      await new Promise((resolve) => setImmediate(resolve))
+      turns += 1
+    }
+    const slices = { next } as unknown as TaskSlices
     const [object] = [...(await scan(`[{"a":[${Array(items).fill('1').join(',')}]}]`)).objects]
     t.equal(object!.values, items + 1)
     await readObject(object!, slices)

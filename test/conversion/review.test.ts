@@ -84,7 +84,11 @@ t.test('a long review waits for a time slice', async (t) => {
   const review = JSON.stringify(reviewOf([{ a: '' }]))
   const of = async (length: number): Promise<number> => {
     let turnsGiven = 0
-    const slices = { next: () => undefined, renew: async () => void (turnsGiven += 1) } as unknown as TaskSlices
+    const renew = async (): Promise<void> => {
+      await new Promise((resolve) => setImmediate(resolve))
+      turnsGiven += 1
+    }
+    const slices = { next: () => undefined, renew } as unknown as TaskSlices
     await decode(review.replace('"a":""', `"a":"${'x'.repeat(length - review.length)}"`), slices)
     return turnsGiven
   }
@@ -172,6 +176,18 @@ t.test('an object without a converter, or with too many values, fails', async (t
   )
 })
 
+t.test('an object with too many values is not parsed', async (t) => {
+  const body = JSON.stringify(reviewOf([{ kind: 'Job', list: Array(100_000).fill(1) }], 'example.com/v2')).replace('[1,1', '[1,?')
+  const given = await answerConversion(
+    await decode(body),
+    () => converter,
+    callOf(),
+    timeSlices(),
+    () => undefined,
+  )
+  t.match(textOf(given), 'cannot convert to v2: Job (): request.objects[0] has more than 100000 values (fields and items)')
+})
+
 t.test('conversion stops after a thousand failures', async (t) => {
   const failing = (count: number): JsonObject[] => Array.from({ length: count }, () => ({ kind: 'Job', fails: 'x' }))
   const almost = await answer([...failing(999), { kind: 'Job' }])
@@ -216,17 +232,20 @@ t.test('an abort ends the conversion before the next object', async (t) => {
 })
 
 t.test('when the time slice is used up, each object waits for a turn', async (t) => {
-  let turnsGiven = 0
-  const due = { next: async () => void (turnsGiven += 1) } as unknown as TaskSlices
+  const events: string[] = []
+  const next = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve))
+    events.push('turn')
+  }
   const request = await decode(reviewOf([{ kind: 'A' }, { kind: 'B' }, { kind: 'C' }]))
   await answerConversion(
     request,
-    () => converter,
+    (_group, kind) => (events.push(String(kind)), converter),
     callOf(),
-    due,
+    { next } as unknown as TaskSlices,
     () => undefined,
   )
-  t.equal(turnsGiven, 3)
+  t.strictSame(events, ['turn', 'A', 'turn', 'B', 'turn', 'C'])
 })
 
 t.test('a response is written in pieces of about 64 KiB', async (t) => {

@@ -110,8 +110,8 @@ export const allOf = ({ ...types }: BuiltinTypes) => types
 `
 
 /**
- * A file that derives values from values in `parts.ts`. Their types are in API groups of the package, but this file does not import the
- * package. The compiler must nevertheless find names for these types.
+ * A file that exports values whose types come from the API groups of the package. The file derives the values from those of `parts.ts`, and
+ * does not import the package. The compiler must nevertheless find names for the types.
  */
 const ofOtherFiles = `
 import { core_pod, onChange, podsOf, specOf } from './parts.js'

@@ -20,6 +20,8 @@ t.test('patterns have the semantics of RE2', async (t) => {
     ['^.$', '👍', true],
     ['^[^a]$', '👍', true],
     ['\\pL', 'é', true],
+    ['^a$', 'A', false],
+    ['^[a-z]$', 'A', false],
   ]
   for (const [pattern, text, matches] of cases)
     t.equal(compilePattern(pattern).test(text), matches, `${pattern} on ${JSON.stringify(text)}`)
@@ -87,7 +89,8 @@ t.test('the number of steps of the native engine is limited', async (t) => {
     ['^a{257}', true],
     [`^${'a{999}'.repeat(16)}a{400}`, true],
     [`^${'a{999}'.repeat(16)}a{401}`, false],
-    // After a leading `^`, one unbounded repetition is allowed. The limit is then 256 steps again.
+    // After a leading `^`, one unbounded repetition is allowed. It can end at every position of the string, so the limit is again 256 steps
+    // at each position.
     ['^a*b{255}', true],
     ['^a*b{256}', false],
     ['^a+b{255}', true],

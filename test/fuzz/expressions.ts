@@ -29,7 +29,7 @@ const byName: readonly (readonly [string, readonly Overload[]])[] = [...function
   ([name]) => !noOperators.has(name) && !/^@(?!in$)|\.@/.test(name),
 )
 const simpleTypes: readonly Type[] = [boolType, intType, stringType, doubleType, stringType, intType]
-/** The types of generated map keys. Other types are not generated, because cel-go treats keys of other types differently. */
+/** The types of generated map keys. cel-go has special rules for other types. For example, it panics if a key has the type bytes. */
 const keyTypes: readonly Type[] = [stringType, stringType, intType, boolType]
 const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
 /**
@@ -39,8 +39,8 @@ const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
 const general = new Set(['_?_:_', '_[_]', 'orValue', 'value', 'dyn'])
 
 /**
- * Types of objects with metadata. The generated expressions do not compare such an object as a whole, because its metadata contains the
- * time of the write, which differs between servers.
+ * The types of the root object and of its metadata. `#anyType` never returns them, so the generated calls do not compare their values. The
+ * result could differ between servers, because the metadata contains the time of the write.
  */
 const compared = new Set(['selfType1', 'selfType1.metadata'])
 

@@ -187,8 +187,8 @@ class ObjectFuzz {
 }
 
 /**
- * This is the only intended difference. The API server accepts a list as the value of a string with a format. Proreus rejects such a list,
- * because the code of operators relies on a string.
+ * Matches the lines of the only intended difference. The API server accepts a list as the value of a string with a format. Proreus reports
+ * an error that the API server does not report (`too many`), because the code of operators relies on a string.
  */
 const listForText = /too many .* must be of type string: "array"$/
 

@@ -60,7 +60,7 @@ const plainTexts = [
   'x'.repeat(70),
   'ü'.repeat(300),
 ]
-/** Strings of characters that all versions of Unicode in Go and in Node.js treat equally. */
+/** Strings of characters that Go and Node.js treat equally, even if they implement different versions of Unicode. */
 export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...plainTexts) },
   { weight: 2, arbitrary: fc.constantFrom(...Object.values(formatTexts).flat()) },

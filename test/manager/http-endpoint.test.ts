@@ -114,7 +114,7 @@ t.test('handlers are called in order, and errors and invalid URLs are answered',
 })
 
 t.test('a failed accept is logged, and does not stop the server, which has time limits for requests', async (t) => {
-  const { logger, lines } = recordingLogger()
+  const { logger, entries } = recordingLogger()
   const servers: Server[] = []
   const listen = Reflect.get(Server.prototype, 'listen') as (...args: unknown[]) => Server
   const capture = t.capture(Server.prototype, 'listen', function (this: Server, ...args: unknown[]) {
@@ -127,7 +127,8 @@ t.test('a failed accept is logged, and does not stop the server, which has time 
   servers[0]!.emit('error', new Error('too many open files'))
   const { headersTimeout, requestTimeout } = servers[0] as unknown as Record<string, unknown>
   t.strictSame([headersTimeout, requestTimeout], [5000, 10_000], 'slow senders are given up')
-  t.strictSame(lines, ['warn: the server for --test could not accept a connection'])
+  t.match(entries, [{ level: 'warn', msg: 'the server for --test could not accept a connection', err: { message: 'too many open files' } }])
+  t.equal(entries.length, 1)
 })
 
 t.test('the close does not wait for a request in flight', async () => {

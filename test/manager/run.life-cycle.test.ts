@@ -286,6 +286,17 @@ t.test('readiness depends on the webhooks only, caches and controllers are shown
   t.strictSame(await life.probe('/readyz/webhook'), { code: 200, body: 'ok' })
 })
 
+t.test('the readiness check connects to the host of the webhooks, and expects the name in their URL', async (t) => {
+  for (const [webhook, problem] of [
+    [{ host: '127.0.0.3', port: 0 }, / not answer/],
+    [{ host: '127.0.0.1', port: 0, url: 'https://elsewhere:1' }, /caBundle trusts: .*elsewhere/],
+  ] as const) {
+    const life = start(t, complete, { webhook })
+    await life.started
+    t.match(await life.probe('/readyz/webhook'), { code: 500, body: problem })
+  }
+})
+
 t.test('a controller that has ended by itself is named by the liveness probe', async (t) => {
   const broken = new AbortController()
   const failing: ControllerDefinition = {

@@ -234,6 +234,7 @@ t.test('several operators share the process, and each has its own field manager'
       tlsCipherSuites: [],
     },
     webhookConfigurations: { mutating: ['a'], validating: [], definitions: ['b'] },
+    memoryLimitBytes: 700 * 2 ** 20,
   } as const
   const { given, requests, endpoints } = await start(t, operators, more)
   t.equal(given.transport!.userAgent, `together/unknown (${process.platform}/${process.arch}) proreus/${version}`)
@@ -249,6 +250,7 @@ t.test('several operators share the process, and each has its own field manager'
       conversions: [conversion],
     },
   )
+  t.equal(given.webhooks!.memory!.limitBytes, more.memoryLimitBytes)
   t.equal(endpoints.webhook!.url, 'https://elsewhere:1', 'the URL for the API server')
   t.strictSame(given.certificates!.names, ['elsewhere', 'localhost'])
   const { mutating, validating, definitions } = given.injection!

@@ -132,7 +132,10 @@ t.test('the CRD of a kind with a conversion webhook has its clientConfig, and th
   )
 })
 
-/** A quarter of 256 KiB, the API server's limit for all annotations of an object together. */
+/**
+ * The size limit for a CRD. `kubectl apply` writes the whole CRD into an annotation, and the API server limits all annotations of an object
+ * together to 256 KiB. This limit is a quarter of that.
+ */
 const maxCrdBytes = 64 * 1024
 
 t.test('CRDs are small enough for the last-applied annotation of kubectl apply, for any embedded types', async (t) => {

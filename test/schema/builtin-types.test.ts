@@ -127,11 +127,31 @@ t.test('an error that the CRD schema reports as well is reported once', async (t
     'spec.named.containers[1].name: Invalid value: "integer": spec.named.containers[1].name in body must be of type string: "integer"',
   ])
   t.strictSame(errorsOf({ named: {} }), ['spec.named.containers: Required value'])
+  const spec = withBuiltinType<StructuralSchema>(
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { name: { type: 'integer' } } },
+    'EnvVar',
+  )
+  const compiled = compileSchema({ type: 'object', properties: { spec } })
+  t.strictSame(
+    compiled.validate({ spec: { name: true } }).map(formatFieldError),
+    ['spec.name: Invalid value: "boolean": spec.name in body must be of type integer: "boolean"'],
+    'the CRD schema takes precedence',
+  )
+})
+
+t.test('items with equal keys are no error', async (t) => {
+  const ports = [80, 80].map((containerPort) => ({ containerPort, protocol: 'TCP' }))
+  t.strictSame(errorsOf(pod({ ports })), [])
+  t.strictSame(
+    errorsOf(pod({ ports, image: 5 })).map((error) => error.split(': ')[0]),
+    [`${inContainer}.image`],
+  )
 })
 
 t.test('an update need not correct an unchanged invalid value', async (t) => {
   const old = pod({ image: 5 }, { noSuchField: 1 })
   t.strictSame(errorsOf({ ...old, env: [] }, old), [], 'the whole value')
+  t.strictSame(errorsOf({ pod: { noSuchField: 1 }, env: [] }, { pod: { noSuchField: 1 } }), [], 'the whole value, which lacks a field')
   t.strictSame(errorsOf(pod({ image: 5 }, { hostname: 'new' }), old), [], 'a container')
   t.match(errorsOf(pod({ image: 6 }), old), [/spec\.pod\.containers\[0\]\.image/])
 })

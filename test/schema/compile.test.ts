@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { formatFieldError } from '../../src/api/field-error.ts'
@@ -14,6 +15,25 @@ t.test('a schema is compiled once', async (t) => {
   t.equal(compileSchema(schema), compileSchema(schema))
   t.not(compileSchema(schema), compileSchema({ type: 'object' }))
   t.equal(compileSchema(schema).schema, schema)
+  t.ok(Object.isFrozen(compileSchema(schema)))
+})
+
+t.test('the check of a schema is compiled by the first validation, and only by it', async (t) => {
+  const { compile } = Ajv.prototype
+  let count = 0
+  Ajv.prototype.compile = function (this: Ajv, ...args: [never]) {
+    count += 1
+    return compile.apply(this, args)
+  } as typeof compile
+  t.teardown(() => (Ajv.prototype.compile = compile))
+  const compiled = compileSchema({ type: 'object', properties: { status: { type: 'object', properties: { a: text } } } })
+  compiled.prune({ status: { b: 1 } })
+  compiled.default({})
+  t.equal(count, 0)
+  for (const a of ['x', 5, 'y']) compiled.validate({ status: { a } })
+  t.equal(count, 1)
+  for (const a of ['x', 5, 'y']) compiled.validateStatus({ status: { a } })
+  t.equal(count, 2, 'the status has its own')
 })
 
 t.test('a schema that the API server would refuse is an error with the path', async (t) => {
@@ -227,6 +247,7 @@ t.test('no object can exhaust the stack', async (t) => {
   const item: StructuralSchema = { type: 'object', required: ['a'], properties: { a: text } }
   const fields: Record<string, StructuralSchema> = {
     scalar: text,
+    choice: { ...text, enum: ['a'] },
     enum: { 'x-kubernetes-preserve-unknown-fields': true, enum: ['a', { a: { a: 1 } }] },
     map: { type: 'object', additionalProperties: text },
     free: { 'x-kubernetes-preserve-unknown-fields': true },

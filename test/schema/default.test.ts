@@ -27,6 +27,19 @@ t.test('missing fields are defaulted', async (t) => {
   t.strictSame(defaulted(schema, 'not an object'), 'not an object')
 })
 
+t.test('the default in the schema is neither changed nor frozen', async (t) => {
+  const schema: StructuralSchema = {
+    type: 'object',
+    default: { b: {} },
+    properties: { b: { type: 'object', properties: { c: { ...text, default: 'x' } } } },
+  }
+  t.strictSame(defaulted(schema, null), { b: { c: 'x' } })
+  t.strictSame(schema.default, { b: {} })
+  const plain: StructuralSchema = { type: 'object', default: { list: ['x'] }, properties: { list: { type: 'array', items: text } } }
+  t.ok(Object.isFrozen(defaulted(plain, null)))
+  t.notOk(Object.isFrozen(plain.default))
+})
+
 t.test('nulls in a default are kept until the object is decoded again', async (t) => {
   const spec: StructuralSchema = {
     type: 'object',

@@ -27,6 +27,9 @@ t.test('apiVersion and kind must be well formed', async (t) => {
   t.match(errorsOf({ apiVersion: 'v1', kind: 'A b' }), [
     /^kind: Invalid value: "A b": may have mixed case, but should otherwise match: a DNS-1035 label must consist/,
   ])
+  t.match(errorsOf({ apiVersion: 'v1', kind: `${'a'.repeat(63)}!` }), [
+    /should otherwise match: must be no more than 63 characters,a DNS-1035 label must consist/,
+  ])
 })
 
 t.test('metadata is validated as in every object', async (t) => {

@@ -206,6 +206,12 @@ t.test('violated number validations are reported', async (t) => {
   ]
   table(t, [
     ['maximum', { ...count, maximum: 3 }, 4, wrong('4', 'less than or equal to 3')],
+    [
+      'maximum without a type, for an integer beyond 2^53',
+      { ...free, maximum: 5 },
+      9007199254740993n,
+      wrong('9007199254740993', 'less than or equal to 5'),
+    ],
     ['exclusive maximum', { ...count, maximum: 3, exclusiveMaximum: true }, 3, wrong('3', 'less than 3')],
     ['minimum', { ...count, minimum: 3 }, 2, wrong('2', 'greater than or equal to 3')],
     ['exclusive minimum', { ...count, minimum: 3, exclusiveMinimum: true }, 3, wrong('3', 'greater than 3')],
@@ -239,6 +245,15 @@ t.test('violated number validations are reported', async (t) => {
         outOfRange('(default format)'),
       ],
     ],
+    ...[2 ** 63, -(2 ** 63)].map((value): Case => [
+      `the float ${value}`,
+      count,
+      value,
+      [
+        ['spec', 'FieldValueTypeInvalid', 'Invalid value: "number": spec in body must be of type integer: "number"'],
+        outOfRange('(default format)'),
+      ],
+    ]),
     [
       'beyond 64 bits',
       { ...count, format: 'int64' },
@@ -265,6 +280,8 @@ t.test('violated number validations are reported', async (t) => {
     ['a negative fraction, for a float', { type: 'number', multipleOf: -0.5 }, 1.5, notPositive('-0.5')],
     ['a large float is a multiple', { type: 'number', multipleOf: 0.001 }, 1e-3, none],
     ['nearly a multiple', { type: 'number', multipleOf: 0.01 }, 1.0000000001, none],
+    ['nearly a multiple of 1', { type: 'number', multipleOf: 1 }, 1000000.0015, none],
+    ['not nearly a multiple of 1', { type: 'number', multipleOf: 1 }, 1000000.0025, wrong('1.0000000025e+06', 'a multiple of 1')],
     ['not nearly', { type: 'number', multipleOf: 0.01 }, 1.00001, wrong('1.00001', 'a multiple of 0.01')],
     ['nearly, but from below', { type: 'number', multipleOf: 1.5 }, 2.9999999999, wrong('2.9999999999', 'a multiple of 1.5')],
     ['nearly, but negative', { type: 'number', multipleOf: 0.01 }, -1.0000000001, wrong('-1.0000000001', 'a multiple of 0.01')],
@@ -353,11 +370,25 @@ t.test('violated list validations are reported', async (t) => {
   ])
 })
 
+t.test('a field that a program left undefined is absent', async (t) => {
+  const schema: StructuralSchema = { type: 'object', properties: { a: text, b: count } }
+  t.strictSame(
+    errorsOf(schema, { a: undefined, b: 'x' }).map(([path]) => path),
+    ['spec.b'],
+  )
+})
+
 t.test('violated object validations are reported', async (t) => {
   const object: StructuralSchema = { type: 'object', properties: { a: text, b: count } }
   const map: StructuralSchema = { type: 'object', additionalProperties: text }
   table(t, [
     ['required', { ...object, required: ['a'] }, {}, [['spec.a', 'FieldValueRequired', 'Required value']]],
+    [
+      'an empty string or null in a required field',
+      { ...object, required: ['a', 'b'], properties: { a: text, b: { ...text, nullable: true } } },
+      { a: '', b: null },
+      none,
+    ],
     [
       'required is not inherited',
       { ...object, required: ['constructor', '__proto__'] },
@@ -540,8 +571,8 @@ t.test('violated junctors are reported', async (t) => {
 })
 
 t.test('the branch whose values pass the most validators is reported, the first of equal ones', async (t) => {
-  // `schema` is the schema of the field. `branch` is the schema of the same field in a branch of anyOf, which has no type. `validators` is
-  // the number of kube-openapi's validators that accept the value in this branch (`Result.MatchCount`).
+  // `schema` is the schema of the field. `branch` is the schema of the same field in a branch of anyOf. A schema in a branch has no type.
+  // `validators` is the number of kube-openapi's validators that accept the value in this branch (`Result.MatchCount`).
   const fields: Readonly<Record<string, { schema: StructuralSchema; branch: StructuralSchema; value: JsonValue; validators: number }>> = {
     nothing: { schema: { ...text, nullable: true }, branch: {}, value: null, validators: 1 },
     flag: { schema: { type: 'boolean' }, branch: {}, value: true, validators: 4 },

@@ -137,3 +137,27 @@ t.test('the comparison takes linear time', async (t) => {
   t.strictSame(errorsOf(mapBy('a'), list), [])
   t.ok(processorTimeMs() - started < 5000)
 })
+
+t.test('the table of a list that was validated before is not used for the next one', async (t) => {
+  const node = buildNode({ type: 'array', ...set })
+  for (const length of [1, 60, 300]) {
+    let reads = 0
+    const get = (list: string[], key: string): unknown => {
+      if (/^\d+$/.test(key)) reads += 1
+      return Reflect.get(list, key) as unknown
+    }
+    const list = new Proxy(
+      Array.from({ length }, (_, index) => `item ${index}`),
+      { get } as ProxyHandler<string[]>,
+    )
+    const readsOf = (): number => {
+      reads = 0
+      t.ok(isProperList(node, list))
+      return reads
+    }
+    // A wrong finding of the table is corrected, but by reading the list again.
+    const first = readsOf()
+    t.equal(readsOf(), first, `${length} items`)
+    t.ok(first < 2 * length, 'there are few collisions')
+  }
+})

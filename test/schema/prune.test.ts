@@ -135,7 +135,8 @@ t.test('a pruned object has no unknown fields, and the input is not modified', a
       const before = canonicalJson(object)
       const first = compiled.prune(deepFreeze(object))
       const second = compiled.prune(first.object)
-      // Without unknown fields, the object itself is returned, or a copy if it contains the metadata of an embedded resource.
+      // If there are unknown fields, `prune` must return another object. Without unknown fields, it may return the input or a copy. It
+      // copies an object that contains the metadata of an embedded resource.
       const unchanged = first.unknown.length === 0 || first.object !== object
       return unchanged && second.object === first.object && second.unknown.length === 0 && canonicalJson(object) === before
     }),

@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import t from 'tap'
 import { withBuiltinType } from '../../src/api/builtin-types.ts'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -60,4 +61,22 @@ t.test('the check of a built-in type is compiled once and called for each of its
   const properties = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`pod${index}`, pod]))
   const source = compileCheck(buildRootNode({ type: 'object', properties })).toString()
   t.notMatch(source, /containers|restartPolicy/)
+})
+
+t.test('all schemas share the check of a built-in type', async (t) => {
+  const { compile } = Ajv.prototype
+  let count = 0
+  Ajv.prototype.compile = function (this: Ajv, ...args: [never]) {
+    count += 1
+    return compile.apply(this, args)
+  } as typeof compile
+  t.teardown(() => (Ajv.prototype.compile = compile))
+  const spec = withBuiltinType<StructuralSchema>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 'ServicePort')
+  const compiled = (): number => {
+    count = 0
+    compileCheck(buildRootNode({ type: 'object', properties: { spec } }))
+    return count
+  }
+  compiled()
+  t.equal(compiled(), 1)
 })

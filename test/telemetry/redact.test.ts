@@ -173,3 +173,9 @@ t.test('the limits of the redaction are exact', (t) => {
   t.strictSame(redact({ [key]: 1, [`${key}l`]: 2 }), { [key]: 1, [`${key}…`]: 2 })
   t.end()
 })
+
+t.test('absent values and booleans are never redacted', (t) => {
+  const value = { kind: 'Secret', data: null, stringData: undefined, immutable: true, password: false, token: null }
+  t.strictSame(redact(value), value)
+  t.end()
+})

@@ -126,7 +126,7 @@ t.test('a word after "Bearer" that belongs to a sentence is no token', (t) => {
   t.end()
 })
 
-/** The maximum length of a string that the logger redacts. */
+/** The maximum length of a string in a log entry. The logger truncates longer strings before it redacts them. */
 const length = 32 * 1024
 const fragments = [
   ...'a A 0 = : - . / @ " \' \\ , { } [ ] _ | > # + % ;'.split(' '),

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
 import { namespace } from '../../src/api/builtin.ts'
@@ -82,10 +82,35 @@ t.test('a failed start deletes its objects, and objects that the test has delete
 
 t.test('proxies and operators stop with their control plane, in reverse order, even if one fails', async (t) => {
   const cluster = await startControlPlane({ controllers: false })
-  const [one, two] = [await cluster.faultProxy(), await cluster.faultProxy()]
-  const folders = [one.kubeconfig, two.kubeconfig, cluster.kubeconfig].map((path) => dirname(path))
+  const proxies = [await cluster.faultProxy(), await cluster.faultProxy(), await cluster.faultProxy()]
+  const folders = [...proxies, cluster].map(({ kubeconfig }) => dirname(kubeconfig))
+  const stopped: number[] = []
+  for (const [index, proxy] of proxies.entries()) {
+    const { stop } = proxy
+    t.intercept(proxy, 'stop', {
+      value: async () => {
+        stopped.push(index)
+        await cluster.client.raw('/version')
+        await stop()
+        if (index === 1) throw new Error('it fails')
+      },
+    })
+  }
   const stopping = cluster.stop()
   t.equal(cluster.stop(), stopping, 'once')
   await stopping
+  t.strictSame(stopped, [2, 1, 0])
   for (const folder of folders) t.notOk(existsSync(folder))
+})
+
+t.test('a failed start of an embedded control plane leaves nothing behind', async (t) => {
+  const { TMPDIR } = process.env
+  const folder = t.testdir()
+  process.env.TMPDIR = folder
+  t.teardown(() => (TMPDIR === undefined ? delete process.env.TMPDIR : (process.env.TMPDIR = TMPDIR)))
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: [] }]
+  await t.rejects(startControlPlane({ controllers: false, users: [{ name: 'a', rules }] }), {
+    message: /verbs must contain at least one value/,
+  })
+  t.strictSame(readdirSync(folder), [])
 })

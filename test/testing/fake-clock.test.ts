@@ -62,6 +62,14 @@ t.test('an aborted sleep leaves no timer', async (t) => {
   t.equal(clock.pending, 0)
 })
 
+t.test('promises settle before the time is advanced', async (t) => {
+  const clock = new FakeClock(0)
+  const seen: number[] = []
+  void Promise.resolve().then(() => clock.after(10, () => seen.push(clock.now())))
+  await clock.advance(10)
+  t.strictSame(seen, [10])
+})
+
 t.test('setting the time neither fires a timer nor delays it', async (t) => {
   for (const time of [0, 1_000_000]) {
     const clock = new FakeClock(1000)

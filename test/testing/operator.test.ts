@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import t from 'tap'
+import type { Test } from 'tap'
 import { validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import type { PolicyRule } from '../../src/api/policy-rule.ts'
@@ -17,13 +18,19 @@ import { recordingLogger } from '../support/recording-logger.ts'
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
-t.test('the certificates of an operator are deleted with it', async (t) => {
-  const controlPlane = await startControlPlane()
-  t.teardown(() => controlPlane.stop())
+/** Returns an empty folder, in which temporary files are created until the end of the test. */
+function temporaryFolder(t: Test): string {
   const folder = t.testdir()
   const { TMPDIR } = process.env
   process.env.TMPDIR = folder
   t.teardown(() => (TMPDIR === undefined ? delete process.env.TMPDIR : (process.env.TMPDIR = TMPDIR)))
+  return folder
+}
+
+t.test('the certificates of an operator are deleted with it', async (t) => {
+  const controlPlane = await startControlPlane()
+  t.teardown(() => controlPlane.stop())
+  const folder = temporaryFolder(t)
   const started = await controlPlane.startOperator([operator])
   t.equal(readdirSync(folder).length, 1)
   await started.stop()
@@ -70,7 +77,9 @@ t.test('a failed start leaves nothing, and throws the reason', async (t) => {
     controllers: [defineController(kind, { reconcile: async () => undefined })],
   })
   const connection = controlPlane.connectionFor('nobody')
+  const folder = temporaryFolder(t)
   await t.rejects(controlPlane.startOperator([reconciling], { connection }), { code: 'PRO_PERMISSION' })
+  t.strictSame(readdirSync(folder), [])
 })
 
 t.test('an operator logs with the logger of the control plane, unless it has its own', async (t) => {

@@ -8,7 +8,7 @@ import { AdmissionCache } from '../../src/webhook/handlers/admission-cache.ts'
 import { BodyRefused } from '../../src/webhook/body/body-refused.ts'
 import type { Decision } from '../../src/webhook/decide-review.ts'
 import { decide } from '../../src/webhook/decide-review.ts'
-import type { AdmissionHandler } from '../../src/webhook/handlers/call.ts'
+import type { AdmissionHandler, Call } from '../../src/webhook/handlers/call.ts'
 import { InlineEvaluation } from '../../src/webhook/evaluation/inline.ts'
 import { encodeReview, MalformedReview, readReview } from '../../src/webhook/review/admission-review.ts'
 import type { DecodedReview } from '../../src/webhook/review/admission-review.ts'
@@ -28,25 +28,19 @@ interface Decided {
   /** Returns true while something waits for the client to disconnect. */
   readonly listens: () => boolean
   readonly clock: FakeClock
+  /** The parts of the server that handlers may use. */
+  readonly parts: Pick<Call, 'client' | 'cache' | 'access' | 'logger'>
 }
 
 function decideWith(handler: AdmissionHandler, { ms = 1000, mismatch = fits, applies = true } = {}): Decided {
   const clock = new FakeClock()
   let hangUp: (() => void) | undefined
   const [cache, access] = [new AdmissionCache(undefined), new AccessReviews(clock)]
-  const options = {
-    reviewed: 'Widget.apps.example.com',
-    mismatch,
-    handler,
-    client: {} as Client,
-    cache,
-    access,
-    clock,
-    logger: silentLogger(),
-  }
+  const parts = { client: {} as Client, cache, access, logger: silentLogger() }
+  const options = { reviewed: 'Widget.apps.example.com', mismatch, handler, clock, ...parts }
   const evaluation = new InlineEvaluation(rules, applies ? decoded : ofSubresource)
   const decision = decide(options, evaluation, ms, (listener) => (hangUp = listener))
-  return { decision, hangUp: () => hangUp?.(), listens: () => hangUp !== undefined, clock }
+  return { decision, hangUp: () => hangUp?.(), listens: () => hangUp !== undefined, clock, parts }
 }
 
 t.test('the response of a handler is the decision', async (t) => {
@@ -160,4 +154,10 @@ t.test('the signal is one object, and is aborted at the deadline', async (t) => 
   t.equal(signals.length, 2)
   t.equal(signals[0], signals[1])
   t.match(signals[0], { aborted: true, reason: { name: 'TimeoutError' } })
+})
+
+t.test('a handler gets the client, the cache, the access reviews and the logger of the server', async (t) => {
+  let call: Call | undefined
+  const { parts } = decideWith((_evaluation, _found, given) => ((call = given), { allowed: true }))
+  for (const name of ['client', 'cache', 'access', 'logger'] as const) t.equal(call![name], parts[name], name)
 })

@@ -262,7 +262,7 @@ t.test('a failed accept does not crash the process', async (t) => {
   const fix = await fixture(t)
   await fix.server.start()
   fix.server.app.server.emit('error', new Error('accept EMFILE'))
-  t.match(fix.entries.at(-1), { level: 'warn', msg: 'the webhook server could not accept a connection' })
+  t.match(fix.entries.at(-1), { level: 'warn', msg: 'the webhook server could not accept a connection', err: { message: 'accept EMFILE' } })
 })
 
 t.test('a client that does not trust the certificate is a warning, other failed handshakes are debug', async (t) => {

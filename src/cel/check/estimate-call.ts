@@ -20,7 +20,7 @@ interface Call {
   readonly args: readonly CostNode[]
 }
 
-/** Returns the cost of a call, with the costs of its arguments and without the cost of its target. */
+/** Estimates the cost of a call and the size of its result. The cost includes the costs of the arguments, but not that of the target. */
 export function estimateCall(
   estimator: Estimator,
   name: string,

@@ -13,8 +13,7 @@ const lineBreaks = '\r\n'
  *
  * @throws {CelError} with Go's message, which contains the offset of the first invalid byte.
  */
-export function decodeBase64(text: string): Uint8Array {
-  const source = Buffer.from(text).toString('latin1')
+export function decodeBase64(source: string): Uint8Array {
   const decoded: number[] = []
   for (let at = 0; at < source.length;) at = decodeGroup(source, at, decoded)
   return Uint8Array.from(decoded)

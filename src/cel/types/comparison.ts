@@ -12,8 +12,8 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  * @throws {CelError} `no such overload` when `a` has a type of Kubernetes (see `isKubernetesValue`) and `b` has another type.
  */
 export function equals(a: Value, b: Value): boolean {
-  // The values are compared even if `a` and `b` are the same object. Some values cannot be compared with themselves, such as a set of
-  // numbers or a value of a Kubernetes library.
+  // The values are compared even if `a` and `b` are the same object. For kube-apiserver, a set of numbers does not equal itself, and the
+  // comparison of an authorizer with itself is an error.
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b

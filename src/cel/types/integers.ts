@@ -68,7 +68,8 @@ export function divideInts(a: Int, b: Int): Int {
 
 export function remainderOfInts(a: Int, b: Int): Int {
   if (b === 0) throw new CelError('modulus by zero')
-  // Only the quotient -2^63 / -1 does not fit 64 bits.
+  // The remainder of -2^63 and -1 is 0, but the quotient does not fit 64 bits. As in cel-go, this is an error (`cel-go/common/types:
+  // overflow.go, moduloInt64Checked`).
   if (a === minInt && b === -1) throw new CelError('integer overflow')
   return toInt(BigInt(a) % BigInt(b))
 }
@@ -82,17 +83,17 @@ export function toIndex(value: Int): number {
   return typeof value === 'number' ? value : value < 0n ? -1 : Number.MAX_SAFE_INTEGER
 }
 
-const decimal = /^[+-]?[0-9]+$/
-
 /** Parses a decimal integer like Go's `strconv.ParseInt`; undefined when the string is not an integer or does not fit 64 bits. */
 export function parseInt64(text: string): Int | undefined {
-  if (!decimal.test(text) || text.length > 64) return undefined
-  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  const [, sign, digits] = /^([+-]?)0*([0-9]{1,19})$/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  const value = BigInt(digits) * (sign === '-' ? -1n : 1n)
   return value < minInt || value > maxInt ? undefined : toInt(value)
 }
 
 export function parseUint64(text: string): bigint | undefined {
-  if (!/^[0-9]+$/.test(text) || text.length > 64) return undefined
-  const value = BigInt(text)
+  const digits = /^0*([0-9]{1,20})$/.exec(text)?.[1]
+  if (digits === undefined) return undefined
+  const value = BigInt(digits)
   return value > maxUint ? undefined : value
 }

@@ -1,7 +1,7 @@
 /**
- * Computes the keys by which kube-apiserver compares the items of two lists that are sets or maps (`k8s.io/apiserver/pkg/cel/common:
+ * Computes the keys by which kube-apiserver compares the items of two lists of type `set` or `map` (`k8s.io/apiserver/pkg/cel/common:
  * valuesunstructured.go, getSet, toMapKey`). If the left list has a schema, its keys are computed from its JSON data. All other keys are
- * computed from CEL values.
+ * computed from the CEL values of the items, or from the JSON data of an item that is an object, map or list with a schema.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -12,8 +12,8 @@ import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
 
 /**
- * Returns the keys of the left operand's items. A set computes its keys only once: kube-apiserver uses `sync.Once`, so the keys stay
- * incomplete if their computation panics. The operator `+` adds further keys to those of a set.
+ * Returns the keys of the left operand's items. The keys of a set with a schema are computed only once: kube-apiserver uses `sync.Once`, so
+ * the keys stay incomplete if their computation panics. The operator `+` adds further keys to those of such a set.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {

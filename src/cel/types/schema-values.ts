@@ -112,8 +112,8 @@ function dataOf(value: Value): JsonValue | undefined {
 }
 
 /**
- * Returns a function that reads a field of an object. Each selection in an expression has its own function, which caches the schema of the
- * field.
+ * Returns a function that reads a field of an object. Each selection in an expression has its own function, which caches the `DataType` of
+ * the field.
  */
 export function fieldReader(escaped: string): (object: SchemaObject) => Value | undefined {
   const name = unescapeIdentifier(escaped)
@@ -123,7 +123,7 @@ export function fieldReader(escaped: string): (object: SchemaObject) => Value | 
   let fields: ReadonlyMap<string, DataType> | undefined
   let type: DataType | undefined
   return (object) => {
-    // The conversion of the field is cached, because a selection nearly always reads objects of the same schema.
+    // The `DataType` of the field is cached, because a selection nearly always reads objects of the same schema.
     if (object.fields !== fields) {
       fields = object.fields
       type = fields.get(name)

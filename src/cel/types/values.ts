@@ -48,8 +48,8 @@ export class Duration {
 }
 
 /**
- * The rule by which lists with a schema are compared and concatenated. `set`: as sets. A list of names: by these key fields of their items.
- * Undefined: by index.
+ * The rule by which lists with a schema are compared and concatenated: `set` for a list of type `set`, the names of the key fields for a
+ * list of type `map`. It is undefined for any other list: its items are compared by index, and concatenation appends all items.
  */
 export type ListSemantics = 'set' | readonly string[] | undefined
 

@@ -28,8 +28,8 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 }
 
 /**
- * Returns the fields of an applied configuration: leaves, entries of maps and items of lists. A struct with fields, or a list, is not
- * itself in the set; its fields or items are.
+ * Returns the set of fields of an applied configuration. Each entry of a map and each item of a list is in the set. A field of a struct is
+ * in the set if its value is a scalar, an atomic value, or an empty map or struct. For any other value, only the parts of the value are.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)

@@ -50,8 +50,8 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
       l += 1
       r += 1
     } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // Both lists contain this live item, but in the configuration, another item of both lists comes before it. The live item is skipped
-      // here, and added when its turn comes in the configuration.
+      // Both lists contain `mine`. In the configuration, another item that both lists contain comes before `mine`. The loop therefore skips
+      // `mine` in the live list, and adds it when it reaches `mine` in the configuration.
       l += 1
     } else if (mine !== undefined && !inApplied.has(mine)) {
       order.push(mine)

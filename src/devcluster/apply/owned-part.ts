@@ -28,8 +28,9 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Returns the fields of a whole object that a write request to the subresource can own. For a missing object, these are the fields that Go
- * writes even if they are empty. A create request is compared with them, so it does not own fields that it leaves empty.
+ * Returns the fields of a whole object that a write request to the subresource can own. For a missing object, returns the empty fields that
+ * Go encodes even in an empty object, e.g. `status: {}`. A create request owns the fields in which the new object differs from the missing
+ * object, so it does not own a field that is empty in both.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

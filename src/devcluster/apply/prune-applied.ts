@@ -54,7 +54,7 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
     const here = typingIn(version)
     if (here !== undefined) pruned = addBackOwned(inVersion(merged, version), inVersion(pruned, version), fields, here)
   }
-  // A field that the applier did not own is removed only if it is below a removed field of the applier.
+  // Only fields that the applier owned are removed, each with all fields below it. The applier need not have owned the fields below it.
   const gone = difference(fieldsOf(before, typing), fieldsOf(inVersion(pruned, last.apiVersion), typing))
   return inVersion(removeFields(before, intersection(gone, dropped), typing) as JsonObject, next.apiVersion)
 }

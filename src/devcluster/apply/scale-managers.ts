@@ -16,8 +16,8 @@ const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
 /**
- * Returns the type with a `spec.replicas` that is encoded even when it is 0. By default, Go omits a 0, so a request that scales to 0 would
- * remove the field instead of changing it.
+ * Returns the type with a `spec.replicas` that is encoded even when it is 0. By default, Go omits a 0. A request that scales to 0 would
+ * then count as the removal of `spec.replicas`, and the manager of the request would not own the field.
  */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
@@ -48,7 +48,7 @@ export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn:
  * Returns the object with its managedFields after a write request to `scale`. Managers that no longer own the replicas of the Scale lose
  * the replicas field of the object (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler).
  *
- * @param version the apiVersion of the object in the request.
+ * @param version the apiVersion of the scaled object in the URL of the request.
  */
 export function withObjectManagers(object: JsonObject, scale: JsonObject, version: string, pathIn: ReplicasPath): JsonObject {
   const before = managersOf(object)

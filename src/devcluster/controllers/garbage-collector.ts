@@ -98,8 +98,9 @@ class Collector {
   }
 
   /**
-   * Deletes an object if none of its owners exists; otherwise removes the references to missing owners
-   * (k8s.io/kubernetes/pkg/controller/garbagecollector: attemptToDeleteItem).
+   * Deletes an object, unless it has an owner that exists and is not in foreground deletion. If it has such an owner, removes the
+   * references to owners that are missing or in foreground deletion (k8s.io/kubernetes/pkg/controller/garbagecollector:
+   * attemptToDeleteItem).
    */
   async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<void> {
     const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }

@@ -56,15 +56,11 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   })
 }
 
-async function run(
-  pod: ReadonlyPod,
-  place: Parameters<typeof runningStatus>[1],
-  { client, events, signal }: ReconcileContext,
-): Promise<void> {
+async function run(pod: ReadonlyPod, place: Parameters<typeof runningStatus>[1], { client, events }: ReconcileContext): Promise<void> {
   const status = runningStatus(pod, place)
   if (status === undefined) return
   try {
-    await client.patchStatus(podType, pod.metadata, { status, metadata: { resourceVersion: pod.metadata.resourceVersion } }, { signal })
+    await client.patchStatus(podType, pod.metadata, { status, metadata: { resourceVersion: pod.metadata.resourceVersion } })
   } catch (error) {
     // The Pod in the cache is outdated. Its newer state triggers another reconcile.
     if (isNotFound(error) || isConflict(error)) return
@@ -79,10 +75,10 @@ async function run(
 }
 
 /** Deletes the Pod with grace period 0 after its containers have stopped. Finalizers may still keep the object. */
-async function remove({ metadata }: ReadonlyPod, { client, signal }: ReconcileContext): Promise<void> {
+async function remove({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<void> {
   if (metadata.deletionGracePeriodSeconds === 0) return
   try {
-    await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid }, signal })
+    await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } })
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error)) throw error
   }

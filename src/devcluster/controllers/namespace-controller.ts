@@ -52,14 +52,14 @@ export function namespaceController(source: TypeSource): ControllerDefinition {
 }
 
 /** Deletes all objects of a type in the namespace. Returns the objects that still exist; undefined if there are none. */
-async function deleteContent(type: ResourceType, namespace: string, { client, signal }: ReconcileContext): Promise<Remainder | undefined> {
+async function deleteContent(type: ResourceType, namespace: string, { client }: ReconcileContext): Promise<Remainder | undefined> {
   const path = resourcePath(type, { namespace })
   try {
-    const { items: found } = await client.list(type, { namespace, limit: 1, signal })
+    const { items: found } = await client.list(type, { namespace, limit: 1 })
     if (found.length === 0) return undefined
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' }
-    await client.raw(path, { method: 'DELETE', body, contentType: 'application/json', signal })
-    const { items } = await client.list(type, { namespace, signal })
+    await client.raw(path, { method: 'DELETE', body, contentType: 'application/json' })
+    const { items } = await client.list(type, { namespace })
     return items.length === 0 ? undefined : { type, finalizers: items.map(({ metadata }) => metadata.finalizers ?? []) }
   } catch (error) {
     // A type that is no longer served (404) has no objects. The objects of a type without the verb `deletecollection` (405) cannot be
@@ -73,23 +73,23 @@ async function deleteContent(type: ResourceType, namespace: string, { client, si
 async function report(
   { metadata, status }: DeepReadonly<Namespace>,
   remainders: readonly Remainder[],
-  { client, signal, clock }: ReconcileContext,
+  { client, clock }: ReconcileContext,
 ): Promise<void> {
   const conditions = namespaceConditions((status?.conditions ?? []) as readonly Condition[], remainders, clock.now())
   if (jsonEqual(conditions as unknown as JsonValue, (status?.conditions ?? []) as unknown as JsonValue)) return
   try {
-    await client.patchStatus(namespaceType, { name: metadata.name }, { status: { conditions } }, { signal })
+    await client.patchStatus(namespaceType, { name: metadata.name }, { status: { conditions } })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
 }
 
-async function finalize({ metadata: { name } }: DeepReadonly<Namespace>, { client, signal }: ReconcileContext): Promise<void> {
+async function finalize({ metadata: { name } }: DeepReadonly<Namespace>, { client }: ReconcileContext): Promise<void> {
   try {
-    const latest = await client.get(namespaceType, { name }, { signal })
+    const latest = await client.get(namespaceType, { name })
     const finalizers = latest.spec?.finalizers?.filter((held) => held !== finalizer) ?? []
     const body = { ...latest, apiVersion: 'v1', kind: 'Namespace', spec: { ...latest.spec, finalizers } }
-    await client.raw(objectPath(namespaceType, { name }, 'finalize'), { method: 'PUT', body, contentType: 'application/json', signal })
+    await client.raw(objectPath(namespaceType, { name }, 'finalize'), { method: 'PUT', body, contentType: 'application/json' })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }

@@ -47,7 +47,7 @@ function isWaiting({ metadata, spec, status }: ReadonlyPod): boolean {
   return status?.phase === undefined || status.phase === 'Pending'
 }
 
-async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: ReconcileContext): Promise<void> {
+async function bind(pod: ReadonlyPod, node: string, { client, events }: ReconcileContext): Promise<void> {
   const { name, namespace, uid } = pod.metadata
   const body = {
     apiVersion: 'v1',
@@ -56,7 +56,7 @@ async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: 
     target: { apiVersion: 'v1', kind: 'Node', name: node },
   }
   try {
-    await client.raw(objectPath(podType, { name, namespace }, 'binding'), { method: 'POST', body, contentType: 'application/json', signal })
+    await client.raw(objectPath(podType, { name, namespace }, 'binding'), { method: 'POST', body, contentType: 'application/json' })
   } catch (error) {
     // The Pod has been deleted, or is already bound.
     if (isNotFound(error) || isConflict(error)) return
@@ -65,7 +65,7 @@ async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: 
   events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`)
 }
 
-async function reportProblem(pod: ReadonlyPod, message: string, { client, events, clock, signal }: ReconcileContext): Promise<void> {
+async function reportProblem(pod: ReadonlyPod, message: string, { client, events, clock }: ReconcileContext): Promise<void> {
   const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (before?.status === 'False' && before.reason === 'Unschedulable' && before.message === message) return
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
@@ -74,7 +74,7 @@ async function reportProblem(pod: ReadonlyPod, message: string, { client, events
   // The TypeScript type does not allow null for a time, but a condition of a Pod has `lastProbeTime: null`.
   const status: object = { conditions: [...others, condition] }
   try {
-    await client.patchStatus(podType, pod.metadata, { status }, { signal })
+    await client.patchStatus(podType, pod.metadata, { status })
   } catch (error) {
     if (!isNotFound(error)) throw error
     return

@@ -26,20 +26,20 @@ export function serviceAccountController(ca: string): ControllerDefinition {
       { type: serviceAccount, map: namespaceOf(accountName) },
       { type: configMap, map: namespaceOf(rootCaName) },
     ],
-    async reconcile({ metadata }, { client, cache, signal }) {
+    async reconcile({ metadata }, { client, cache }) {
       if (metadata.deletionTimestamp !== undefined) return
       const namespace = metadata.name
       if (cache.get(serviceAccount, { namespace, name: accountName }) === undefined) {
-        await client.create(serviceAccount, { metadata: { namespace, name: accountName } }, { signal }).catch(ignoreRaces)
+        await client.create(serviceAccount, { metadata: { namespace, name: accountName } }).catch(ignoreRaces)
       }
       const rootCa = cache.get(configMap, { namespace, name: rootCaName })
       if (rootCa === undefined) {
         const annotations = { 'kubernetes.io/description': rootCaDescription }
         await client
-          .create(configMap, { metadata: { namespace, name: rootCaName, annotations }, data: { 'ca.crt': ca } }, { signal })
+          .create(configMap, { metadata: { namespace, name: rootCaName, annotations }, data: { 'ca.crt': ca } })
           .catch(ignoreRaces)
       } else if (rootCa.data?.['ca.crt'] !== ca) {
-        await client.patch(configMap, { namespace, name: rootCaName }, { data: { 'ca.crt': ca } }, { signal }).catch(ignoreRaces)
+        await client.patch(configMap, { namespace, name: rootCaName }, { data: { 'ca.crt': ca } }).catch(ignoreRaces)
       }
     },
   })

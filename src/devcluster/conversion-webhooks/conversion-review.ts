@@ -37,7 +37,8 @@ export function conversionRequest(object: JsonObject, desiredAPIVersion: string,
   const uid = randomUUID()
   const apiVersion = `${group}/${version}`
   const request = { uid, desiredAPIVersion, objects: [object] }
-  // Go's encoder also writes the empty response into the request.
+  // kube-apiserver's ConversionReview contains an empty `response` next to the `request`
+  // (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: createConversionReviewObjects).
   const response = { uid: '', convertedObjects: null, result: { metadata: {} } }
   return { uid, apiVersion, body: { kind: 'ConversionReview', apiVersion, request, response } }
 }

@@ -64,7 +64,10 @@ export interface Definition {
 /** The finalizer of a terminating CRD. It is removed when the CRD's custom resources are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-/** Casts a stored CRD. No check is needed, because the CRD was validated when it was written. */
+/**
+ * Casts a decoded or stored CRD. No check of the JSON types is needed, because decoding has rejected wrong types. Only a stored CRD is
+ * sure to have all required fields, because it was validated when it was written.
+ */
 export function asDefinition(object: JsonObject): Definition {
   return object as unknown as Definition
 }

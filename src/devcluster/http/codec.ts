@@ -64,7 +64,7 @@ export function mediaTypeOf(header: string | undefined): string {
 export interface ExpectedType extends TypeMeta {
   /** True for a custom resource, for which protobuf is not supported. */
   readonly custom?: boolean
-  /** True to keep all digits of integers beyond 2^53. Built-in types have no such integers. */
+  /** True to keep all digits of integers beyond 2^53. Only custom resources and CRDs can have such integers. */
   readonly exact?: boolean
 }
 

@@ -1,6 +1,7 @@
 /**
- * Decodes a protobuf message to the JSON that Go would encode for the decoded struct. A field with `omitempty` is omitted when its value is
- * 0, even if the message contains the 0. Any other field that is missing in the message has its zero value.
+ * Decodes a protobuf message to the JSON that Go would encode for the decoded struct. A field with `omitempty` is omitted when it has its
+ * zero value, even if the message contains this value. A field without `omitempty` is never omitted. If the message does not contain the
+ * field, the JSON contains its zero value.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -76,7 +77,8 @@ function readField(field: FieldDescriptor, wireType: number, reader: WireReader,
 }
 
 /**
- * Decodes an entry of a map with string keys. Like Go's decoder, this function does not check field numbers and wire types in the entry.
+ * Decodes an entry of a map with string keys. Like Go's decoder, this function does not reject invalid field numbers and wrong wire types
+ * in the entry.
  */
 function entryOf(field: FieldDescriptor, bytes: Buffer, depth: number): [string, JsonValue] {
   const reader = new WireReader(bytes)

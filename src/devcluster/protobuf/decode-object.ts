@@ -28,7 +28,7 @@ export class UnreadableObject extends ProtobufError {
 /**
  * Decodes a request body to JSON.
  *
- * @param expected apiVersion and kind of an object that has neither
+ * @param expected replaces a missing or empty apiVersion or kind of the object.
  * @throws {ProtobufError} for invalid protobuf; an {@link UnreadableObject} if only apiVersion and kind can be decoded.
  */
 export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObject {

@@ -1,6 +1,9 @@
 /** Durations in kubectl's AGE column (k8s.io/apimachinery/pkg/util/duration: HumanDuration). */
 
-/** Formats a duration, with a second unit for small numbers: `59s`, `2m5s`, `3h10m`, `2d1h`, `400d`, `3y12d`. */
+/**
+ * Formats a duration in one unit, or in two units when the number of the larger unit is small: `59s`, `2m5s`, `3h10m`, `2d1h`, `400d`,
+ * `3y12d`.
+ */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000)
   // Durations between -2 s and 0 are valid, because the clocks of server and client can differ.

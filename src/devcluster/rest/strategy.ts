@@ -57,7 +57,10 @@ export interface Strategy {
   readonly heldBy?: (object: JsonObject) => readonly string[]
   /** True when a create keeps the status although the type has a status subresource (nodes). */
   readonly keepsStatus?: boolean
-  /** True when validation distinguishes an empty list from a missing one. Only decoded objects have empty lists; stored objects do not. */
+  /**
+   * True when validation treats an empty list differently from a missing list. Decoding then keeps the empty lists that Go omits from
+   * JSON. Otherwise, decoding removes these lists. In both cases, they are removed when the object is stored.
+   */
   readonly distinguishesEmptyLists?: boolean
   /** True when the server sets `metadata.generation`. Default: true only for custom resources. */
   readonly generation?: boolean

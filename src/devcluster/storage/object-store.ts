@@ -24,7 +24,7 @@ export interface Change {
 
 export interface Subscriber {
   change(change: Change): void
-  /** Called when `endSubscriptions` ends the watches of clients. A subscriber that does not unsubscribe still receives later changes. */
+  /** Called by `endSubscriptions`. The subscription itself continues: `change` is called until the subscriber unsubscribes. */
   end(): void
 }
 

@@ -25,8 +25,8 @@ export interface WatcherOptions {
   /** Converts an object to the version that the client watches. */
   readonly present: (object: JsonObject) => JsonObject
   /**
-   * Awaited before objects are passed to `matches` and `present`, e.g. to convert them with a webhook. Must reject when the watch has
-   * ended.
+   * Awaited before objects are passed to `matches` and `present`, e.g. to convert them with a webhook. A function that retries must stop
+   * and reject when the signal of the watch aborts.
    */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**

@@ -7,7 +7,10 @@ import { creatorLabel, podToCheck } from './pod.ts'
 /** Maximum length of a host name. A Pod name may be longer, but then the host name of the Pod is truncated. */
 const hostNameLength = 63
 
-/** Prefix of the generated names of Pods in dry-run requests. No other Pod may use it. */
+/**
+ * Prefix of the generated names of Pods in dry-run requests. In error messages of the API server, `checkPod` replaces every name with this
+ * prefix by the name of the MyPod.
+ */
 const checkPrefix = 'mypod-check-'
 const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)
 

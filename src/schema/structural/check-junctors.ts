@@ -37,7 +37,8 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
 export function junctorErrors(schema: StructuralSchema, path: string): FieldError[] {
   const first = schema.allOf?.[0]
   return branchesOf(schema, path).flatMap((branch) => {
-    // The types integer and string may be specified in two forms: in anyOf of the schema, or in anyOf of the first schema of allOf.
+    // A branch must not specify a type. kube-apiserver permits one exception, for values that are an integer or a string: the branches
+    // `type: integer` and `type: string` in anyOf of the schema itself, or in anyOf of the first schema of allOf.
     if (isIntOrString(schema) && schema.anyOf?.includes(branch.schema) === true) return []
     return branchErrors(branch, first !== undefined && branch.schema === first && isIntOrString(first))
   })

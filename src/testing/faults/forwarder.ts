@@ -15,7 +15,10 @@ import { listen } from '../../runtime/listen.ts'
 
 export interface ForwarderOptions {
   readonly tls: KeyPair
-  /** The connection for requests with a token that is not in `tokens`; these requests keep their credentials. */
+  /**
+   * The connection to the API server. Its credentials are not used: a request whose token is not in `tokens` is forwarded with the
+   * credentials that it contains.
+   */
   readonly connection: Connection
   /** The tokens that the proxy has issued. Each token stands for the identity of its connection. */
   readonly tokens: ReadonlyMap<string, Connection>

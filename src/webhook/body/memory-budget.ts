@@ -11,8 +11,8 @@ import type { Clock, Timer } from '../../runtime/clock.ts'
 export const smallBytes = 128 * 1024
 
 /**
- * Maximum memory of a small request in bytes. Most reviews are small requests. They may use all memory outside the reserve. Larger
- * requests, and bodies that arrive in chunks, may use only three quarters of this memory.
+ * Maximum memory of a small request in bytes. Most reviews are small requests. Small requests may use all memory outside the reserve.
+ * Larger requests, and bodies that arrive in chunks, may use only three quarters of the memory outside the reserve.
  */
 export const smallCost = 8 * smallBytes
 
@@ -159,8 +159,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Moves the request that holds the reserve to the memory outside the reserve, if there is room for it. The reserve is then free for the
-   * request that waits longest. Otherwise a small request of a slow client could hold the reserve for long.
+   * Moves the request that holds the reserve to the memory outside the reserve, if there is room for it. This frees the reserve for the
+   * request that has waited longest. Without the move, even a small request would hold the whole reserve until it ends, and a slow client
+   * can delay that end for long.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

@@ -151,7 +151,6 @@ class Receiver implements Received {
 
   #complete(): void {
     if (this.#settled) return
-    this.charge.peerDone()
     this.#finish(this.#only ?? this.#bytes?.whole() ?? Buffer.alloc(0))
   }
 
@@ -195,7 +194,6 @@ class Receiver implements Received {
       this.#request.resume()
     })
     const onRoom = (): void => {
-      if (this.#settled) return
       goOn()
       if (this.#bytes !== undefined && !this.#request.readableEnded) this.#awaitSender()
       this.#request.resume()

@@ -20,8 +20,9 @@ export type { WebhookSettings } from './settings.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * The object of an admission request. On CREATE it does not yet have `uid`, `creationTimestamp` and `resourceVersion`. With `generateName`
- * it has no name. The namespace is always set.
+ * The object of an admission request. On CREATE it has no `resourceVersion`. In a mutating webhook it also has no `uid`, no
+ * `creationTimestamp` and, with `generateName`, no name: the API server sets these fields between the mutating and the validating webhooks.
+ * For a namespaced type, the namespace is always set.
  */
 export type Incoming<T> = T extends { metadata: ObjectMeta }
   ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> & Pick<T['metadata'], 'namespace'> }

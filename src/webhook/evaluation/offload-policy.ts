@@ -25,9 +25,10 @@ export function isSoonEvaluated(bytes: Uint8Array): boolean {
 }
 
 /**
- * Returns whether a body looks like an ordinary object, with few distinct field names and short strings. `JSON.parse` handles 200 MB of
- * such JSON per second. Other bodies take longer: each distinct name and each value costs at least a microsecond, and patterns are slow on
- * long strings. The samples are at random positions, so a client cannot hide other content between them.
+ * Returns whether a body looks like an ordinary object, with few distinct field names, few values and short strings. `JSON.parse` handles
+ * 200 MB of such JSON per second. A body with many distinct names or many values takes longer, because each of them costs at least a
+ * microsecond. A body with long strings takes longer, because matching them with the patterns of the schema is slow. The samples are at
+ * random positions, so a client cannot hide other content between them.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()

@@ -103,6 +103,7 @@ export class ReviewThreads {
 
   #ready(thread: ReviewThread): void {
     this.#starting.delete(thread)
+    thread.rest()
     this.#idle.set(
       thread,
       this.#options.clock.after(idleMs, () => void this.#end(thread)),
@@ -122,6 +123,7 @@ export class ReviewThreads {
       this.#idle.get(thread)?.cancel()
       this.#idle.delete(thread)
       this.#queue.delete(waiting)
+      thread.reserve()
       waiting.resolve(thread)
     }
   }
@@ -134,7 +136,6 @@ export class ReviewThreads {
       resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
       name: 'proreus-review',
     })
-    worker.unref()
     const thread = new ReviewThread(worker)
     this.#threads.add(thread)
     this.#starting.add(thread)
@@ -200,6 +201,16 @@ export class ReviewThread {
       this.#call = { resolve, reject }
       this.#worker.postMessage({ method, argument } satisfies WorkerMessage, moved)
     })
+  }
+
+  /** Makes the thread keep the process alive, because a review waits for its results. */
+  reserve(): void {
+    this.#worker.ref()
+  }
+
+  /** Lets the process end although the thread is idle. */
+  rest(): void {
+    this.#worker.unref()
   }
 
   /** Makes the thread release the objects of the review. */

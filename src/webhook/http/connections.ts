@@ -12,9 +12,10 @@ import type { ConnectionLimits } from './limits.ts'
  * The quiet period of a stopping server, in milliseconds. When no request has begun for this time, the server closes all connections that
  * carry no request.
  *
- * The server does not close them at once. An overloaded server may still be completing TLS handshakes, and these clients then send their
- * requests. A handshake alone does not prolong the period: otherwise a client that sends nothing could delay the stop until the deadline.
- * `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for connections that never carried a request.
+ * The server does not close these connections at once. An overloaded server may still be completing TLS handshakes, and a client sends its
+ * request only after its handshake. A handshake without a request does not prolong the period: otherwise clients that send nothing could
+ * delay the stop until the deadline. `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for connections
+ * that never carried a request.
  */
 const quietMs = 1000
 
@@ -31,8 +32,9 @@ class Connection {
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The responses to unanswered requests. They are in an array, because a `Set` would keep everything that it ever contained in memory
-   * until V8's next full garbage collection: the old hash tables of a growing `Set` refer to the new ones.
+   * The responses to unanswered requests. They are in an array, because a `Set` would keep finished responses in memory: when a `Set`
+   * grows, V8 replaces its hash table. The replaced table still refers to its entries and to the new table, and V8 may free it only in the
+   * next full garbage collection.
    */
   readonly answers: ServerResponse[] = []
   /** The time at which the connection was opened, last became busy, or last finished a response, whichever is latest. */
@@ -183,7 +185,10 @@ export class Connections {
     this.#check = this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Closes the connection whose loss matters least. Returns false when every connection carries a request. */
+  /**
+   * Closes the connection whose loss matters least. Returns false when there is none to close: every connection carries a request, and no
+   * request is slow to arrive.
+   */
   #makeRoom(): boolean {
     const least = this.#leastUnused() ?? this.#slowestSender() ?? this.#longestIdle()
     if (least === undefined) return false

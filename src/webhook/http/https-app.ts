@@ -27,8 +27,9 @@ interface HttpOptions {
    */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because its body is rejected. `code` is the HTTP status of the
-   * error, `status` the HTTP status of the response; for these errors, they are equal. Not called for 404 and 405.
+   * Called when a request to a served path fails with an error, for example because its body is rejected. `code` and `status` are equal:
+   * both are the HTTP status of the response. The metric of rejected requests uses `code`, the metric of all responses uses `status`. Not
+   * called for 404 and 405.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */
@@ -45,12 +46,8 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
       connectionsCheckingInterval: limits.checkEveryMs,
     },
     logger: false,
-    bodyLimit: maxBodyBytes,
     keepAliveTimeout: keepAliveMs,
     requestTimeout: limits.requestMs,
-    exposeHeadRoutes: false,
-    // While the server closes, requests on open connections are still served.
-    return503OnClosing: false,
   }) as unknown as HttpsApp
 
   // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection had already

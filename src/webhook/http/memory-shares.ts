@@ -64,11 +64,14 @@ const reserveShare = 0.8
  */
 const maxConversionBytes = 128 * mebibyte
 /**
- * The memory for a ConversionReview, as a multiple of the size of its body. It consists of the body, the response, and the objects of a
- * batch while they are converted.
+ * The memory for a ConversionReview, as a multiple of the size of its body. It consists of the body, the response, and the object that is
+ * being converted: objects are converted one after the other.
  */
 export const conversionCost = 2.5
-/** The part of `conversionCost` that is for the objects of a batch. An object with a very large number of values needs more. */
+/**
+ * The part of `conversionCost` that is for the object that is being converted. If the largest object needs more, `conversion-route.ts`
+ * reserves the rest.
+ */
 export const batchCost = 0.5
 /** Measured: during its conversion, the values of an object are in memory twice, in the object and in the result. */
 export const convertedCopies = 2

@@ -78,9 +78,10 @@ function schemaBelow(schema: Schema, key: string): Schema {
 }
 
 /**
- * Adds the operations that change the list `raw` into `target`. It first matches unchanged items, by their keys or by equality. The items
- * between these were inserted, removed or changed. An item that was inserted at the front therefore takes one operation, and later items
- * are not replaced.
+ * Adds the operations that change the list `raw` into `target`. It first matches items of both lists: items with the same keys, or equal
+ * items if the items have no unique keys. Items with the same keys may differ in other fields, so these fields are then compared. The items
+ * between matched items were inserted, removed or changed. An item that was inserted at the front therefore takes one operation, and later
+ * items are not replaced.
  */
 function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {

@@ -1,4 +1,4 @@
-/** The variables of match conditions, and the effect of their errors. */
+/** Tests of the variables of match conditions, and of the effect of conditions whose evaluation fails. */
 import t from 'tap'
 import type { AuthorizationAttributes } from '../../../src/devcluster/access/authorizer.ts'
 import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'

@@ -58,6 +58,7 @@ function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, an
     methods.map((method) => [
       method,
       async (...given: unknown[]) => {
+        t.ok((given.at(-1) as { signal?: unknown }).signal instanceof AbortSignal, `${method} ends with the controller`)
         asked.push([method, ...given.map(withoutSignal)])
         return await Promise.resolve(answer(method, ...(given as never[])))
       },
@@ -437,6 +438,28 @@ t.test('a type that is no longer served, or cannot be deleted, does not block a 
     failing.asked.some(([method]) => method !== 'list'),
     'the namespace is not finalized',
   )
+})
+
+t.test('a namespace whose finalizer cannot be removed is tried again', async (t) => {
+  const world = run(
+    t,
+    () => namespaceController(types),
+    (method) =>
+      method === 'list'
+        ? { items: [] }
+        : method === 'get'
+          ? { metadata: { name: 'n' } }
+          : method === 'raw'
+            ? Promise.reject(apiError(500, 'InternalError'))
+            : {},
+  )
+  world.set(namespaceType, leaving({ deletionTimestamp: '2020-01-01T00:00:00Z' }))
+  const isFinalize = ([method, path]: unknown[]): boolean => method === 'raw' && path === '/api/v1/namespaces/n/finalize'
+  t.ok((await world.take(4)).some(isFinalize))
+  await until('it is tried again', async () => {
+    await world.clock.advance(10)
+    return world.asked.some(isFinalize)
+  })
 })
 
 t.test('the status of a namespace is written only when it changes', async (t) => {

@@ -483,11 +483,27 @@ t.test('a failed write is retried and logged, but a conflict is not logged', asy
   t.equal((await world.written(1)).length, 1, 'the failure count has been reset')
 })
 
+t.test('a failed removal of a finalizer is retried, and the retry is cancelled with the collector', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
+  const world = collect(t, { objects: [[owners, owner]], failing: (method) => (method === 'patch' ? conflict : undefined) })
+  await until('it watches', () => [owners, parts, nodes].every((type) => world.watches(type).length === 1))
+  const expected = patched(owners, owner, { finalizers: null })
+  for (const attempt of ['first', 'second']) {
+    await world.clock.advance(1_000)
+    t.ok((await world.written(1)).includes(expected), attempt)
+    await until('the retry is scheduled', () => world.clock.pending > 0)
+  }
+  world.stop.abort()
+  await world.ended
+  t.equal(world.clock.pending, 0)
+})
+
 t.test('an owner in another namespace does not count, which is reported once', async (t) => {
   const owner = objectOf(owners, 'owner', { namespace: 'elsewhere' })
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
   const world = collect(t, {
     objects: [
+      [owners, objectOf(owners, 'another')],
       [owners, owner],
       [parts, part],
     ],

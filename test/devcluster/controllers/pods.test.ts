@@ -59,11 +59,11 @@ t.test('a Pod is bound to a matching node, gets an address and runs', async (t) 
     const { items } = await client.list(event, { namespace: 'default', fieldSelector: 'involvedObject.name=a' })
     return items.length === 4 && items
   })
-  t.strictSame(events.map(({ reason, source }) => `${reason} ${source?.component}`).sort(), [
-    'Created kubelet',
-    'Pulled kubelet',
-    'Scheduled default-scheduler',
-    'Started kubelet',
+  t.strictSame(events.map(({ reason, source, reportingInstance }) => `${reason} ${source?.component} ${reportingInstance}`).sort(), [
+    'Created kubelet n1',
+    'Pulled kubelet n1',
+    'Scheduled default-scheduler ',
+    'Started kubelet n1',
   ])
 })
 

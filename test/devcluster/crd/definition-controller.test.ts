@@ -1,101 +1,14 @@
+/** Tests of the controller for CustomResourceDefinitions: acceptance, serving, retries. */
 import t from 'tap'
-import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
-import { ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'
-import { admitAll } from '../../../src/devcluster/admission/admission.ts'
-import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-resource-definitions.ts'
-import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
-import { runDefinitionController } from '../../../src/devcluster/crd/definition-controller.ts'
-import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
-import { Registry } from '../../../src/devcluster/registry/registry.ts'
 import { badRequest, conflict } from '../../../src/devcluster/apimachinery/status-error.ts'
-import { namespaces } from '../../../src/devcluster/resources/builtin/namespaces.ts'
-import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
-import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 import type { Logger } from '../../../src/telemetry/logger.ts'
-import { silentLogger } from '../../../src/telemetry/logger.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { body, conditionsOf, context, rename, startDefinitionServer as start } from '../../support/devcluster/definition-server.ts'
 import { widget, widgetDefinition, widgetVersion } from '../../support/devcluster/definitions.ts'
 import { rejectionOf } from '../../support/rejection.ts'
 import { until } from '../../../src/testing/until.ts'
-
-const context = systemContext(new AbortController().signal)
-const body = (object: JsonObject): { object: JsonObject; duplicates: [] } => ({ object, duplicates: [] })
-
-interface Server {
-  readonly catalog: Catalog
-  readonly registry: Registry
-  readonly definitions: ResourceInfo
-  /** Stops the controller. */
-  stop(): Promise<void>
-  create(definition: JsonObject): Promise<JsonObject>
-  get(name?: string): JsonObject
-  /** Returns the versions in which widgets are served. */
-  served(): string[]
-}
-
-interface StartOptions {
-  readonly logger?: Logger
-  readonly clock?: FakeClock
-  readonly beforeUpdate?: () => void
-  readonly beforeDelete?: () => void
-}
-
-/** A webhook caller that no test calls: the types in this file have no conversion webhook. */
-const noCaller: WebhookCaller = { call: () => Promise.reject(new Error('nobody is to be called')), close: () => Promise.resolve() }
-
-/**
- * Starts a controller for CustomResourceDefinitions. `beforeUpdate` and `beforeDelete` run before the registry updates or deletes an
- * object; if they throw, the operation fails with their error.
- */
-function start(
-  t: Test,
-  {
-    logger = silentLogger(),
-    clock = new FakeClock(),
-    beforeUpdate = (): void => undefined,
-    beforeDelete = (): void => undefined,
-  }: StartOptions = {},
-): Server {
-  const definitions = customResourceDefinitions(clock)
-  const catalog = new Catalog([definitions, namespaces])
-  const store = new ObjectStore()
-  const registry = new Registry({ store, catalog, admission: admitAll, authorizer: ruleAuthorizer(), clock })
-  const stop = new AbortController()
-  const own = {
-    delete: (...request: Parameters<Registry['delete']>) =>
-      Promise.resolve(request).then((given) => (beforeDelete(), registry.delete(...given))),
-    update: (...request: Parameters<Registry['update']>) =>
-      Promise.resolve(request).then((given) => (beforeUpdate(), registry.update(...given))),
-  } as unknown as Registry
-  const running = runDefinitionController({ store, registry: own, catalog, caller: noCaller, clock, logger }, stop.signal)
-  t.teardown(() => {
-    stop.abort()
-    return running
-  })
-  return {
-    catalog,
-    registry,
-    definitions,
-    async stop() {
-      stop.abort()
-      await running
-    },
-    create: (definition) => registry.create(definitions, undefined, body(definition), context),
-    get: (name = 'widgets.example.com') => registry.get(definitions, { name }),
-    served: () =>
-      catalog
-        .all()
-        .filter(({ plural }) => plural === 'widgets')
-        .map(({ version }) => version),
-  }
-}
-
-const conditionsOf = (definition: JsonObject): string[] =>
-  ((definition.status as { conditions?: { type: string; status: string; reason: string }[] }).conditions ?? []).map(
-    ({ type, status, reason }) => `${type}=${status} ${reason}`,
-  )
 
 t.test('a definition is established and then served', async (t) => {
   const server = start(t)
@@ -232,14 +145,6 @@ t.test('a definition with the names of another one is not accepted', async (t) =
   await server.registry.delete(server.definitions, { name: 'widgets.example.com' }, {}, context)
   await until('the names are free', () => server.catalog.find('example.com', 'v1', 'gadgets'))
 })
-
-/** Replaces `spec.names` of a CustomResourceDefinition. */
-async function rename(server: Server, name: string, names: JsonObject): Promise<void> {
-  const definition = server.get(name)
-  const spec = definition.spec as JsonObject & { names: JsonObject }
-  const changed = { ...definition, spec: { ...spec, names: { ...spec.names, ...names } } }
-  await server.registry.update(server.definitions, { name }, body(changed), context)
-}
 
 t.test('changed names of an established definition are accepted', async (t) => {
   const server = start(t)

@@ -185,6 +185,7 @@ const exact: [string, JsonObject, JsonObject, ...string[]][] = [
     badLabel('spec.names.shortNames[2]', ''),
     badLabel('spec.names.categories[1]', 'a.b'),
   ],
+  ['no name', {}, { name: '' }],
   ['no group', { group: '' }, { name: 'widgets.' }, 'spec.group: Required value'],
   [
     'a group in upper case',

@@ -452,6 +452,14 @@ t.test('the log of a Pod is empty, and is refused for a Pod that is missing or u
   })
   t.match(await send(`${pods}/b/log`), { code: 404, json: { message: 'pods "b" not found' } })
   t.match(await send(`${pods}/a/log`), { code: 204, text: '' })
+  const elsewhere = 'the server could not find the requested resource'
+  for (const [path, message] of [
+    [`${foos}/a/log`, 'foos.a.example.com "a" not found'],
+    ['/api/v1/namespaces/a/log', elsewhere],
+    ['/api/v1/pods/a/log', elsewhere],
+  ] as const)
+    t.match(await send(path), { code: 404, json: { message } }, path)
+  t.match(await send(`${pods}/a/log`, { method: 'PUT', body: '{}' }), { code: 404, json: { message: elsewhere } })
   where = { nodeName: 'one' }
   t.match(await send(`${pods}/a/log`), { code: 200, text: '', headers: { 'content-type': /^text\/plain/ } })
 })

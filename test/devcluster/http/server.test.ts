@@ -130,6 +130,8 @@ t.test('a method that a path does not support is refused with 405 or 404', async
     ['OPTIONS', foos, 405, notAllowed],
     ['POST', all, 405, notAllowed],
     ['DELETE', all, 404, undefined],
+    ['PUT', all, 405, notAllowed],
+    ['PATCH', all, 405, notAllowed],
     ['DELETE', '/api/v1/pods', 405, notAllowed],
     ['GET', all, 200, undefined],
     ['GET', `${all}?fieldSelector=metadata.name%3Dx`, 200, undefined],

@@ -96,6 +96,17 @@ t.test('an error of the request is a response, not an event', async (t) => {
   }
 })
 
+t.test('an unexpected error before the first event is a response with 500', async (t) => {
+  const { send } = await startTestServer(t, {
+    registry: {
+      watch: () => {
+        throw new Error('boom')
+      },
+    },
+  })
+  t.match(await send(path), { code: 500, json: { message: 'Internal error occurred: boom' } })
+})
+
 t.test('a resourceVersion that is too old is reported by an ERROR event', async (t) => {
   for (const watch of [
     (() => {
@@ -266,7 +277,9 @@ t.test('list options that a watch does not support are refused', async (t) => {
 t.test('a slow client gets every event without unbounded buffering', async (t) => {
   const big = foo('a', { text: 'x'.repeat(100_000) })
   let sent = 0
+  const clock = new FakeClock()
   const { server, agent } = await startTestServer(t, {
+    clock,
     registry: {
       async *watch() {
         for (; sent < 200; sent += 1) yield { type: 'ADDED', object: big }
@@ -277,4 +290,20 @@ t.test('a slow client gets every event without unbounded buffering', async (t) =
   const sentBeforeReading = sent
   t.equal((await response.body.text()).split('\n').length, 201)
   t.ok(sentBeforeReading < 200, `${sentBeforeReading} events were taken before the client read`)
+  t.equal(clock.pending, 0, 'the time limit of each wait has been cancelled')
+})
+
+t.test('an ERROR event of a watch as Table has no column definitions, and the next event has them', async (t) => {
+  const events = await eventsOf(
+    t,
+    async function* () {
+      yield { type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', code: 410 } }
+      yield { type: 'ADDED', object: foo('a', { size: 1 }) }
+      yield { type: 'ADDED', object: foo('b', { size: 1 }) }
+    },
+    { accept: table },
+  )
+  t.strictSame(events[0], { type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', code: 410 } })
+  t.match(events[1], { object: { columnDefinitions: [{ name: 'Name' }, { name: 'Size' }] } })
+  t.equal((events[2]!.object as JsonObject).columnDefinitions, null)
 })

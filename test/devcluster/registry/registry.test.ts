@@ -1,4 +1,5 @@
 /** Tests of the registry: the operations on types and their subresources, and reads that wait for a resourceVersion. */
+import { getEventListeners } from 'node:events'
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Admission } from '../../../src/devcluster/admission/admission.ts'
@@ -141,21 +142,33 @@ async function waiting(): Promise<{ f: Fixture; clock: FakeClock; abort: AbortCo
 
 t.test('a waiting read ends when its revision is reached, it is cancelled or it times out', async (t) => {
   const { f, clock, abort, wait } = await waiting()
+  let waiters = 0
+  const { whenReached } = f.store
+  f.store.whenReached = (revision, reached) => {
+    const leave = whenReached.call(f.store, revision, reached)
+    waiters += 1
+    return () => {
+      waiters -= 1
+      leave()
+    }
+  }
+  const isReleased = (): boolean => waiters === 0 && clock.pending === 0 && getEventListeners(abort.signal, 'abort').length === 0
   const next = f.store.revision + 1
   const reached = wait(next)
   t.equal(clock.pending, 1)
   await f.create('configmaps', { metadata: { name: 'a' } })
   await reached
-  t.equal(clock.pending, 0)
+  t.ok(isReleased())
   const late = refusal(() => wait(next + 1))
   await clock.advance(2_999)
   t.equal(clock.pending, 1)
   await clock.advance(1)
   t.match(await late, { code: 504, message: `Timeout: Too large resource version: ${next + 1}, current: ${next}` })
+  t.ok(isReleased())
   const left = refusal(() => wait(next + 2))
   abort.abort()
   t.match(await left, { code: 504 })
-  t.equal(clock.pending, 0)
+  t.ok(isReleased())
 })
 
 t.test('all watches can be ended, as by a restart', async (t) => {
@@ -178,6 +191,35 @@ t.test('generateName is retried with up to eight names', async (t) => {
   asked = 100
   t.match(await refusal(create), { code: 409, message: 'configmaps "x-aaaaa" already exists' })
   t.equal(asked, 108)
+})
+
+t.test('a generated name ends in five letters or digits that are easy to tell apart', async (t) => {
+  const f = await fixture()
+  const names = new Set<unknown>()
+  for (let count = 0; count < 20; count += 1) {
+    const { metadata } = await f.create('configmaps', { metadata: { generateName: 'x-' } })
+    const { name } = metadata as { name: string }
+    t.match(name, /^x-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
+    names.add(name)
+  }
+  t.equal(names.size, 20)
+})
+
+t.test('a Pod that a webhook has changed gets its defaults from LimitRanges and tolerations again', async (t) => {
+  const admitted: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: async ({ object, info }) => {
+        if (info.kind !== 'Pod') return object
+        admitted.push((object!.spec as JsonObject).tolerations)
+        return { ...object!, spec: { ...(object!.spec as JsonObject), tolerations: [] } }
+      },
+      validate: () => Promise.resolve(),
+    },
+  })
+  const created = await f.create('pods', pod('a'))
+  t.equal((admitted[0] as unknown[]).length, 2)
+  t.strictSame((created.spec as JsonObject).tolerations, admitted[0])
 })
 
 t.test('up to sixteen conversions of a request run in parallel', async (t) => {

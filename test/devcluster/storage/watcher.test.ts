@@ -222,6 +222,29 @@ t.test('events wait for their preparation and keep their order', async (t) => {
   t.strictSame(prepared, ['a', 'b', 'a,a', ''])
 })
 
+t.test('changes that wait for their preparation count for the length of the queue', async (t) => {
+  const store = new ObjectStore()
+  const prepared = Promise.withResolvers<void>()
+  const watcher = watch(store, { since: store.revision, queueLimit: 2, prepare: () => prepared.promise })
+  let hasEnded = false
+  watcher.onEnd(() => (hasEnded = true))
+  put(store, 'a')
+  put(store, 'b')
+  t.equal(hasEnded, false)
+  put(store, 'c')
+  t.equal(hasEnded, true)
+  prepared.resolve()
+  t.equal((await watcher.next()).done, true)
+})
+
+t.test('a watch that its reader leaves sends none of the events that wait', async (t) => {
+  const store = new ObjectStore()
+  for (const name of ['a', 'b']) put(store, name)
+  const watcher = watch(store)
+  t.equal((await watcher.return()).done, true)
+  t.equal((await watcher.next()).done, true)
+})
+
 t.test('a watch ends when a preparation fails', async (t) => {
   const store = new ObjectStore()
   const watcher = watch(store, { prepare: () => Promise.reject(new Error('over')) })

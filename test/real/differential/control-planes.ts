@@ -8,7 +8,7 @@ export interface BothControlPlanes extends Sides<ControlPlane> {
   stop(): Promise<void>
 }
 
-/** Starts both control planes. Either all scenarios need controllers, or none does. */
+/** Starts both control planes for the scenarios. `controllers` must be equal in all scenarios, because it applies to the whole run. */
 export async function startControlPlanes(scenarios: readonly Scenario[]): Promise<BothControlPlanes> {
   const options = {
     controllers: scenarios.some(({ controllers }) => controllers),

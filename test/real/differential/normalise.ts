@@ -127,8 +127,8 @@ export class Normaliser {
   }
 
   /**
-   * Sorts the entries of managedFields. The API server sorts them by their time in seconds. It is random whether two writes get the same
-   * time.
+   * Sorts the entries of managedFields without regard to their time. The API server sorts them by their time in seconds first. Whether two
+   * writes happen in the same second is random, and so is the order of their entries.
    */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>

@@ -205,7 +205,7 @@ export async function startTestServer(
     authorizer,
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger(),
-    port: options.port ?? 0,
+    ...(options.port === undefined ? {} : { port: options.port }),
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
   })
   const agent = new Agent({ connect: { ca: certificate.ca } })

@@ -1,6 +1,7 @@
 /**
- * Attacks on the port of the webhook server. Some attackers need no client certificate, and the others need only the permission to create
- * an object. Each attack continues until its signal aborts.
+ * Attacks on the port of the webhook server. The server requires no client certificate, so every client that reaches the port can carry out
+ * all attacks. A user who may create objects can cause the AdmissionReviews, too: the API server sends them. Each attack continues
+ * until its signal aborts.
  */
 import { Agent, request } from 'node:https'
 import type { Socket } from 'node:net'

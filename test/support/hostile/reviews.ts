@@ -60,8 +60,8 @@ const fields = (count: number, at: (index: number) => string): string => `{${Arr
 
 /**
  * Returns the JSON of an AdmissionReview of about `bytes` bytes. Its 500 rules differ only in their last fields. The field names in the
- * rules contain escaped quotes, such as `k00\"a`. If the server samples the body without unescaping strings, it finds the field name `a` in
- * every sample.
+ * rules contain escaped quotes, such as `k00\"a`. A server that takes samples of the body, and mistakes an escaped quote for the end of a
+ * string, would find the field name `a` in every sample.
  */
 export function rulesReview(bytes: number): string {
   const match = fields(Math.floor((bytes / 500 - 40) / 16), (i) => `"k${i.toString(36).padStart(2, '0')}\\"a":"vvv"`)

@@ -13,11 +13,9 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-/**
- * The kinds of faults. A kind that is listed several times is more frequent. `forget` leaves connections half-open forever, as when a
- * firewall loses its connection table.
- */
+/** The kinds of faults that `mixedFaults` plans. A kind that is listed several times is more frequent. */
 const kinds = ['cut', 'cut', 'cut', 'away', 'halfOpen', 'halfOpen', 'blackHole', 'delay', 'delay', 'answer'] as const
+/** `forget` leaves connections half-open forever, as when a firewall loses its connection table. */
 export type FaultKind = (typeof kinds)[number] | 'forget'
 
 export interface PlannedFault {
@@ -96,8 +94,8 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
         ...(watches ? { match: ({ query }) => query.get('watch') === 'true' } : {}),
         ...(random() < 0.5 ? { retryAfterSeconds: 1 } : {}),
       })
-      // All connections are cut, so every watch must be opened again. If a watch cannot be opened again, the client replaces it by a new
-      // list. This list lacks the objects that were deleted in the meantime.
+      // If the fault affects only watch requests, all connections are cut, so the client must open every watch again. If it cannot, it
+      // sends a new list request. The list lacks the objects that were deleted in the meantime: the client must notice their absence.
       if (watches) proxy.cut()
       return fault
     }

@@ -47,6 +47,18 @@ t.test('after a defaulter that returns a value of the wrong type, no other is ca
   t.strictSame(called, [])
 })
 
+t.test('after a defaulter that fails on an invalid object, no other is called', async (t) => {
+  const called: string[] = []
+  const { ask } = await withHandlers(
+    t,
+    { default: () => Promise.reject(new Error('oops')) },
+    { default: (object) => (called.push('second'), object) },
+  )
+  const { status } = await ask('mutate', { object: widgetObject({ image: 'i', size: 10 }) })
+  t.match(status?.details?.causes, [{ field: 'spec.size' }])
+  t.strictSame(called, [])
+})
+
 t.test('errors of all handlers and of the schema are combined, sorted by field', async (t) => {
   const all: readonly Handlers[] = [
     { validate: () => [invalid('spec.note', 'x', 'first')] },

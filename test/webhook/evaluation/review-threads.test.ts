@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs'
-import { constants } from 'node:os'
+import { availableParallelism, constants } from 'node:os'
+import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
@@ -256,6 +257,82 @@ t.test(
     t.equal(nice.filter((value) => value === constants.priority.PRIORITY_BELOW_NORMAL).length, 1)
   },
 )
+
+/** Calls `listener` with each worker thread that starts during the test. */
+function onWorker(t: Test, listener: (worker: Worker) => unknown): void {
+  process.on('worker', listener)
+  t.teardown(() => void process.off('worker', listener))
+}
+
+t.test('a thread that cannot start fails the review that has waited longest, and others get another thread', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const failures = [new Error('no memory'), new Error('no memory again')]
+  onWorker(t, (worker) => {
+    const failure = failures.shift()
+    if (failure !== undefined) worker.emit('error', failure)
+  })
+  const acquired = Array.from({ length: 3 }, () => threads.acquire(forever))
+  await t.rejects(acquired[0]!, { message: 'no memory' })
+  await t.rejects(acquired[1]!, { message: 'no memory again' })
+  const thread = await acquired[2]!
+  t.equal((await begin(thread, '{}')).applies, true)
+  t.equal(threads.size, 1)
+  threads.release(thread)
+})
+
+t.test('the failure of a thread fails its own review, not one that waits', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const workers: Worker[] = []
+  onWorker(t, (worker) => workers.push(worker))
+  const thread = await threads.acquire(forever)
+  const waiting = threads.acquire(forever)
+  const busy = t.rejects(begin(thread, '{}'), { message: 'out of luck' })
+  workers[0]!.emit('error', new Error('out of luck'))
+  await busy
+  threads.release(await waiting)
+  t.equal(workers.length, 2)
+})
+
+t.test('a thread keeps the process alive while it starts or is reserved, not while it is idle', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const ports = (): number => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+  const before = ports()
+  const acquired = threads.acquire(forever)
+  t.equal(ports(), before + 1, 'it starts')
+  const thread = await acquired
+  t.equal(ports(), before + 1, 'it is reserved')
+  threads.release(thread)
+  t.equal(ports(), before, 'it is idle')
+  t.equal(await threads.acquire(forever), thread)
+  t.equal(ports(), before + 1, 'it is reserved again')
+})
+
+t.test('threads have the memory limits of the options, and 512 MiB by default', async (t) => {
+  const limits: unknown[] = []
+  onWorker(t, ({ resourceLimits = {} }) => {
+    limits.push([resourceLimits.maxOldGenerationSizeMb, resourceLimits.maxYoungGenerationSizeMb])
+  })
+  for (const maxOldGenerationSizeMb of [64, undefined]) await evaluate(threadsOf(t, { maxOldGenerationSizeMb }).threads, '{}')
+  t.strictSame(limits, [
+    [64, 8],
+    [512, 8],
+  ])
+})
+
+t.test('by default, two threads start at most, and one on a machine with two processors', async (t) => {
+  const { threads } = threadsOf(t, { threads: undefined })
+  const open = Array.from({ length: 3 }, () => evaluate(threads, '{}'))
+  t.equal(threads.size, availableParallelism() > 2 ? 2 : 1)
+  await Promise.all(open)
+})
+
+t.test('the timers of idle threads end with the server', async (t) => {
+  const { threads, clock } = threadsOf(t)
+  await evaluate(threads, '{}')
+  t.equal(clock.pending, 1)
+  await threads.stop()
+  t.strictSame([clock.pending, threads.size], [0, 0])
+})
 
 t.test('reviews are rejected and threads stop with the server', async (t) => {
   const { threads } = threadsOf(t)

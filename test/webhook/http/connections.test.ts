@@ -214,6 +214,27 @@ t.test('a request and its answer may take a minute; connections are checked ever
   t.strictSame([pipelined.destroyed, idle.destroyed], [true, false], 'the second pipelined request has its own minute')
 })
 
+t.test('a further request does not postpone the time limit of the oldest one', async (t) => {
+  const server = new FakeServer(5)
+  const connection = server.open('10.0.0.1')
+  connection.shakeHands()
+  connection.begin()
+  await server.clock.advance(59_000)
+  connection.begin()
+  await server.clock.advance(6_000)
+  t.equal(connection.destroyed, true)
+})
+
+t.test('each of several new connections closes another one, even before the first is closed', (t) => {
+  const server = new FakeServer(2)
+  const old = [server.open('10.0.0.1'), server.open('10.0.0.1')]
+  const closing: FakeConnection[] = []
+  for (const connection of old) connection.destroy = () => void closing.push(connection)
+  for (let count = 0; count < 2; count += 1) server.open('10.0.0.1')
+  t.strictSame(closing, old)
+  t.end()
+})
+
 t.test('the timer stops once all requests are answered', async (t) => {
   const server = new FakeServer(5)
   const connection = server.open('10.0.0.1')

@@ -16,7 +16,7 @@ export interface Write {
   readonly creates: boolean | 'if missing'
   /** The operation in the AdmissionReview of a write that changes the object. Default UPDATE; CREATE for a POST to a subresource. */
   readonly operation?: 'CREATE' | 'UPDATE'
-  /** True when `requested` returns objects that already have their managedFields after this write. */
+  /** True for server-side apply: the objects that `requested` returns already contain the managedFields that result from this write. */
   readonly hasManagers?: boolean
   /**
    * Returns the requested object, decoded and with defaults. `old` is the existing object; undefined when it does not exist. For a

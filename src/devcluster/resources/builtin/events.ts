@@ -84,7 +84,8 @@ const newEvents = builtinResource({
     type: textAt(event, 'type'),
   }),
   strategy: {
-    // Events of `events.k8s.io` are validated as core events, so errors have the field names of core events.
+    // Events of `events.k8s.io` are validated as core events. Errors therefore have the field names of core events. The only exception is
+    // `reportingController`.
     validate: (event, old) => validateNewEvent(toCore(event), old === undefined ? undefined : toCore(old)),
   },
 })

@@ -185,7 +185,8 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // kube-apiserver checks only the last pattern without a subresource, so each such pattern overwrites the result of the previous one.
+    // Each pattern without a subresource overwrites `namesResource`, so only the last of these patterns decides about the error
+    // below, as in kube-apiserver.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]

@@ -17,7 +17,7 @@ import {
 
 const defaulted = { name: 'a', image: 'x', imagePullPolicy: 'Always', terminationMessagePolicy: 'File' }
 
-/** Returns the errors of a container with the volume `v`, as `path: message`. */
+/** Returns the errors of a container as `path: message`. Its Pod has the volume `v`, and other containers with the names `taken`. */
 const errorsOf = (change: JsonObject, taken = new Set<string>()): string[] =>
   validateContainer({ ...defaulted, ...change }, 'c', new Set(['v']), taken).map(({ path, message }) => `${path}: ${message}`)
 

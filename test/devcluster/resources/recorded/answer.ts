@@ -51,8 +51,9 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the differences from the response `usual`: the changed fields that `usual` does not contain with the same value. The value `as
- * sent` marks a field that only `usual` contains, because this response does not list it as changed.
+ * Returns the response to a request whose object has one change, without the fields that are equal in `usual`. `usual` is the response to
+ * the request without the change. The value `as sent` marks a field that only `usual` contains: this response has the field as sent.
+ * If one of the two requests failed, the whole response is returned.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))

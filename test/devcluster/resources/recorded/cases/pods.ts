@@ -337,6 +337,6 @@ export const podGroups: readonly Group[] = [
   podRows,
   ...full,
   limited,
-  // This group is the last one, because its PriorityClasses are cluster-scoped and would change the Pods of later groups.
+  // This group is the last one, because it creates a PriorityClass with `globalDefault`, which would change the Pods of later groups.
   ranked,
 ]

@@ -1,0 +1,41 @@
+/** Tests that the transport keeps nothing in memory of requests, streams and connections that have ended. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { createTransport } from '../../src/client/transport.ts'
+import { startTestServer } from '../support/client/server.ts'
+import { eventually } from '../support/eventually.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+const get = { method: 'GET', path: '/api/v1/pods' }
+
+/** Returns whether the garbage collector frees all of the objects. */
+async function areFreed(objects: readonly WeakRef<object>[]): Promise<boolean> {
+  return eventually(() => (collect(), objects.every((object) => object.deref() === undefined))).then(
+    () => true,
+    () => false,
+  )
+}
+
+t.test('requests and streams that have ended are freed', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  await transport.request(get)
+  const controllers: WeakRef<object>[] = []
+  const Original = AbortController
+  t.teardown(() => (globalThis.AbortController = Original))
+  globalThis.AbortController = class extends Original {
+    constructor() {
+      super()
+      controllers.push(new WeakRef(this))
+    }
+  }
+  for (let count = 0; count < 3; count += 1) {
+    await transport.request(get)
+    for await (const _ of await transport.stream(get));
+  }
+  t.ok(controllers.length >= 6)
+  t.equal(await areFreed(controllers), true)
+})
