@@ -55,6 +55,7 @@ const metricSections: readonly (readonly [title: string, prefixes: readonly stri
   ['Conversion', ['controller_runtime_conversion_webhook_', 'proreus_conversion_']],
   ['Controllers', ['controller_runtime_']],
   ['Work queues', ['workqueue_']],
+  ['Cache', ['proreus_cache_']],
   ['Requests to the API server', ['rest_client_']],
   ['Others', ['']],
 ]
@@ -67,6 +68,7 @@ const labelMeanings: Readonly<Record<string, string>> = {
   operation: '`CREATE`, `UPDATE`, `DELETE` or `CONNECT`',
   outcome:
     '`allowed`; `denied` by a verdict; `errored`: a handler threw; `timed_out`: no decision within the deadline; `abandoned`: the API server hung up before',
+  resource: 'resource as `plural.group`, e.g. `deployments.apps`',
   controller: 'name of the controller',
   result: 'of a reconcile `success`, `error`, `requeue` or `requeue_after`; of a conversion `success` or `failure`',
   reason: 'why something could not be done: `too_large` or `not_accepted`',

@@ -178,7 +178,7 @@ export class Reflector<T extends KubernetesObject> {
       timeoutSeconds,
       signal: AbortSignal.any([signal, guard.signal]),
       onOpen: () => {
-        this.#openedAt = this.#clock.now()
+        this.#openedAt = this.#clock.monotonicNow()
         settled = this.#clock.after(settledMs, () => this.#works())
       },
       ...(this.#resourceVersion === undefined ? {} : { resourceVersion: this.#resourceVersion }),
@@ -199,7 +199,7 @@ export class Reflector<T extends KubernetesObject> {
       settled?.cancel()
     }
     if (signal.aborted) return
-    if (events === 0 && (this.#openedAt === undefined || this.#clock.now() - this.#openedAt < shortestWatchMs)) {
+    if (events === 0 && (this.#openedAt === undefined || this.#clock.monotonicNow() - this.#openedAt < shortestWatchMs)) {
       throw new ProreusError('PRO_API_UNREACHABLE', `The watch of ${groupResourceOf(type)} ended as soon as it began.`)
     }
     this.#works()
@@ -211,9 +211,9 @@ export class Reflector<T extends KubernetesObject> {
    */
   #guard(limitMs: number): { readonly signal: AbortSignal; alive(): void; cancel(): void } {
     const abort = new AbortController()
-    let last = this.#clock.now()
+    let last = this.#clock.monotonicNow()
     const expire = (): void => {
-      const left = last + limitMs - this.#clock.now()
+      const left = last + limitMs - this.#clock.monotonicNow()
       if (left > 0) timer = this.#clock.after(left, expire)
       else
         abort.abort(
@@ -227,7 +227,7 @@ export class Reflector<T extends KubernetesObject> {
     return {
       signal: abort.signal,
       alive: () => {
-        last = this.#clock.now()
+        last = this.#clock.monotonicNow()
       },
       cancel: () => timer.cancel(),
     }

@@ -122,12 +122,12 @@ export class Controller {
     const abort = new AbortController()
     this.#running.add(abort)
     metrics.activeWorkers(this.#running.size)
-    const startedAt = clock.now()
+    const startedAt = clock.monotonicNow()
     // `#attempt` catches errors, but inspecting a thrown value can throw, too.
     const outcome = await this.#attempt(request, reconcileID, logger, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
     this.#running.delete(abort)
     metrics.activeWorkers(this.#running.size)
-    this.#settle(key, outcome, logger, Math.max(0, clock.now() - startedAt) / 1000)
+    this.#settle(key, outcome, logger, (clock.monotonicNow() - startedAt) / 1000)
   }
 
   /** Calls the reconciler once. A thrown value or a rejection is converted to an outcome. */

@@ -35,6 +35,9 @@ export interface PermissionOptions {
 
 const verbs = ['list', 'watch'] as const
 
+/** Number of SelfSubjectAccessReviews at the same time. With many types and namespaces, there are thousands of them. */
+const maxReviews = 20
+
 interface Need {
   readonly group: string
   readonly plural: string
@@ -83,8 +86,13 @@ async function findRefusals(options: PermissionOptions): Promise<readonly Refusa
     const scopes = need.namespaced && namespaces.length > 0 ? namespaces : [undefined]
     return scopes.flatMap((namespace) => verbs.map((verb): Refusal => ({ need, verb, namespace })))
   })
-  const answers = await Promise.all(questions.map((question) => isRefused(question, options)))
-  return questions.filter((_, index) => answers[index])
+  const refusals: Refusal[] = []
+  for (let at = 0; at < questions.length; at += maxReviews) {
+    const some = questions.slice(at, at + maxReviews)
+    const answers = await Promise.all(some.map((question) => isRefused(question, options)))
+    refusals.push(...some.filter((_, index) => answers[index]))
+  }
+  return refusals
 }
 
 async function isRefused({ need, verb, namespace }: Refusal, { client, logger, signal }: PermissionOptions): Promise<boolean> {

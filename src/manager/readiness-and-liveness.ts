@@ -27,14 +27,20 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
 }
 
 /**
- * Returns the checks of `/healthz`, one for each controller: a controller that has failed does not reconcile until the process restarts.
+ * Returns the checks of `/healthz`, one for each background task, because a task that has failed does nothing until the process restarts.
  * During the shutdown all checks succeed.
  */
 export function livenessChecks(running: Running): readonly Check[] {
-  return [...running.controllers].map(([name, task]) => ({
-    name: `controller/${name}`,
-    problem: () => (running.draining ? undefined : problemOf(task)),
-  }))
+  const { cache, certificates, injection, controllers } = running
+  const tasks: readonly (readonly [name: string, task: BackgroundTask | undefined])[] = [
+    ['cache', cache?.task],
+    ['certificates', certificates?.task],
+    ['ca-bundle', injection],
+    ...[...controllers].map(([name, task]) => [`controller/${name}`, task] as const),
+  ]
+  return tasks.flatMap(([name, task]) =>
+    task === undefined ? [] : [{ name, problem: () => (running.draining ? undefined : problemOf(task)) }],
+  )
 }
 
 function problemOf({ state }: BackgroundTask): string | undefined {

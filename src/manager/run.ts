@@ -242,8 +242,9 @@ function startInjection(
   )
 }
 
-function startCache(cache: OwnCache | undefined, { logger }: CompleteOptions, running: Running): void {
+function startCache(cache: OwnCache | undefined, { logger, metrics }: CompleteOptions, running: Running): void {
   if (cache === undefined) return
+  metrics.observeCache(() => cache.status())
   running.cache = { task: inBackground('the cache', (stop) => cache.start(stop), logger), status: () => cache.status() }
 }
 

@@ -65,6 +65,14 @@ const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
 
+/** The state of one type in the cache. */
+interface CachedType {
+  /** The type as `plural.group`. */
+  readonly type: string
+  readonly synced: boolean
+  readonly lastError?: string
+}
+
 /** The metrics of one process. Operators can register further metrics in `registry`. */
 export class Metrics {
   readonly registry = new Registry()
@@ -151,8 +159,19 @@ export class Metrics {
     [],
   )
   #bytesInFlight: () => number = () => 0
+  #cachedTypes: () => readonly CachedType[] = () => []
 
   constructor() {
+    const cachedTypes = (): readonly CachedType[] => this.#cachedTypes()
+    new Gauge({
+      name: 'proreus_cache_up_to_date',
+      help: 'Whether the objects of a resource are listed and watched: 1, or 0 before the first list and while requests fail',
+      labelNames: ['resource'],
+      registers: [this.registry],
+      collect() {
+        for (const { type, synced, lastError } of cachedTypes()) this.set({ resource: type }, synced && lastError === undefined ? 1 : 0)
+      },
+    })
     const bytesInFlight = (): number => this.#bytesInFlight()
     new Gauge({
       name: 'proreus_webhook_in_flight_bytes',
@@ -236,6 +255,14 @@ export class Metrics {
   observeBytesInFlight(read: () => number, limit: number): void {
     this.#bytesInFlight = read
     this.#bytesLimit.set(limit)
+  }
+
+  /**
+   * Registers `status`, which each scrape calls for the types in the cache.
+   * @internal
+   */
+  observeCache(status: () => readonly CachedType[]): void {
+    this.#cachedTypes = status
   }
 
   /**

@@ -76,11 +76,28 @@ t.test('a watch that the server ends resumes from the last bookmark', async (t) 
   script.lastWatch.end()
   await eventually(() => script.watches.length === 2)
   t.equal(script.lastWatch.options.resourceVersion, '20')
-  clock.set(clock.now() + 300_000)
+  await clock.advance(80_000)
   script.lastWatch.end()
   await eventually(() => script.watches.length === 3)
   t.equal(script.lists.length, 1)
   t.strictSame(seen, ['= ', 'synced'])
+})
+
+t.test('a change of the time of day neither ends a watch nor counts as its duration', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.bookmark('20')
+  await eventually(() => script.lastWatch.drained)
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 2)
+  clock.set(clock.now() + 86_400_000)
+  await clock.advance(89_000)
+  t.equal(script.watches.length, 2)
+  clock.set(clock.now() - 86_400_000)
+  await clock.advance(1_000) // 90 s without an event or bookmark
+  await eventually(() => clock.pending === 1)
+  await clock.advance(1_000) // the pause
+  await eventually(() => script.watches.length === 3)
 })
 
 t.test('watches that end at once are followed by pauses', async (t) => {

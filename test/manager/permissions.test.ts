@@ -173,3 +173,21 @@ t.test('a failing access review does not stop the start; an unreachable server o
   })
   await t.rejects(unknown.done, { message: 'Unauthorized' })
 })
+
+t.test('at most twenty reviews are requested at a time', async (t) => {
+  let [pending, most, total] = [0, 0, 0]
+  const client = {
+    create: async () => {
+      total += 1
+      most = Math.max(most, (pending += 1))
+      await new Promise((resolve) => setImmediate(resolve))
+      pending -= 1
+      return { status: { allowed: false } }
+    },
+  } as unknown as Pick<Client, 'create'>
+  const namespaces = Array.from({ length: 15 }, (_, index) => `ns-${index}`)
+  const options = { operators: [operator], client, namespaces, connection: { describe: 'a test' }, logger: pino({ level: 'silent' }) }
+  await t.rejects(checkPermissions(options), { code: 'PRO_PERMISSION' })
+  t.equal(most, 20)
+  t.equal(total, 92)
+})

@@ -56,3 +56,15 @@ t.test('a controller that has ended by itself fails the liveness, unless the pro
   t.strictSame(linesOf(checks), names.map((name) => `${name}: undefined`)) // prettier-ignore
   t.end()
 })
+
+t.test('every background task that has failed or ended by itself fails the liveness', async (t) => {
+  const failed = task({ failed: new Error('no luck') })
+  const running = process({
+    cache: { task: failed, status: () => [] },
+    certificates: { task: task('running'), source: {} as never },
+    injection: task('ended'),
+  })
+  t.strictSame(linesOf(livenessChecks(running)), ['cache: has failed: no luck', 'certificates: undefined', 'ca-bundle: has ended'])
+  running.draining = true
+  t.strictSame(linesOf(livenessChecks(running)), ['cache: undefined', 'certificates: undefined', 'ca-bundle: undefined'])
+})

@@ -313,7 +313,7 @@ t.test('a controller that has ended by itself is named by the liveness probe', a
   await life.clock.advance(0)
   t.strictSame(await life.probe('/healthz'), {
     code: 500,
-    body: '[+]ping ok\n[-]controller/failing failed: has failed: out of luck\n[+]controller/working ok\nhealthz check failed\n',
+    body: '[+]ping ok\n[+]cache ok\n[-]controller/failing failed: has failed: out of luck\n[+]controller/working ok\nhealthz check failed\n',
   })
 })
 

@@ -193,3 +193,22 @@ t.test('process metrics are opt-in', async (t) => {
   metrics.collectProcess()
   t.match(await metrics.registry.metrics(), /process_resident_memory_bytes/)
 })
+
+t.test('the cache reports for each resource whether it is up to date', async (t) => {
+  const metrics = new Metrics()
+  t.notOk((await lines(metrics)).some((line) => line.startsWith('proreus_cache_up_to_date{')))
+  const status: { type: string; synced: boolean; lastError?: string }[] = [
+    { type: 'pods', synced: true },
+    { type: 'nodes', synced: false },
+    { type: 'things.example.com', synced: true, lastError: 'forbidden' },
+  ]
+  metrics.observeCache(() => status)
+  const cached = async (): Promise<string[]> => (await lines(metrics)).filter((line) => line.startsWith('proreus_cache_up_to_date{'))
+  t.strictSame(await cached(), [
+    'proreus_cache_up_to_date{resource="pods"} 1',
+    'proreus_cache_up_to_date{resource="nodes"} 0',
+    'proreus_cache_up_to_date{resource="things.example.com"} 0',
+  ])
+  status[1] = { type: 'nodes', synced: true }
+  t.ok((await cached()).includes('proreus_cache_up_to_date{resource="nodes"} 1'))
+})
