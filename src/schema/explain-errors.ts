@@ -77,7 +77,7 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
   // kube-openapi (`SchemaValidator.Validate`) counts one match for the value and one for each validator that applies to the value. The
-  // validator of `enum` and the validator of `allOf`, `anyOf`, `oneOf` and `not` apply to every value except null. These are three matches.
+  // validator of `enum` and the validator of `allOf`, `anyOf`, `oneOf` and `not` always apply. These are three matches.
   // Some validators count further matches; `explainJunctors` returns those of the validator of `allOf`, `anyOf`, `oneOf` and `not`.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
