@@ -52,8 +52,8 @@ const certManagerAnnotations = [
 ]
 
 /**
- * Checks and patches the `caBundle` of all objects until the signal aborts. It never rejects: an error is logged once, and the request is
- * retried.
+ * Checks and patches the `caBundle` of all objects, every `checkEveryMs`, until the signal aborts. It never rejects. An error is logged,
+ * and the next check tries again. While the same error persists, it is not logged again.
  */
 export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
   const { source, clock, logger } = options

@@ -56,7 +56,7 @@ export async function verifyCertificates(
   const problems = pair === undefined ? [] : [`${path}: ${pair}.`]
   const [leaf, ...intermediates] = chain
   if (leaf === undefined) return problems
-  // Without `ca.crt`, the last certificate of the chain is the trust bundle that clients get (see `openFileCertificates`).
+  // Without `ca.crt`, the trust bundle for clients is the last certificate of the chain (file-store.ts: `foreignPair`).
   const trusted = files[authorityFiles.cert] === undefined ? chain.slice(-1) : authorities
   const authorityPath = join(directory, authorityFiles.cert)
   const timely = (certificates: readonly Certificate[]): Certificate[] =>

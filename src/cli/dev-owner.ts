@@ -18,8 +18,8 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
       const owner = await ownerOf(path)
       if (owner !== undefined && isRunning(owner)) throw ownedBy(owner, folder, path)
       await rm(path, { force: true })
-      // Another process that starts at the same time may have created the file after the `rm`. If it created the file before the `rm`, the
-      // `rm` has deleted that file, and both processes become owners.
+      // Another process may start at the same time. If it has created its file after this `rm`, the next line throws. If it has created its
+      // file before this `rm`, the `rm` has deleted this file, and both processes become owners. The second case is not detected.
       if (!(await claim(path))) throw ownedBy(await ownerOf(path), folder, path)
     }
   } catch (cause) {

@@ -184,7 +184,8 @@ export function defineController<R extends ResourceType, const Watched extends r
 }
 
 /**
- * Wraps the reconciler, so log lines about its requests, such as API warnings, are written with the reconcile's logger (`withLogContext`).
+ * Wraps the reconciler. Log lines about its requests to the API server, such as warnings in responses, are then written with the logger of
+ * the running reconcile (`withLogContext`).
  */
 function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
   return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))

@@ -18,8 +18,8 @@ import { MapFunctionRetries } from './map-function-retries.ts'
 /** The second argument of a map function. */
 export interface MapContext {
   /**
-   * The cache of the types that the controller watches. It may be incomplete until the first list of each type is complete. An object that
-   * arrives later causes an event of its own.
+   * The cache of the types that the controller watches. It may lack existing objects until the first list of each type is complete. When
+   * such an object arrives later, its own event is mapped to keys.
    */
   readonly cache: CacheReader
 }

@@ -21,9 +21,12 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object for which the map function has thrown. Both are retried. Before the function threw, an
-   * earlier event may have enqueued the keys of the oldest state. The objects with these keys must be reconciled again, because the state
-   * has changed. The states between the two are not retried: the function threw for them, so no reconcile was enqueued because of them.
+   * The oldest and the newest state of the object for which the map function has thrown. Both are retried.
+   *
+   * For an update, the function is called with the old and the new state. The oldest state here may be such an old state. When that state
+   * was new, the function may have succeeded, and the keys that it returned were enqueued. They must be enqueued again, because the object
+   * no longer has that state. The states between the oldest and the newest are not retried: the function always threw for them, so their
+   * keys were never enqueued.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject

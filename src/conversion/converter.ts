@@ -154,11 +154,11 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds the fields stored in `text` to `plain`, the converted object, if clients then see no difference in the version of `source`. To check
- * this, the restored object and `plain` are converted back to that version. The spec and status of the restored object must then be equal
- * to those of `source` or to those of `plain`. Otherwise, no field is restored.
+ * Adds the fields stored in `text` to `plain`, the converted object. In the version of `source`, clients must see no difference. To check
+ * this, both the object with the added fields and `plain` are converted back to that version. The spec and status of the first result must
+ * be equal to those of `source`, or to those of the second result. Otherwise, no field is added.
  *
- * In the returned object, `result` is the restored object or `plain`. `back` is `result` converted back; undefined if that fails.
+ * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if that fails.
  */
 async function restoreInto(
   step: Step,

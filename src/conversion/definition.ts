@@ -109,18 +109,20 @@ export interface ConversionDefinition {
  * Defines how objects are converted between the versions of a kind. The stored version is the hub: an object is converted from one spoke to
  * another by converting it to the hub first.
  *
- * A converter returns spec and status, and optionally changed labels and annotations. All other metadata is copied. A converter must not
- * rely on required fields, because it also receives incomplete objects: for server-side apply, the API server converts objects that contain
- * only the fields of one field manager. An exception of a converter fails the whole request; for a list, this means that no client can list
- * the kind. Converters should therefore be tolerant. Invalid objects should be rejected when they are written, in `validate` of the
- * webhook.
+ * A converter returns spec and status, and optionally changed labels and annotations. All other metadata is copied.
  *
- * By default, round trips are lossless. Each result is converted back. Fields that this round trip loses are stored in the annotation
- * `conversion.GROUP/VERSION`, where VERSION is the version of the object before its conversion. When the object is converted to VERSION
- * again, a stored field is restored if all these conditions are met:
+ * A converter should not rely on required fields, because it also receives incomplete objects: for server-side apply, the API server
+ * converts objects that contain only the fields of one field manager. If a converter throws for an object without a required field, the
+ * result contains the fields that both versions have in common. If it throws for any other object, the whole request fails; for a list,
+ * this means that no client can list the kind. Converters should therefore be tolerant. Invalid objects should be rejected when they are
+ * written, in `validate` of the webhook.
+ *
+ * By default, round trips are lossless. When an object is converted from VERSION to another version, the result is converted back. Fields
+ * that this round trip loses are stored in the annotation `conversion.GROUP/VERSION` of the result. When the object is converted from the
+ * other version to VERSION again, a stored field is restored if all these conditions are met:
  * - No client has changed the field in the other version. Such a change takes precedence.
  * - The schema of VERSION accepts the stored value. A user may have forged the annotation.
- * - The restored object, converted back, looks the same in the other version.
+ * - In the other version, clients see no difference. To check this, the object with the restored fields is converted back to that version.
  *
  * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. Fields that exceed a
  * limit are lost. The loss is logged as a warning and counted in `proreus_conversion_unkept_total`.

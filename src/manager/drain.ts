@@ -29,7 +29,8 @@ const closeMs = 2_000
 /**
  * Stops everything within `delayMs` + `deadlineMs` + a few seconds; never rejects.
  *
- * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection.
+ * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection, so
+ * that the API server can open its next connection to another replica.
  * 2. Controllers start no new reconciles and finish those in flight. The webhooks are still served, because the API server may call them
  * for objects that these reconciles write.
  * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in

@@ -45,7 +45,8 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
     name: 'webhook',
     problem() {
       const { caBundle } = certificates.current()
-      // When the clock has been set back, `passed.at` is in the future. `Math.abs` limits the difference in this direction, too.
+      // If the clock has been set back, `passed.at` is in the future, and the difference is negative. Without `Math.abs`, the result would
+      // be reused for too long.
       if (passed !== undefined && passed.bundle === caBundle && Math.abs(clock.now() - passed.at) < trustMs) return undefined
       dialing ??= dialOnce().finally(() => (dialing = undefined))
       return dialing

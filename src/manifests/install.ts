@@ -59,9 +59,12 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD, and takes ownership of conflicting fields. It fails when the installer of another installation owns such a field.
- * Otherwise the schema of this installation would also validate the objects of the other installation. With `forceConflicts`, it takes
- * ownership of these fields, too.
+ * Applies a CRD. If other field managers own conflicting fields, it takes ownership of these fields. It does not take fields that the
+ * installer of another installation owns, because the schema would then also validate the objects of that installation. With
+ * `forceConflicts`, it takes these fields, too.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
+ * false.
  */
 async function applyDefinition(
   client: Client,
@@ -226,7 +229,10 @@ async function installConversion(
   await applyDefinition(client, { metadata: { name }, spec: { conversion } }, fieldManager, { ...options, forceConflicts: true })
 }
 
-/** Returns whether another installation has set `spec.conversion`, that is, whether a field manager of its installer owns this field. */
+/**
+ * Returns whether another installation has set `spec.conversion`, that is, whether one of its installers (see `isInstaller`) owns this
+ * field.
+ */
 function isConvertedByOthers({ metadata }: CustomResourceDefinition, installation: string): boolean {
   return (metadata.managedFields ?? []).some(({ manager = '', fieldsV1 }) => {
     const spec = (fieldsV1 as JsonObject | undefined)?.['f:spec']

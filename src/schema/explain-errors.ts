@@ -76,8 +76,9 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   const hasType = explainType(node, value, at.path, found)
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
-  // kube-openapi counts one match for the value, one for its `enum`, a single one for `allOf`, `anyOf`, `oneOf` and `not`, and one for each
-  // validator of the value's type.
+  // kube-openapi (`SchemaValidator.Validate`) counts one match for the value and one for each validator that applies to the value. The
+  // validator of `enum` and the validator of `allOf`, `anyOf`, `oneOf` and `not` always apply. These are three matches.
+  // Some validators count further matches; `explainJunctors` returns those of the validator of `allOf`, `anyOf`, `oneOf` and `not`.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
   if (typeof value === 'string') {

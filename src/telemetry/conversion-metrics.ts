@@ -12,7 +12,8 @@ export interface KindConversionMetrics {
   converted(result: ConversionResult): void
   /**
    * Counts an object that lost fields, because the version to which it was converted does not have them. The annotation
-   * `conversion.GROUP/VERSION` should preserve such fields. `reason` states why they could not be stored there, or not restored from there.
+   * `conversion.GROUP/VERSION` should preserve such fields. `reason` states why they could not be stored in the annotation, or why they
+   * could not be restored from it.
    */
   unkept(reason: string): void
 }

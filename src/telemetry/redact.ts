@@ -213,8 +213,8 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
 }
 
 /**
- * Returns whether an object is a Secret. Items of lists and typed objects may have no kind. Among objects with metadata and data, only
- * Secrets have a `type`.
+ * Returns whether an object with the field `data` is a Secret. An object without a kind, such as an item of a list, counts as a Secret if
+ * it has `metadata` and a `type`. Among Kubernetes objects, only Secrets have these three fields.
  */
 function isSecretObject({ kind, type, metadata }: Record<string, unknown>): boolean {
   return kind === 'Secret' || (kind === undefined && typeof type === 'string' && metadata !== undefined)

@@ -136,8 +136,8 @@ export class WebhookMetrics {
   }
 
   /**
-   * Counts a request that is refused without a review. `code` is the HTTP status code of the error, which the metric of refused requests
-   * has as a label. `status` is the HTTP status code of the response, which is also counted. Default: `code`.
+   * Counts a request that is refused without a review. `proreus_webhook_refused_total` counts it with the HTTP status code `code`, and
+   * `controller_runtime_webhook_requests_total` counts it with the HTTP status code `status`. Default of `status`: `code`.
    */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1

@@ -29,7 +29,8 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 
 /**
  * Returns the set of fields of an applied configuration. Each entry of a map and each item of a list is in the set. A field of a struct is
- * in the set if its value is a scalar, an atomic value, or an empty map or struct. For any other value, only the parts of the value are.
+ * in the set only if its value is a scalar, an atomic value, or an empty map or struct. If its value is any other map, struct or list, the
+ * set contains the fields, entries and items below the field, but not the field itself.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)

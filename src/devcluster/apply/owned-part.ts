@@ -28,9 +28,10 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Returns the fields of a whole object that a write request to the subresource can own. For a missing object, returns the empty fields that
- * Go encodes even in an empty object, e.g. `status: {}`. A create request owns the fields in which the new object differs from the missing
- * object, so it does not own a field that is empty in both.
+ * Returns the fields of a whole object that a write request to the subresource can own.
+ *
+ * Without `object`, it returns only the empty fields that Go encodes even for an object without any fields, e.g. `status: {}`. A
+ * create request owns the fields of the new object that differ from these. It therefore owns no empty field that Go adds.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

@@ -30,8 +30,8 @@ function withZero(type: StructType): StructType {
 const goType = kindType(gvk)
 
 /**
- * The type Scale, as server-side apply uses it. `custom` is true, because a manager can own the empty `spec` of a Scale, like that of a
- * custom resource.
+ * The type Scale, as server-side apply uses it. Scale is a built-in type, but `custom` is true here: a manager can own the empty
+ * `spec` of a Scale, and `applyConfiguration` allows this only for types with `custom: true`.
  */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
@@ -57,8 +57,9 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // Entries of the Scale have the apiVersion `autoscaling/v1`. For the operation Update, the apiVersion is part of the identity, so no
-    // entry of the Scale matches an Update entry of the object. The Scale's Update entries are added below, with only the replicas field.
+    // Update entries with different apiVersions belong to different managers. Entries of the Scale have the apiVersion `autoscaling/v1`, so
+    // `own` is undefined for each Update entry of the object, and this entry loses the replicas field. The Scale's Update entries are added
+    // below, with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)
@@ -67,7 +68,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // A new entry has no time; an existing one keeps its time.
+    // The entry gets the time of the object's entry with the same manager. If the object has no such entry, it has no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

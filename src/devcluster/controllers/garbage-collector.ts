@@ -114,8 +114,8 @@ class Collector {
     if (unknown.length > 0) return
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
-    // If a dependent is also in foreground deletion, the owner references may form a cycle in which each object waits for the next. The
-    // object then stops blocking its owners.
+    // The object has dependents, and its owner is in foreground deletion. If a dependent is in foreground deletion, too, the owner
+    // references may form a cycle in which each object waits for the deletion of the next. The object then stops blocking its owners.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     if (current !== undefined) await this.#delete(type, current, 'Foreground')

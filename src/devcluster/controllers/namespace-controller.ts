@@ -62,8 +62,8 @@ async function deleteContent(type: ResourceType, namespace: string, { client }: 
     const { items } = await client.list(type, { namespace })
     return items.length === 0 ? undefined : { type, finalizers: items.map(({ metadata }) => metadata.finalizers ?? []) }
   } catch (error) {
-    // A type that is no longer served (404) has no objects. The objects of a type without the verb `deletecollection` (405) cannot be
-    // deleted.
+    // A type that is no longer served (404) has no objects. If a type does not support the verb `deletecollection` (405), its objects are
+    // kept, and the deletion of the namespace does not wait for them.
     if (isNotFound(error) || (isApiError(error) && error.statusCode === 405)) return undefined
     throw error
   }

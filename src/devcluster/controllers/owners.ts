@@ -44,7 +44,9 @@ export async function findOwners(object: ReadonlyObject, { client, source, isGon
   const { namespace, ownerReferences = [] } = object.metadata
   for (const reference of ownerReferences) {
     const type = source.byKind(parseApiVersion(reference.apiVersion).group, reference.kind)
-    // A cluster-scoped object cannot have a namespaced owner. As in Kubernetes, such an object is kept.
+    // The owner cannot be looked up, because its type is not served, or because it is namespaced although the object is cluster-scoped. It
+    // counts as unknown, unless its type is not served and its deletion was observed. As in Kubernetes, an object with an unknown owner is
+    // not deleted.
     if (type === undefined || (type.namespaced && namespace === undefined)) {
       const list = type === undefined && isGone(reference.uid) ? owners.absent : owners.unknown
       list.push(reference)

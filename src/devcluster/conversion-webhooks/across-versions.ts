@@ -1,6 +1,7 @@
 /**
- * Runs synchronous computations that need an object in several versions. The conversion by a webhook is asynchronous, so a computation is
- * repeated after each conversion.
+ * Runs synchronous computations that need an object in several versions. A webhook converts objects asynchronously, and a synchronous
+ * computation cannot wait for the webhook. The computation is therefore aborted when it needs a conversion, and repeated after the
+ * conversion.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson } from '../../api/json.ts'

@@ -8,7 +8,7 @@ import { bareError } from '../apimachinery/status-error.ts'
 import type { Converter } from '../rest/converter.ts'
 import { ConversionError, conversionRequest, readConversion } from './conversion-review.ts'
 
-/** The field of a CustomResourceDefinition that declares how its custom resources are converted. */
+/** The part of a CustomResourceDefinition that declares how its custom resources are converted. */
 interface ConvertedDefinition {
   readonly spec: { readonly conversion?: { readonly strategy: string; readonly webhook?: JsonObject } }
 }

@@ -109,8 +109,9 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
 }
 
 /**
- * Removes `deletionGracePeriodSeconds`, and undoes the increment of the generation. The deletion of other types makes both changes;
- * kube-apiserver's deletion of a CRD makes neither (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
+ * Removes `deletionGracePeriodSeconds`, and undoes the increment of the generation. In kube-apiserver, the deletion of a CRD neither sets
+ * `deletionGracePeriodSeconds` nor increments the generation, unlike the deletion of other types
+ * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
  */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
   return typeof metadata.generation === 'number' ? { ...metadata, generation: metadata.generation - 1 } : metadata

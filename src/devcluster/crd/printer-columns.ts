@@ -36,8 +36,8 @@ function pathOrNothing(text: string): JsonPath {
 }
 
 /**
- * Converts a value to a cell of the column's type. A value of another type becomes null
- * (k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor: cellForJSONValue).
+ * Converts a value to a cell of the column's type. A column of type `string` shows any value as text. In a column of another type, a value
+ * that does not have this type becomes null (k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor: cellForJSONValue).
  */
 function cellOf(value: JsonValue | undefined, type: Column['type'], now: number): JsonValue {
   if (value === undefined || value === null) return null

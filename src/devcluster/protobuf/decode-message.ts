@@ -21,8 +21,8 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The decoded values of a field. For a single message, `pieces` has the encoded bytes of each occurrence of the field. They are
- * concatenated and then decoded, because protobuf merges the occurrences in this way.
+ * The decoded values of a field. For a field that contains one message, and not a list or map, `pieces` has the encoded bytes of each
+ * occurrence of the field. They are concatenated and then decoded, because protobuf merges the occurrences in this way.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 

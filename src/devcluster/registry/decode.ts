@@ -209,7 +209,7 @@ function inOrder(object: JsonObject, duplicates: readonly string[], unknown: rea
 }
 
 interface Problem {
-  /** The path from the value to the field with the problem. */
+  /** The path of the field with the problem, relative to the `value` that is passed to `sorted`. */
   readonly path: string
   readonly text: string
 }

@@ -42,8 +42,9 @@ interface Shelf {
 }
 
 /**
- * Number of latest changes that the log keeps, for all types together. The log can grow to a tenth more. kube-apiserver's watch caches keep
- * up to 102,400 changes per type (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
+ * Number of latest changes that the log keeps, for all types together. Older changes are dropped only when the log has a tenth more changes
+ * than this number. kube-apiserver's watch caches keep up to 102,400 changes per type (k8s.io/apiserver/pkg/storage/cacher:
+ * defaultUpperBoundCapacity).
  */
 const defaultHistoryLimit = 10_000
 

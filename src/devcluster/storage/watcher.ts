@@ -25,8 +25,8 @@ export interface WatcherOptions {
   /** Converts an object to the version that the client watches. */
   readonly present: (object: JsonObject) => JsonObject
   /**
-   * Awaited before objects are passed to `matches` and `present`, e.g. to convert them with a webhook. A function that retries must stop
-   * and reject when the signal of the watch aborts.
+   * Awaited before objects are passed to `matches` and `present`. It converts the objects with a webhook, for example. If it retries after
+   * an error, it must stop and reject as soon as the signal that was passed to the constructor of the `Watcher` aborts.
    */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**
@@ -117,8 +117,8 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   /**
-   * Ends the watch after the client has read all previous changes. When a type is no longer served, these changes include the deletions of
-   * its objects.
+   * Ends the watch after the client has read all previous changes. This method is called when the type is no longer served. The client must
+   * then still receive the deletions of the type's objects.
    */
   end(): void {
     this.#inOrder([], () => this.#end('when read'))

@@ -160,7 +160,10 @@ function wrongByteOf(text: string): number {
   return start
 }
 
-/** Throws when the string is not an RFC 3339 time. Most errors have Go's message for a missing year, even if another part is invalid. */
+/**
+ * Throws when the string is not an RFC 3339 time. Go's message names the part that is invalid. This function names the right part only for
+ * a MicroTime with the wrong number of digits after the decimal point. For any other error, it names the year.
+ */
 function checkTime(text: string, layout: string): void {
   const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   const refuse = (rest: string, part: string): ShapeError =>

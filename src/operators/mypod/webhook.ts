@@ -8,8 +8,8 @@ import { creatorLabel, podToCheck } from './pod.ts'
 const hostNameLength = 63
 
 /**
- * Prefix of the generated names of Pods in dry-run requests. In error messages of the API server, `checkPod` replaces every name with this
- * prefix by the name of the MyPod.
+ * Prefix of the generated names of Pods in dry-run requests. When the API server denies a dry-run request with 403, its message contains
+ * the generated name. `checkPod` then adds a warning in which the name of the MyPod replaces the generated name.
  */
 const checkPrefix = 'mypod-check-'
 const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)

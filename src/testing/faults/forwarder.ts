@@ -16,8 +16,8 @@ import { listen } from '../../runtime/listen.ts'
 export interface ForwarderOptions {
   readonly tls: KeyPair
   /**
-   * The connection to the API server. Its credentials are not used: a request whose token is not in `tokens` is forwarded with the
-   * credentials that it contains.
+   * The connection for requests whose token is not in `tokens`. Such a request is forwarded with the credentials that it contains, not with
+   * the credentials of this connection. A request whose token is in `tokens` is forwarded with the connection of its token.
    */
   readonly connection: Connection
   /** The tokens that the proxy has issued. Each token stands for the identity of its connection. */

@@ -1,7 +1,10 @@
 /**
- * Serializes the result of a handler as a difference to the original object, which the worker thread already has. The original is frozen,
- * so a handler can change a list or object only by copying it. If the result and the original contain the same reference at the same path,
- * this value is therefore unchanged. The main thread neither visits nor sends it, however large it is.
+ * The format in which the main thread sends the result of a handler to the worker thread. The worker thread already has the original object
+ * that the handler received. The main thread therefore sends only the differences between the result and the original.
+ *
+ * The original is frozen, so a handler must copy a list or object to change it. If the result and the original contain the same reference,
+ * the list or object is therefore unchanged. The main thread does not read or send the contents of an unchanged list or object, however
+ * large it is.
  *
  * The format is JSON. A scalar is written as it is. `[0]` stands for the original value at the same path, `[0,3]` for the fourth item of
  * the original list. `[1,…]` is a list of items, and `[2,key,value,…]` is an object.
