@@ -1,10 +1,12 @@
 /**
- * Serializes the result of a handler as a difference to the original object, which the worker thread already has. The original is frozen,
- * so a handler can change a list or object only by copying it. If the result and the original contain the same reference at the same path,
- * this value is therefore unchanged. The main thread neither visits nor sends it, however large it is.
+ * Serializes the result of a handler for the worker thread, as a difference to the original object, which the worker thread already has.
+ * The original object is frozen, so a handler can change a list or object only by copying it. A list or object of the result that is the
+ * same reference as in the original object is therefore unchanged. The main thread does not visit its content, and the delta contains only
+ * `[0]` or `[0,INDEX]` for it.
  *
- * The format is JSON. A scalar is written as it is. `[0]` stands for the original value at the same path, `[0,3]` for the fourth item of
- * the original list. `[1,…]` is a list of items, and `[2,key,value,…]` is an object.
+ * The format is JSON. A scalar is written as it is. `[1,…]` is a list of items, and `[2,key,value,…]` is an object. `[0]` stands for the
+ * value at the same path of the original object. `[0,3]` in a list stands for an item that a handler has moved: the fourth item of the list
+ * at the same path of the original object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
