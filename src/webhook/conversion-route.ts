@@ -158,9 +158,11 @@ async function answer(
 }
 
 /**
- * Waits until there is memory to convert the largest object. A part of this memory was already reserved when the body arrived: `batchCost`
- * times the size of the body. This function reserves the rest. Together with the memory for the body, a review never reserves more than the
- * budget's reserve, because this is the most that the budget can always grant in the end.
+ * Reserves the memory to convert the largest object, and waits until the budget has room for it. A part of this memory was already reserved
+ * when the body arrived: `batchCost` times the size of the body. This function reserves the rest.
+ *
+ * The request that has waited longest gets the budget's reserve, even if all other memory is in use. The total memory of one review is
+ * therefore limited to the size of the reserve.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -21,7 +21,7 @@ const describe = 'a test'
 
 t.teardown(() => server.close())
 
-/** Connects to the server with this CA bundle, either directly or through a proxy. */
+/** Returns a `Connection` to the server, with this CA bundle. */
 type Way = (t: Test, ca: string) => Promise<Connection>
 
 const direct: Way = async (_t, ca) => ({ server: server.url, ca, describe })

@@ -75,7 +75,8 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
   // The API server converts the value of the field to the Go type of the allowed value before it compares them (kube-openapi
-  // `validate.Enum`). 97 becomes "a", which `enum` allows, so only the type is an error. 2.9 becomes 2, which `numberEnum` allows.
+  // `validate.Enum`). 97 becomes "a", which `enum` allows, so only the type is an error. For the same reason, the list `accepted` below
+  // contains a `numberEnum` of 2.9, which becomes the allowed 2.
   [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
   [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
   [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],

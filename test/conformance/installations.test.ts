@@ -28,9 +28,11 @@ function kindOf(name: string, maxLength = 20) {
 }
 
 /**
- * Returns an operator that applies one key, its own name, of the ConfigMap `shared`. The operators `left` and `right` share this ConfigMap.
- * A change of the object `one` or of the ConfigMap triggers a reconcile. The webhook denies objects with the text `bad`. For objects with
- * the prefix `noted`, it records its call in a ConfigMap.
+ * Returns an operator with a controller and a webhook for the kind. The operators `left` and `right` share the ConfigMap `shared`.
+ *
+ * The controller copies the text of the object `one` to the key of the ConfigMap that has the operator's name. A change of the object or of
+ * the ConfigMap triggers a reconcile. The webhook denies objects whose text is `bad`. For an object whose name begins with `noted`, the
+ * webhook records its call in a ConfigMap with the name of the object.
  */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({

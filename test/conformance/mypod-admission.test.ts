@@ -155,7 +155,7 @@ t.test('admission of MyPods', async (t) => {
     await t.rejects(client.create(mypod, mypodNamed('dry', { podLabels: { creator: 'me' } }), { dryRun: true }), {
       message: /spec\.podLabels\[creator\]: Forbidden: the label is set by the operator/,
     })
-    // This MyPod is created after the dry run. When its Pod runs, any effect of the dry run would be visible as well.
+    // The MyPod `after-dry` is created after the dry run. When its Pod runs, any effect of the dry run would be visible as well.
     await running('after-dry')
     t.equal(await mypodOf('dry'), undefined)
     const { items } = await client.list(pod, { namespace })

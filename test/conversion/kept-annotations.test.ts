@@ -25,8 +25,8 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
 const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
 /**
- * Returns the entry of the field `priority` in the annotation. v1beta1 lacks this field, so the conversion back to the hub sets its
- * default. `shown` in the entry is the digest of this default.
+ * Returns the entry for the field `priority` in the annotation of an object that is converted from v1 to v1beta1. v1beta1 lacks this field,
+ * so the conversion back to v1 sets the default. The field `shown` of the entry is the digest of this default.
  */
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')

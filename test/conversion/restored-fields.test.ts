@@ -1,4 +1,7 @@
-/** Tests of the fields that a conversion restores, and of its fallback for partial objects. */
+/**
+ * Tests of the fields that a conversion restores from the annotation, and of partial objects. A partial object lacks required fields, so an
+ * error that the converter throws for it is ignored.
+ */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { defineKind } from '../../src/api/kind.ts'

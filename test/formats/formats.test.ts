@@ -330,7 +330,8 @@ const cases: Readonly<Record<string, { readonly valid: readonly string[]; readon
       '00000000000000000000001s',
       '9223372036854775807ns',
       '-9223372036854775808ns',
-      // The largest duration in each unit. With a dot after the number, only Go's form of a duration matches, not Scala's form.
+      // The largest duration in each unit. The format accepts Go's notation (`1h30m`) and Scala's notation (`22 ns`), but only Go's has
+      // these limits. The dot after the number makes the string invalid in Scala's notation.
       '9223372036854775807.ns',
       '9223372036854775.us',
       '9223372036854775.µs',

@@ -193,9 +193,10 @@ class ObjectFuzz {
 const listForText = /too many .* must be of type string: "array"$/
 
 /**
- * Go iterates over maps in random order. When a body has several errors, or several entries of a map violate a rule, the API server
- * therefore reports a random one of the errors. The request is repeated until its result equals `actual`: at most `tries` times if the
- * status is 400, otherwise at most a quarter as often.
+ * Go iterates over maps in random order. When a body has several errors, or several entries of a map violate a rule, the real API server
+ * therefore reports a random one of the errors. Its first result, `first`, may differ from the embedded API server's result `actual` only
+ * for this reason. `again` then repeats the request to the real API server until the result equals `actual`: at most `tries` times if the
+ * status of `first` is 400, otherwise at most a quarter as often. Returns the last result of the real API server.
  */
 async function likelier(first: Result, actual: Result, again: () => Promise<Result>, tries = 100): Promise<Result> {
   let result = first

@@ -63,7 +63,8 @@ function definition(plural: string, schemas: readonly unknown[], stored?: Struct
 /** Returns the result of an API server for a CustomResourceDefinition with this schema. */
 export async function validateSchema(api: Api, schema: JsonValue): Promise<Result> {
   const result = resultOf(await api('POST', `${definitionsPath}?dryRun=All&fieldValidation=Warn`, { body: definition('wrongs', [schema]) }))
-  // The stored CustomResourceDefinition is not compared, because some of its fields do not depend on the schema.
+  // The CustomResourceDefinition in the response is not compared. Some of its fields differ between API servers even if the schema is the
+  // same, for example the uid.
   return { ...result, object: null }
 }
 

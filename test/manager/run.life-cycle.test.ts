@@ -143,7 +143,7 @@ function transportThat(close: () => Promise<void>): Transport {
   }
 }
 
-/** Returns a server that accepts TLS connections, but serves no HTTP. */
+/** Returns a function that creates a fake webhook server. The server accepts TLS connections, but serves no HTTP. */
 function fakeWebhookServer(log: string[], t: { teardown(end: () => unknown): unknown }): Parts['createWebhookServer'] {
   return (({ certificates }: Parameters<Parts['createWebhookServer']>[0]) => {
     let server: Server | undefined

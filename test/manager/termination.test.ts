@@ -7,7 +7,8 @@ import { finished, repository } from '../support/process/process.ts'
 const source = join(repository, 'src')
 
 /**
- * Runs a module in a child process, and returns its output. The module executes `body`, waits for its termination, and then executes `end`.
+ * Runs a module in a child process, and returns the exit code and the output of the process. The module executes `body`, waits until
+ * `onTermination` aborts its signal, and then executes `end`.
  */
 async function run(t: Test, body: string, end = ''): ReturnType<typeof finished> {
   const file = join(t.testdir(), 'main.ts')

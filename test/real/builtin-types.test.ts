@@ -24,8 +24,8 @@ const api = apiOf(t, controlPlane.connection)
 await api('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: 'default' } } })
 
 /**
- * Parts of field paths that differ between the errors of Proreus and of the API server. Each row has a pattern for the part in an error of
- * Proreus, and the replacement from the error of the API server.
+ * For the same mistake, the field path in the error of Proreus can differ from the path in the error of the API server. Each row has a
+ * pattern for a part of the path of Proreus, and the corresponding part of the API server's path.
  */
 const theirNames: readonly (readonly [RegExp, string])[] = [
   [/\.downwardAPI\.items\[\d+\]/, '.downwardAPI'],
@@ -104,8 +104,8 @@ function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   const known = theirNames.reduce((field, [ourName, theirName]) => field.replace(ourName, theirName), ourField)
   if (!theirs.some((field) => field.startsWith(known) || known.startsWith(field))) return 'another field'
   if (what !== 'wrong text' || theirTexts.length === 0 || !theirs.includes(ourField)) return undefined
-  // The API server accepts some values of these fields only with a feature gate, or depending on other fields. Its message may therefore
-  // list fewer values than that of Proreus.
+  // The message about a wrong value of an enum lists the supported values. For two fields, the API server supports some values only with
+  // a feature gate, or depending on other fields. Its message may therefore list fewer values than the message of Proreus.
   const dependent = path === 'tolerations[0].operator' || path === 'podReplacementPolicy'
   return dependent || theirTexts.some((text) => ourTexts.includes(text)) ? undefined : 'another text'
 }

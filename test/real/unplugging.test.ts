@@ -1,6 +1,6 @@
 /**
- * Two minutes of network faults between operators and their API servers, for both control planes in parallel. `SECONDS` and `SEED` change
- * the duration and the faults.
+ * Two minutes of network faults between operators and their API servers. The test runs on the embedded and on a real control plane in
+ * parallel. The environment variable `SECONDS` changes the duration, and `SEED` changes the faults.
  */
 import t from 'tap'
 import { startControlPlane } from '../../src/testing/index.ts'

@@ -192,7 +192,8 @@ const fragments = [
 t.test('the time for a hostile text is linear in its length', async (t) => {
   for (const first of fragments) {
     for (const second of ['', ...fragments]) {
-      // A quarter of the maximum length is enough: in quadratic time, its redaction would take more than a second.
+      // This text has only a quarter of the maximum length, so that the test is short. If the redaction needed quadratic time, even this
+      // text would take more than a second, far more than the limit of 100 ms.
       const text = (first + second).repeat(length).slice(0, length / 4)
       const ms = cpuMsOf(() => redactText(text, true))
       if (ms > 100) t.fail(`${JSON.stringify(first + second)} again and again took ${ms.toFixed(0)} ms`)

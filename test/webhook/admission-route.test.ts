@@ -159,8 +159,9 @@ t.test('a review that times out before its body is read is answered with 500', a
   // There are no worker threads, so the review waits for one until its deadline.
   const evaluation = { isInline: () => false, threads: 0 }
   const fix = await fixture(t, handlers, { clock, evaluation })
-  // The server finds the end of the AdmissionRequest by the string `,"object":`, before it parses the whole body. Because of the space,
-  // it does not find this string. It thus does not know the uid, which an AdmissionResponse must contain.
+  // Until a worker thread parses the body, the server knows only the fields of the AdmissionRequest that precede the string `,"object":`.
+  // This body has a space after the comma, so it does not contain the string. The server thus does not know the uid, which an
+  // AdmissionResponse must contain.
   const payload = JSON.stringify(review({ object: good })).replace('"object":', ' "object":')
   const answer = fix.server.app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json' } })
   await clock.untilPending(1)

@@ -6,8 +6,9 @@
  * the list or object is therefore unchanged. The main thread does not read or send the contents of an unchanged list or object, however
  * large it is.
  *
- * The format is JSON. A scalar is written as it is. `[0]` stands for the original value at the same path, `[0,3]` for the fourth item of
- * the original list. `[1,…]` is a list of items, and `[2,key,value,…]` is an object.
+ * The format is JSON. A scalar is written as it is. `[1,…]` is a list of items, and `[2,key,value,…]` is an object. `[0]` stands for the
+ * value at the same path of the original object. `[0,3]` in a list stands for an item that a handler has moved: the fourth item of the list
+ * at the same path of the original object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'

@@ -26,7 +26,8 @@ export interface Defaulted {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // `validateInCluster` is not in this list, because the mutating webhook calls it only if `validate` has rejected the object.
+  // The mutating webhook calls `validateInCluster` only if `validate` has rejected the object. `validateInCluster` alone is therefore no
+  // reason to call handlers.
   const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {

@@ -73,8 +73,8 @@ async function collect(
       if (!isErrorList(verdict)) return verdict
       errors = addErrors(errors, verdict)
     } catch (error) {
-      // With `failurePolicy: Ignore`, the API server allows a request when the webhook call fails. An exception must therefore not replace
-      // errors that other handlers have found.
+      // An exception fails the webhook call, and with `failurePolicy: Ignore` the API server then allows the request. If other handlers
+      // have found errors, the exception is therefore ignored, so that the request is denied.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }

@@ -12,7 +12,7 @@ const marginMs = 100
  * Returns the time limit of the handlers in milliseconds.
  *
  * @param timeout the query parameter `timeout` of the request, a duration in Go's notation such as `10s`.
- * @param passedMs the milliseconds since the request began to arrive. They are subtracted from the timeout.
+ * @param passedMs the milliseconds since the headers of the request arrived. They are subtracted from the timeout.
  * @param defaultMs the timeout in milliseconds of a request without a valid `timeout`.
  */
 export function deadlineFrom(timeout: unknown, passedMs = 0, defaultMs = webhookMs): number {

@@ -1,5 +1,5 @@
 /**
- * Computes a minimal JSON patch (RFC 6902) from one JSON value to another.
+ * Computes a short JSON patch (RFC 6902) from one JSON value to another.
  *
  * Subtrees with the same reference are skipped, so values that a handler did not change take no time and are never in the patch. The stored
  * object therefore keeps numbers that are too large for JavaScript, and unknown fields, as the user sent them.
@@ -99,7 +99,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
   }
   let from = 0
   let at = 0
-  // The length of the list at this point of the patch. An item at this index is appended.
+  // The length of the list after the operations so far. An item that is added at this index is appended, which the path `-` expresses.
   let length = raw.length
   for (const [rawIndex, targetIndex] of [...pairs, [raw.length, target.length] as const]) {
     for (; from < rawIndex && at < targetIndex; from += 1, at += 1) {

@@ -1,4 +1,4 @@
-/** Tests of the connections of the HTTPS server: errors on them, and what the server keeps of them. */
+/** Tests of the connections and requests of the HTTPS server: their errors, and that the server forgets those that have ended. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { EventEmitter } from 'node:events'

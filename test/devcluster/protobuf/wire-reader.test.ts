@@ -52,7 +52,7 @@ t.test('a skipped field ends where the next one begins', async (t) => {
     [2, [2, 1, 2]],
     [5, [1, 2, 3, 4]],
     [3, [0x0c]],
-    // The group contains a number, another group and a string.
+    // The group contains a number and another group. The inner group contains a string.
     [3, [0x08, 0x01, 0x13, 0x1a, 0x01, 0x00, 0x14, 0x0c]],
   ]
   for (const [wireType, bytes] of cases) {

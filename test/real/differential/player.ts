@@ -29,8 +29,9 @@
  *         events: 2              # the watch ends after this number of events, or after `seconds` (default: 10)
  *         while: [ … ]           # steps that are played while the watch is open
  *
- * A captured value is that of the same control plane: `${rv}` differs between the two. A string that consists only of `${name}` is replaced
- * by the value, which can have any type. `${x*300}` is 300 times the letter x.
+ * A value is captured from the response of each control plane. In the requests to a control plane, `${rv}` is the value from its own
+ * response. A string that consists only of `${name}` is replaced by the value, which can have any type. `${x*300}` is 300 times the letter
+ * x.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { jsonEqual } from '../../../src/api/json.ts'

@@ -25,7 +25,7 @@ export interface DefinitionServer {
   readonly catalog: Catalog
   readonly registry: Registry
   readonly definitions: ResourceInfo
-  /** The storage keys of the types whose changes somebody receives from the store. */
+  /** The storage keys of the current subscriptions to the store. A subscriber receives the changes of all objects of one storage key. */
   readonly subscriptions: readonly string[]
   /** Stops the controller. */
   stop(): Promise<void>

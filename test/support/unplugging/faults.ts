@@ -78,7 +78,8 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
     case 'halfOpen': {
       const only = some()
       const fault = proxy.halfOpen({ only, direction })
-      // The affected connections either continue, as when a cable is plugged in again, or are closed.
+      // Half of these faults end like a cable that is plugged in again: the connections continue. The other half end with a reset of the
+      // connections.
       return random() < 0.5 ? fault : { end: () => (proxy.cut({ only }), fault.end()) }
     }
     case 'blackHole':
@@ -94,8 +95,8 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
         ...(watches ? { match: ({ query }) => query.get('watch') === 'true' } : {}),
         ...(random() < 0.5 ? { retryAfterSeconds: 1 } : {}),
       })
-      // If the fault affects only watch requests, all connections are cut, so the client must open every watch again. If it cannot, it
-      // sends a new list request. The list lacks the objects that were deleted in the meantime: the client must notice their absence.
+      // A fault that affects only watch requests does not affect watches that are already open. Therefore, all connections are cut: the
+      // client must then open every watch again, and the fault rejects some of these requests.
       if (watches) proxy.cut()
       return fault
     }

@@ -38,8 +38,9 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
 }
 
 /**
- * Replaces generated names and uids, which differ between runs, by placeholders. In errors about numbers, replaces the names of Go's string
- * types by `string`.
+ * Replaces generated names and uids, which differ between runs, by placeholders. If a field of a string type contains a number, the error
+ * of kube-apiserver contains the name of the field's Go type, such as `v1.DNSPolicy`. The embedded API server does not know these names and
+ * writes `string`, so they are replaced by `string`.
  */
 function steadyText(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
@@ -51,9 +52,10 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the response to a request whose object has one change, without the fields that are equal in `usual`. `usual` is the response to
- * the request without the change. The value `as sent` marks a field that only `usual` contains: this response has the field as sent.
- * If one of the two requests failed, the whole response is returned.
+ * Returns the part of a response that differs from `usual`. `usual` is the response to a create request with a valid object. The request
+ * of the compared response contains the same object with one change. Both responses list only the fields that the API server has changed.
+ * The value `as sent` marks a field that the API server has changed in `usual`, but not in the compared response. If one of the two
+ * requests failed, the whole compared response is returned.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))
