@@ -11,6 +11,7 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CacheIndex } from './cache-index.ts'
 import { Informer } from './informer.ts'
+import type { OwnWrites } from './read-your-writes.ts'
 import type { StoreListOptions } from './store.ts'
 
 export interface CacheOptions {
@@ -36,7 +37,7 @@ export interface CacheReader {
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[]
 }
 
-export class Cache implements CacheReader {
+export class Cache implements CacheReader, OwnWrites {
   readonly #client: Pick<Client, 'list' | 'watch'>
   readonly #options: CacheOptions
   readonly #informers = new Map<string, Informer>()
@@ -100,6 +101,14 @@ export class Cache implements CacheReader {
     if (!type.namespaced) return store.list({ ...options, namespace: undefined })
     this.#checkNamespace(type, options.namespace)
     return store.list(options)
+  }
+
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
+    this.#informers.get(idOf(type))?.written(object as KubernetesObject)
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string): void {
+    this.#informers.get(idOf(type))?.deleted(type.namespaced ? key : { name: key.name }, uid)
   }
 
   /** Starts all informers. Resolves when the signal has aborted and all informers have stopped. */

@@ -1,15 +1,17 @@
 /** `Informer`: keeps a store of the objects of one type up to date, and notifies handlers of changes. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
-import { groupResourceOf } from '../api/group-version-kind.ts'
+import { apiVersionOf, groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import type { KubernetesObject } from '../api/object.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
+import { compareResourceVersions } from '../api/resource-version.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { Gate } from './gate.ts'
-import { Reflector } from './reflector.ts'
+import type { FullList } from './reflector.ts'
+import { freezeForStore, Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
 
@@ -41,6 +43,12 @@ export interface InformerOptions<T extends KubernetesObject> {
  */
 const sliceMs = 2
 
+/**
+ * Maximum number of remembered uids of deleted objects. A uid is remembered in vain when the watch has confirmed the deletion before the
+ * response to the request arrived.
+ */
+const maxDeletedUids = 10_000
+
 /** All informers share the time slices, because they share the event loop. */
 const slices = new TimeSlices(sliceMs)
 
@@ -49,6 +57,13 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly store: Store<T>
   readonly #logger: Logger
   readonly #reflectors: readonly Reflector<T>[]
+  /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
+  readonly #namespaces: readonly (string | undefined)[]
+  /**
+   * The uids of objects that this process has deleted, until the watch confirms the deletion. Before that, the watch may send older states of
+   * these objects.
+   */
+  readonly #deletedUids = new Set<string>()
   readonly #firstSync = new Gate()
   /** The array is replaced, not mutated, because a notification may be iterating over it. */
   #handlers: readonly EventHandler<T>[] = []
@@ -67,13 +82,14 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     })
     const namespaces =
       type.namespaced && options.namespaces !== undefined && options.namespaces.length > 0 ? [...new Set(options.namespaces)] : [undefined]
+    this.#namespaces = namespaces
     this.#reflectors = namespaces.map((namespace) => {
       const reflector: Reflector<T> = new Reflector({
         ...options,
         namespace,
         sink: {
-          replace: (objects) => this.#replace(namespace, objects, !reflector.synced),
-          change: (event, object) => (event === 'DELETED' ? this.#deleted(object) : this.#changed(object, false)),
+          replace: (list) => this.#replace(namespace, list, !reflector.synced),
+          change: (event, object) => (event === 'DELETED' ? this.#removed(object) : this.#changed(object, false)),
           synced: () => {
             if (this.synced) this.#firstSync.open()
           },
@@ -123,35 +139,87 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#running
   }
 
-  /** Replaces the objects of a namespace, or of all namespaces, with those of a list. */
-  async #replace(namespace: string | undefined, objects: readonly DeepReadonly<T>[], initial: boolean): Promise<void> {
-    const listed = new Store<T>()
-    await forEachInSlices(objects, (object) => listed.set(object))
-    await forEachInSlices(this.store.list({ namespace }), (object) => {
-      if (listed.get(metadataOf(object)) === undefined) this.#deleted(object)
-    })
-    await forEachInSlices(objects, (object) => this.#changed(object, initial))
+  /**
+   * Stores the result of a write request of this process, so the next read returns it, although the watch has not sent it yet. `object` is
+   * the API server's response. It is ignored when the store has a newer state, or when this informer does not watch the object.
+   */
+  written(object: T): void {
+    const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
+    // The response to a write of a subresource may be another kind, e.g. a Scale.
+    if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
+    if (!this.#watches(metadata.namespace)) return
+    // The caller may change the object, so the store needs its own copy.
+    this.#changed(freezeForStore(structuredClone(object)), false)
   }
 
-  #changed(object: DeepReadonly<T>, initial: boolean): void {
-    const { uid, resourceVersion } = metadataOf(object)
-    const old = this.store.get(metadataOf(object))
-    if (old !== undefined && metadataOf(old).uid !== uid) {
-      // Another uid: the object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion
-      // and of the creation.
-      this.#deleted(old)
-      this.#changed(object, initial)
-      return
+  /** Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. */
+  deleted(key: ObjectKey, uid: string): void {
+    if (!this.#watches(key.namespace)) return
+    this.#deletedUids.add(uid)
+    for (const oldest of this.#deletedUids) {
+      if (this.#deletedUids.size <= maxDeletedUids) break
+      this.#deletedUids.delete(oldest)
     }
-    if (old !== undefined && metadataOf(old).resourceVersion === resourceVersion) return
+    const stored = this.store.get(key)
+    if (stored !== undefined && metadataOf(stored).uid === uid) this.#drop(stored)
+  }
+
+  #watches(namespace: string | undefined): boolean {
+    return this.synced && (this.#namespaces.includes(undefined) || this.#namespaces.includes(namespace))
+  }
+
+  /** Replaces the objects of a namespace, or of all namespaces, with those of a list. */
+  async #replace(namespace: string | undefined, list: FullList<T>, initial: boolean): Promise<void> {
+    const { objects, resourceVersion, restored } = list
+    const listed = new Store<T>()
+    const uids = new Set<string>()
+    await forEachInSlices(objects, (object) => {
+      listed.set(object)
+      uids.add(metadataOf(object).uid)
+    })
+    for (const uid of this.#deletedUids) if (restored || !uids.has(uid)) this.#deletedUids.delete(uid)
+    await forEachInSlices(this.store.list({ namespace }), (object) => {
+      if (listed.get(metadataOf(object)) !== undefined) return
+      // This process may have written the object after the list was made.
+      const isNewer = (compareResourceVersions(metadataOf(object).resourceVersion, resourceVersion) ?? 0) > 0
+      if (restored || !isNewer) this.#drop(object)
+    })
+    await forEachInSlices(objects, (object) => this.#changed(object, initial, restored))
+  }
+
+  /** Stores a state of an object, unless the store has the same or a newer one. With `anyOrder`, it is stored in any case. */
+  #changed(object: DeepReadonly<T>, initial: boolean, anyOrder = false): void {
+    const metadata = metadataOf(object)
+    if (this.#deletedUids.has(metadata.uid)) return
+    const old = this.store.get(metadata)
+    if (old !== undefined) {
+      const order = compareResourceVersions(metadata.resourceVersion, metadataOf(old).resourceVersion)
+      if (!anyOrder && order !== undefined && order <= 0) return
+      if (metadataOf(old).uid !== metadata.uid) {
+        // The object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion and of the
+        // creation.
+        this.#drop(old)
+        this.#changed(object, initial, anyOrder)
+        return
+      }
+    }
     this.store.set(object)
     for (const handler of this.#handlers) {
       this.#deliver(object, () => (old === undefined ? handler.added?.(object, initial) : handler.updated?.(object, old)))
     }
   }
 
-  #deleted(object: DeepReadonly<T>): void {
-    if (this.store.delete(metadataOf(object)) === undefined) return
+  /** Handles the DELETED event of a watch. `object` is the last state of the object. */
+  #removed(object: DeepReadonly<T>): void {
+    const metadata = metadataOf(object)
+    this.#deletedUids.delete(metadata.uid)
+    const stored = this.store.get(metadata)
+    // This process may already have created another object with the same name.
+    if (stored !== undefined && metadataOf(stored).uid === metadata.uid) this.#drop(object)
+  }
+
+  #drop(object: DeepReadonly<T>): void {
+    this.store.delete(metadataOf(object))
     for (const handler of this.#handlers) this.#deliver(object, () => handler.deleted?.(object))
   }
 

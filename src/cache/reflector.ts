@@ -9,6 +9,7 @@ import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { deepFreeze } from '../api/json.ts'
+import { compareResourceVersions } from '../api/resource-version.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { isExpired } from '../client/api-error.ts'
 import type { Client, ListOptions, WatchOptions } from '../client/client.ts'
@@ -17,10 +18,21 @@ import { BackOff } from './back-off.ts'
 import type { Diagnosis, Phase } from './watch-recovery.ts'
 import { diagnose } from './watch-recovery.ts'
 
+/** All objects of the watched type and namespace. */
+export interface FullList<T extends KubernetesObject> {
+  readonly objects: readonly DeepReadonly<T>[]
+  readonly resourceVersion: string
+  /**
+   * True when the list is older than what the API server returned before, because etcd was restored from a backup. The resourceVersions of
+   * objects then no longer tell which state is the newer one.
+   */
+  readonly restored: boolean
+}
+
 /** Receives the objects that a `Reflector` lists and watches. When a method throws, the reflector relists. */
 export interface Sink<T extends KubernetesObject> {
-  /** Called after each list, with all objects. The watch starts when the promise has resolved. */
-  replace(objects: readonly DeepReadonly<T>[]): Promise<void>
+  /** Called after each list. The watch starts when the promise has resolved. */
+  replace(list: FullList<T>): Promise<void>
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
   /** Called once, after the first call of `replace`. */
   synced(): void
@@ -151,9 +163,11 @@ export class Reflector<T extends KubernetesObject> {
           'PRO_API',
           `The list of ${groupResourceOf(type)} came without a resourceVersion, so that it cannot be watched.`,
         )
-      await sink.replace(objects)
+      const { resourceVersion } = page.metadata
+      const restored = (compareResourceVersions(resourceVersion, this.#resourceVersion ?? resourceVersion) ?? 0) < 0
+      await sink.replace({ objects, resourceVersion, restored })
       if (signal.aborted) return
-      this.#resourceVersion = page.metadata.resourceVersion
+      this.#resourceVersion = resourceVersion
       this.#phase = 'watch'
       if (this.#problem?.phase === 'list') this.#solved()
       this.#logger.debug({ objects: objects.length, resourceVersion: this.#resourceVersion }, 'listed')
@@ -267,7 +281,7 @@ export class Reflector<T extends KubernetesObject> {
 }
 
 /** Freezes the object, and removes its `managedFields`, which are often half of an object and rarely read. */
-function freezeForStore<T extends KubernetesObject>(object: T): DeepReadonly<T> {
+export function freezeForStore<T extends KubernetesObject>(object: T): DeepReadonly<T> {
   if (object.metadata.managedFields === undefined) return deepFreeze(object) as DeepReadonly<T>
   const { managedFields: _, ...metadata } = object.metadata
   return deepFreeze({ ...object, metadata }) as DeepReadonly<T>

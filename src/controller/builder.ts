@@ -20,6 +20,8 @@ import { quote } from '../api/field-error.ts'
 import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
+import type { OwnWrites } from '../cache/read-your-writes.ts'
+import { readYourWrites } from '../cache/read-your-writes.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
@@ -30,7 +32,7 @@ import { traced } from './traced-reconciler.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
 
 /** The part of the `Cache` interface that a controller uses. */
-export interface ControllerCache extends CacheReader {
+export interface ControllerCache extends CacheReader, OwnWrites {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
   addIndex(index: CacheIndex): void
   /** The namespaces to which the cache is limited; empty for all namespaces. */
@@ -154,6 +156,7 @@ export function defineController<R extends ResourceType, const Watched extends r
     })
     const options = {
       ...environment,
+      client: readYourWrites(environment.client, cache),
       cache: declared,
       queue,
       logger,

@@ -30,7 +30,7 @@ function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient[
     clock,
     random: () => options.random ?? 0,
     sink: {
-      replace: async (objects) => void seen.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
+      replace: async ({ objects }) => void seen.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
       change: (type, { metadata }) => void seen.push(`${type} ${metadata.name}`),
       synced: () => void seen.push('synced'),
     },
@@ -414,7 +414,7 @@ t.test('objects are frozen copies without managed fields', async (t) => {
     client: script.client,
     type: widget,
     logger: recordingLogger().logger,
-    sink: { replace: async (objects) => void emitted.push(...objects), change: () => undefined, synced: () => undefined },
+    sink: { replace: async ({ objects }) => void emitted.push(...objects), change: () => undefined, synced: () => undefined },
   })
   const abort = new AbortController()
   const running = reflector.run(abort.signal)

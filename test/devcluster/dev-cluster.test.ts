@@ -100,7 +100,7 @@ for (const [name, before, after] of [
       logger: silentLogger(),
       random: () => 1,
       sink: {
-        replace: async (objects) => void (seen = objects),
+        replace: async ({ objects }) => void (seen = objects),
         change: (type, object) => {
           const others = seen.filter(({ metadata }) => metadata.name !== object.metadata.name)
           seen = type === 'DELETED' ? others : [...others, object]

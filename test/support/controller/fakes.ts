@@ -93,6 +93,8 @@ export class FakeInformer implements WatchedInformer {
 export class FakeCache implements ControllerCache {
   readonly informers = new Map<string, FakeInformer>()
   readonly indexes: CacheIndex[] = []
+  /** The results of write requests that the cache was given. */
+  readonly writes: string[] = []
   namespaces: readonly string[] = []
 
   of(type: ResourceType): FakeInformer {
@@ -107,6 +109,14 @@ export class FakeCache implements ControllerCache {
 
   addIndex(index: CacheIndex): void {
     this.indexes.push(index)
+  }
+
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
+    this.writes.push(`${type.plural} ${formatKey((object as KubernetesObject).metadata)}`)
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string): void {
+    this.writes.push(`${type.plural} ${formatKey(key)} deleted ${uid}`)
   }
 
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {

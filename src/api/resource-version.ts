@@ -1,0 +1,17 @@
+/** Compares resourceVersions. */
+
+/**
+ * Compares two resourceVersions of the same resource: negative when `a` is older than `b`, 0 when they are equal, positive when `a` is newer.
+ * They are decimal numbers of any length (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). Returns undefined
+ * when one of them is not, as may be the case for an aggregated API server.
+ */
+export function compareResourceVersions(a: string, b: string): number | undefined {
+  if (a === b) return 0
+  if (!isDecimal(a) || !isDecimal(b)) return undefined
+  if (a.length !== b.length) return a.length - b.length
+  return a < b ? -1 : 1
+}
+
+function isDecimal(text: string): boolean {
+  return /^(0|[1-9]\d*)$/.test(text)
+}

@@ -1,0 +1,54 @@
+/**
+ * `readYourWrites`: a client that passes the results of its write requests to the cache. A read from the cache after a write therefore never
+ * returns an older state than the one written, however long the watch needs to send it.
+ */
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { Status } from '../api/status.ts'
+import type { Client } from '../client/client.ts'
+
+/** Receives the results of write requests. Types that are not in the cache are ignored. */
+export interface OwnWrites {
+  /** `object` is the API server's response to a write. It is not changed. */
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void
+  /** The object with this uid no longer exists. */
+  deleted(type: ResourceType, key: ObjectKey, uid: string): void
+}
+
+export function readYourWrites(client: Client, writes: OwnWrites): Client {
+  async function after<R extends ResourceType>(
+    type: R,
+    response: Promise<ObjectOf<R>>,
+    options: { readonly dryRun?: boolean } | undefined,
+  ): Promise<ObjectOf<R>> {
+    const object = await response
+    if (options?.dryRun !== true) writes.written(type, object)
+    return object
+  }
+
+  return {
+    get: (type, key, options) => client.get(type, key, options),
+    list: (type, options) => client.list(type, options),
+    watch: (type, options) => client.watch(type, options),
+    create: (type, object, options) => after(type, client.create(type, object, options), options),
+    update: (type, object, options) => after(type, client.update(type, object, options), options),
+    patch: (type, key, patch, options) => after(type, client.patch(type, key, patch, options), options),
+    apply: (type, object, options) => after(type, client.apply(type, object, options), options),
+    updateStatus: (type, object, options) => after(type, client.updateStatus(type, object, options), options),
+    patchStatus: (type, key, patch, options) => after(type, client.patchStatus(type, key, patch, options), options),
+    async delete(type, key, options) {
+      const response = await client.delete(type, key, options)
+      if (options?.dryRun === true) return response
+      const { metadata } = response as Partial<KubernetesObject>
+      // Finalizers or a grace period delay the deletion.
+      if (metadata?.deletionTimestamp !== undefined) writes.written(type, response as ObjectOf<typeof type>)
+      else {
+        const uid = metadata?.uid ?? (response as Status).details?.uid
+        if (uid !== undefined) writes.deleted(type, key, uid)
+      }
+      return response
+    },
+    raw: (path, options) => client.raw(path, options),
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,321 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import type { KubernetesObject } from '../../src/api/object.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
+import { failure } from '../../src/api/status.ts'
+import { Informer } from '../../src/cache/informer.ts'
+import { ApiError } from '../../src/client/api-error.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import type { ListAnswer } from '../support/client/fake-cluster.ts'
+import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import { fc } from '../support/property.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+
+const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+const expired = new ApiError(failure(410, 'Expired', 'too old'))
+const empty: ListAnswer = { items: [], resourceVersion: '1' }
+
+interface World {
+  readonly script: ScriptedClient
+  readonly informer: Informer
+  readonly clock: FakeClock
+  /** The events of a handler, e.g. `added a 5`. */
+  readonly seen: string[]
+  /** Sends a watch event, and waits until the informer has processed it. */
+  send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubernetesObject): Promise<void>
+  /** Interrupts the watch, so the informer lists again. */
+  relist(answer: ListAnswer): Promise<void>
+  /** The resourceVersion of the stored object `a`. */
+  stored(): string | undefined
+}
+
+async function synced(t: Test, answer: ListAnswer = empty, namespaces: readonly string[] = []): Promise<World> {
+  const script = new ScriptedClient()
+  script.answers = [answer]
+  const clock = new FakeClock()
+  const informer = new Informer({
+    client: script.client,
+    type: widget,
+    namespaces,
+    logger: recordingLogger().logger,
+    clock,
+    random: () => 0,
+  })
+  const abort = new AbortController()
+  t.teardown(async () => {
+    abort.abort()
+    await informer.start(abort.signal)
+  })
+  void informer.start(abort.signal)
+  await informer.whenSynced()
+  const reflectors = Math.max(1, namespaces.length)
+  await eventually(() => script.watches.length === reflectors)
+  const seen: string[] = []
+  const nameOf = ({ metadata }: { metadata: { name: string; resourceVersion: string } }): string =>
+    `${metadata.name} ${metadata.resourceVersion}`
+  informer.addHandler({
+    added: (added, initial) => void (initial ? undefined : seen.push(`added ${nameOf(added)}`)),
+    updated: (updated, old) => void seen.push(`updated ${nameOf(updated)} from ${old.metadata.resourceVersion}`),
+    deleted: (deleted) => void seen.push(`deleted ${nameOf(deleted)}`),
+  })
+  return {
+    script,
+    informer,
+    clock,
+    seen,
+    async send(type, sent) {
+      script.lastWatch.send(type, sent)
+      await eventually(() => script.lastWatch.drained)
+    },
+    async relist(next) {
+      const before = script.watches.length
+      script.answers = [next]
+      script.lastWatch.fail(expired)
+      await eventually(() => script.watches.length === before + 1)
+      await clock.advance(5_000) // the watch works, so the next failure causes no pause
+    },
+    stored: () => informer.store.get({ namespace: 'default', name: 'a' })?.metadata.resourceVersion,
+  }
+}
+
+t.test('an own write is read at once, and its echo is no event', async (t) => {
+  const { informer, seen, send, stored } = await synced(t)
+  informer.written(object('a', 5))
+  t.equal(stored(), '5')
+  informer.written(object('a', 7))
+  t.equal(stored(), '7')
+  await send('ADDED', object('a', 5))
+  await send('MODIFIED', object('a', 7))
+  t.equal(stored(), '7')
+  t.strictSame(seen, ['added a 5', 'updated a 7 from 5'])
+  await send('MODIFIED', object('a', 9))
+  t.strictSame(seen.slice(2), ['updated a 9 from 7'])
+})
+
+t.test('an own write that arrives after a newer event is ignored', async (t) => {
+  const { informer, seen, send, stored } = await synced(t)
+  await send('ADDED', object('a', 10))
+  informer.written(object('a', 9))
+  informer.written(object('a', 10))
+  t.equal(stored(), '10')
+  t.strictSame(seen, ['added a 10'])
+})
+
+t.test('the store keeps a frozen copy, without managedFields', async (t) => {
+  const { informer } = await synced(t)
+  const written = object('a', 5, { spec: { n: 1 } }) as KubernetesObject & { spec: { n: number } }
+  Object.assign(written.metadata, { managedFields: [{ manager: 'x' }] })
+  informer.written(written)
+  written.spec.n = 2
+  const stored = informer.store.get({ namespace: 'default', name: 'a' }) as typeof written
+  t.equal(stored.spec.n, 1)
+  t.ok(Object.isFrozen(stored.spec))
+  t.notOk('managedFields' in stored.metadata)
+  t.ok('managedFields' in written.metadata)
+})
+
+t.test('what is no state of a watched object is ignored', async (t) => {
+  const { informer, seen } = await synced(t, empty, ['default'])
+  informer.written(object('a', 5, { namespace: 'other' }))
+  informer.written({ ...object('a', 5), kind: 'Scale', apiVersion: 'autoscaling/v1' })
+  informer.written({ ...object('a', 5), apiVersion: 'example.com/v2' })
+  informer.written({ ...object('a', 5), kind: 'Gadget' })
+  informer.written({ ...object('a', 5), metadata: undefined } as never)
+  for (const field of ['uid', 'resourceVersion'] as const)
+    informer.written({ ...object('a', 5), metadata: { ...object('a', 5).metadata, [field]: undefined } } as never)
+  t.equal(informer.store.size, 0)
+  t.strictSame(seen, [])
+})
+
+t.test('before the first list, own writes are ignored', async (t) => {
+  const script = new ScriptedClient()
+  const informer = new Informer({ client: script.client, type: widget, logger: recordingLogger().logger, clock: new FakeClock() })
+  informer.written(object('a', 5))
+  t.equal(informer.store.size, 0)
+})
+
+t.test('a list that is older than an own write neither removes nor replaces it', async (t) => {
+  const { informer, seen, relist, stored } = await synced(t, { items: [object('b', 1)], resourceVersion: '1' })
+  informer.written(object('a', 20))
+  informer.written(object('b', 21))
+  await relist({ items: [object('b', 1)], resourceVersion: '19' })
+  t.equal(stored(), '20')
+  t.equal(informer.store.size, 2)
+  t.strictSame(seen, ['added a 20', 'updated b 21 from 1'])
+  await relist({ items: [object('b', 21)], resourceVersion: '20' })
+  t.equal(stored(), undefined, 'a list that is as new as the write')
+  t.strictSame(seen.slice(2), ['deleted a 20'])
+})
+
+t.test('after a restore of etcd, the list replaces newer states', async (t) => {
+  const { informer, seen, relist, stored } = await synced(t, { items: [object('a', 90), object('b', 95)], resourceVersion: '100' })
+  informer.written(object('c', 105))
+  informer.deleted({ namespace: 'default', name: 'b' }, 'uid-b')
+  seen.length = 0
+  await relist({ items: [object('a', 40), object('b', 41)], resourceVersion: '50' })
+  t.equal(stored(), '40')
+  t.strictSame(seen, ['deleted c 105', 'updated a 40 from 90', 'added b 41'])
+  informer.written(object('a', 55))
+  t.equal(stored(), '55')
+})
+
+t.test('a deleted object stays deleted, whatever older states the watch sends', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
+  t.equal(stored(), undefined)
+  await send('MODIFIED', object('a', 2))
+  t.equal(stored(), undefined)
+  await send('DELETED', object('a', 3))
+  t.strictSame(seen, ['deleted a 1'])
+  await send('ADDED', object('a', 4))
+  t.equal(stored(), '4', 'the deletion is confirmed, and the uid is forgotten')
+})
+
+t.test('a list shows that a deletion is confirmed', async (t) => {
+  const first: ListAnswer = { items: [object('a', 1), object('b', 1)], resourceVersion: '1' }
+  const { informer, send, relist, stored } = await synced(t, first)
+  informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
+  await relist({ items: [object('a', 1), object('b', 1)], resourceVersion: '2' })
+  t.equal(stored(), undefined, 'the list is older than the deletion')
+  await relist({ items: [object('b', 1)], resourceVersion: '3' })
+  await send('ADDED', object('a', 4))
+  t.equal(stored(), '4')
+})
+
+t.test('an object that was deleted before the watch sent it is never seen', async (t) => {
+  const { informer, seen, send } = await synced(t, empty, ['default'])
+  informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
+  informer.deleted({ namespace: 'other', name: 'a' }, 'uid-b')
+  await send('ADDED', object('a', 2))
+  await send('DELETED', object('a', 3))
+  t.strictSame(seen, [])
+  await send('ADDED', object('b', 4))
+  t.strictSame(seen, ['added b 4'], 'the deletion in the other namespace does not count')
+})
+
+t.test('at most 10,000 deleted uids are remembered', async (t) => {
+  const { informer, seen, send } = await synced(t)
+  for (let i = 0; i <= 10_000; i++) informer.deleted({ namespace: 'default', name: `o-${i}` }, `uid-o-${i}`)
+  for (const i of [0, 1, 10_000]) await send('ADDED', object(`o-${i}`, i + 2))
+  t.strictSame(seen, ['added o-0 2'])
+})
+
+t.test('only the object with the deleted uid is removed', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  informer.deleted({ namespace: 'default', name: 'a' }, 'another')
+  t.equal(stored(), '1')
+  await send('MODIFIED', object('a', 2))
+  t.equal(stored(), '2')
+  t.strictSame(seen, ['updated a 2 from 1'])
+})
+
+t.test('an object that this process has deleted and created again', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
+  informer.written(object('a', 5, { uid: 'second' }))
+  await send('MODIFIED', object('a', 2))
+  await send('DELETED', object('a', 3))
+  t.equal(stored(), '5')
+  await send('ADDED', object('a', 5, { uid: 'second' }))
+  t.strictSame(seen, ['deleted a 1', 'added a 5'])
+})
+
+t.test('an older incarnation of an object does not replace a newer one', async (t) => {
+  const { informer, seen, send, stored } = await synced(t)
+  informer.written(object('a', 9, { uid: 'second' }))
+  await send('ADDED', object('a', 5))
+  await send('DELETED', object('a', 6))
+  t.equal(stored(), '9')
+  t.strictSame(seen, ['added a 9'])
+})
+
+t.test('resourceVersions that are not numbers are stored in the order of their arrival', async (t) => {
+  const { informer, send, stored } = await synced(t)
+  informer.written(object('a', 'x1'))
+  await send('MODIFIED', object('a', 'x0'))
+  t.equal(stored(), 'x0')
+})
+
+interface History {
+  /** The events of the server that the watch has not sent yet. */
+  readonly unsent: { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubernetesObject }[]
+  readonly objects: Map<string, KubernetesObject>
+  version: number
+}
+
+t.test('for any order of own writes, writes of others, events and lists, reads never go back behind an own write', async () => {
+  const step = fc.record({
+    action: fc.constantFrom('own write', 'write', 'own delete', 'delete', 'event', 'event', 'relist'),
+    name: fc.constantFrom('a', 'b', 'c'),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const teardowns: (() => Promise<void>)[] = []
+      const { informer, send, relist } = await synced({
+        teardown: (end: () => Promise<void>) => void teardowns.push(end),
+      } as unknown as Test)
+      const server: History = { unsent: [], objects: new Map(), version: 1 }
+      const put = (name: string): KubernetesObject => {
+        const before = server.objects.get(name)
+        const version = (server.version += 1)
+        const next = object(name, version, { uid: before?.metadata.uid ?? `uid-${version}` })
+        server.objects.set(name, next)
+        server.unsent.push({ type: before === undefined ? 'ADDED' : 'MODIFIED', object: next })
+        return next
+      }
+      const remove = (name: string): KubernetesObject | undefined => {
+        const before = server.objects.get(name)
+        if (before === undefined) return undefined
+        server.objects.delete(name)
+        server.unsent.push({ type: 'DELETED', object: object(name, (server.version += 1), { uid: before.metadata.uid }) })
+        return before
+      }
+      const sendNext = async (): Promise<void> => {
+        const event = server.unsent.shift()
+        if (event !== undefined) await send(event.type, structuredClone(event.object))
+      }
+      const list = (): Promise<void> => {
+        server.unsent.length = 0
+        return relist({ items: [...server.objects.values()].map((each) => structuredClone(each)), resourceVersion: String(server.version) })
+      }
+      /** The resourceVersion of the last own write or deletion of each name, and whether the object existed after it. */
+      const own = new Map<string, { version: number; exists: boolean }>()
+      const check = (): void => {
+        for (const [name, { version, exists }] of own) {
+          const found = informer.store.get({ namespace: 'default', name })
+          if (
+            found === undefined
+              ? exists && server.objects.has(name) && server.objects.get(name)!.metadata.resourceVersion === String(version)
+              : Number(found.metadata.resourceVersion) < version
+          )
+            throw new Error(`${name} is ${found?.metadata.resourceVersion ?? 'missing'} after the own write ${version}`)
+        }
+      }
+      for (const { action, name } of steps) {
+        const key = { namespace: 'default', name }
+        if (action === 'own write') {
+          informer.written(structuredClone(put(name)))
+          own.set(name, { version: server.version, exists: true })
+        } else if (action === 'own delete') {
+          const removed = remove(name)
+          if (removed !== undefined) {
+            informer.deleted(key, removed.metadata.uid)
+            own.set(name, { version: server.version, exists: false })
+          }
+        } else if (action === 'write') put(name)
+        else if (action === 'delete') remove(name)
+        else if (action === 'event') await sendNext()
+        else await list()
+        check()
+      }
+      while (server.unsent.length > 0) await sendNext()
+      const actual = informer.store.list().map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+      const expected = [...server.objects.values()].map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+      for (const end of teardowns) await end()
+      if (actual.toSorted().join() !== expected.toSorted().join())
+        throw new Error(`the store has ${actual.join()}, the server ${expected.join()}`)
+    }),
+    { numRuns: 200 },
+  )
+})
