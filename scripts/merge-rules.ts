@@ -59,8 +59,9 @@ function rule(comment: string, tags: string): string {
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
-    // Server-side apply treats a list without a list type as atomic, so the word `atomic` adds nothing to the rule of most lists. It is
-    // written only beside a merge strategy: it shows a reader of the file that server-side apply does not merge this list.
+    // The rule of an atomic map or struct always contains the word `atomic`. The rule of a list contains it only beside a patch strategy,
+    // where it shows a reader of the file that server-side apply does not merge the list. Other lists do not need the word: server-side
+    // apply treats every list without a list type as atomic.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')

@@ -227,7 +227,8 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
 
 /**
  * Returns the kinds of the API versions that the embedded API server does not serve, keyed by apiVersion. kube-apiserver's scheme contains
- * these kinds. Its error for a request body of such a kind differs from its error for an unknown kind.
+ * these kinds, so kube-apiserver rejects a request body of such a kind with a different error than a request body of an unknown kind. The
+ * embedded API server returns the same errors.
  */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}

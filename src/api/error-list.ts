@@ -6,7 +6,10 @@ import type { FieldError } from './field-error.ts'
 
 /** Maximum number of errors in a list. */
 export const maxListedErrors = 250
-/** Maximum length of all errors in a list together, in UTF-16 units. The last error may exceed it. */
+/**
+ * Limit of the length of all errors in a list together, in UTF-16 units. Errors are added while the length is below the limit, so the last
+ * error may bring the length above it.
+ */
 const maxListedLength = 128 * 1024
 /**
  * Maximum length of an error's path, in UTF-16 units. The same limit applies to its message, because a webhook's handler may put a whole

@@ -146,7 +146,7 @@ export class Reflector<T extends KubernetesObject> {
         page = await client.list(type, { namespace, signal, ...paging })
       } catch (error) {
         if (paging.continue === undefined || !isExpired(error)) throw error
-        // So many objects took long to list that the continue token has expired. The next request lists all objects without pages.
+        // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
         paging = {}

@@ -109,8 +109,9 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Returns the ratchet of a field. An error of the root's apiVersion or kind never becomes a warning. kube-apiserver has converted the old
- * object to the version of the new one, so these fields are equal in both objects even if the update changes them.
+ * Returns the ratchet of a field. An error of the root's apiVersion or kind never becomes a warning, because a comparison cannot show
+ * whether the update changes these fields. kube-apiserver has converted the old object to the version of the new object, so the fields are
+ * always equal in both objects.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

@@ -36,7 +36,8 @@ export interface CompiledRules {
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
-   * Returns the field errors of a default in the schema. The rules must accept the default both as an unchanged value and as a new value.
+   * Returns the field errors of a default in the schema. The rules are evaluated twice, and must accept the default each time: first with
+   * the default as `oldSelf`, as for an unchanged value, and then without `oldSelf`, as for a new value.
    *
    * @param path path of the default.
    * @param budget cost budget of the rules.

@@ -26,8 +26,9 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. If the value of the operand is an optional, cel-go converts it (see `resolveAttribute`). An
- * operand that is itself a selection or an index is not converted, because cel-go resolves a chain such as `a.b[0].c` as one attribute.
+ * Plans the operand of a selection or an index. If the operand is an optional, cel-go converts the value in the optional to a Go value and
+ * back to a CEL value (see `resolveAttribute`). cel-go resolves a chain such as `a.b[0].c` as one attribute, so it converts only the first
+ * operand, `a`. It does not convert an operand that is itself a selection or an index.
  */
 function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)

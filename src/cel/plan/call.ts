@@ -29,7 +29,8 @@ const anyList = new Set(['sort', '@sortByAssociatedKeys'])
  */
 const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'])
 /**
- * Types that implement cel-go's `traits.Receiver`. If no implementation accepts the arguments, cel-go calls the method of the value itself.
+ * Types that implement cel-go's `traits.Receiver`. If no implementation of a function accepts the arguments, and the first argument has
+ * such a type, cel-go calls the argument's method `Receive`. The error of this method does not contain the function name.
  */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
 /**

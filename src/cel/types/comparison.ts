@@ -12,8 +12,9 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  * @throws {CelError} `no such overload` when `a` has a type of Kubernetes (see `isKubernetesValue`) and `b` has another type.
  */
 export function equals(a: Value, b: Value): boolean {
-  // The values are compared even if `a` and `b` are the same object. For kube-apiserver, a set of numbers does not equal itself, and the
-  // comparison of an authorizer with itself is an error.
+  // The values are compared even if `a` and `b` are the same object, because the result is not always true. In kube-apiserver, the
+  // comparison of an authorizer with itself is an error. A set whose items have the type `number` does not equal itself if it contains a
+  // whole number, such as 1: the key of this item is an int64 in the left operand and a float64 in the right one (see list-identity.ts).
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b

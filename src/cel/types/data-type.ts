@@ -20,8 +20,8 @@ export type DataType = (value: JsonValue) => Value
 /**
  * Returns the function that converts data of a schema.
  *
- * @param isRoot true for the schema of a whole Kubernetes object, which always has apiVersion, kind, metadata.name and
- * metadata.generateName.
+ * @param isRoot true for the schema of a whole Kubernetes object. Rules can then use apiVersion, kind, metadata.name and
+ * metadata.generateName even if the schema does not declare them.
  */
 export function dataType(schema: StructuralSchema, isRoot = schema['x-kubernetes-embedded-resource'] === true): DataType {
   const convert = converter(isRoot ? withObjectFields(schema) : schema)

@@ -5,7 +5,7 @@ export class CelError extends Error {
   override readonly name = 'CelError'
 }
 
-/** Thrown when the evaluation has exceeded its cost limit. No operator or macro ignores this error. */
+/** Thrown when the evaluation has exceeded its cost limit. `&&`, `||` and the macros cannot ignore it, unlike a `CelError`. */
 export class CostLimitExceeded extends Error {
   override readonly name = 'CostLimitExceeded'
   constructor() {
@@ -13,7 +13,7 @@ export class CostLimitExceeded extends Error {
   }
 }
 
-/** Thrown where the Go code of kube-apiserver panics. No operator or macro ignores this error. */
+/** Thrown where the Go code of kube-apiserver panics. `&&`, `||` and the macros cannot ignore it, unlike a `CelError`. */
 export class EvaluationPanic extends Error {
   override readonly name = 'EvaluationPanic'
 }
