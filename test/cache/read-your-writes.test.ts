@@ -88,3 +88,10 @@ t.test('other requests are passed on', async (t) => {
   t.strictSame(calls, [['get', widget, key, options], ['list', widget, options], ['watch', widget, options], ['raw', '/version', options], ['close']]) // prettier-ignore
   t.strictSame(told, [])
 })
+
+t.test('a stub that returns nothing does not fail', async (t) => {
+  const { client, told } = setUp(null)
+  for (const write of Object.values(writesOf(client, {}))) await write()
+  t.equal(await client.delete(widget, key), null)
+  t.strictSame(told, [])
+})

@@ -223,6 +223,7 @@ t.test('an object with a remaining owner loses the references to missing ones', 
       [owners, going],
     ],
   })
+  await quiet.clock.advance(5) // the first try may have preceded the end of the lists
   await quiet.written(1)
   t.ok(await quiet.isQuiet())
 })

@@ -94,7 +94,7 @@ export class FakeCache implements ControllerCache {
   readonly informers = new Map<string, FakeInformer>()
   readonly indexes: CacheIndex[] = []
   /** The results of write requests that the cache was given. */
-  readonly writes: string[] = []
+  readonly writes: unknown[][] = []
   namespaces: readonly string[] = []
 
   of(type: ResourceType): FakeInformer {
@@ -112,11 +112,11 @@ export class FakeCache implements ControllerCache {
   }
 
   written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
-    this.writes.push(`${type.plural} ${formatKey((object as KubernetesObject).metadata)}`)
+    this.writes.push([type.plural, object])
   }
 
   deleted(type: ResourceType, key: ObjectKey, uid: string): void {
-    this.writes.push(`${type.plural} ${formatKey(key)} deleted ${uid}`)
+    this.writes.push([type.plural, formatKey(key), uid])
   }
 
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
