@@ -64,8 +64,16 @@ const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
   ],
 ]
 
+const longName = 'V'.repeat(64)
+
 /** Versions that are invalid for reasons other than their schema, each with its errors. */
 const wrongVersions: readonly (readonly [JsonObject, ...string[]])[] = [
+  [
+    { name: longName },
+    ...['spec.version', 'spec.versions[0].name'].map(
+      (path) => `${path}: Invalid value: "${longName}": must be no more than 63 characters,${label}`,
+    ),
+  ],
   [{ name: 'V1' }, `spec.version: Invalid value: "V1": ${label}`, `spec.versions[0].name: Invalid value: "V1": ${label}`],
   [{ deprecationWarning: 'x' }, 'spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions'],
   [

@@ -280,3 +280,9 @@ t.test('the schema of a type is built once and shared', async (t) => {
     message: /^Unknown built-in type "NoSuchType": a kind cannot embed it\.$/,
   })
 })
+
+t.test('a missing struct is reported like a missing text', async (t) => {
+  const deployment = { type: 'object', properties: { spec: withBuiltinType({ type: 'object' }, 'DeploymentSpec') } } as StructuralSchema
+  const errors = compileSchema(deployment).validate({ spec: {} }).map(formatFieldError)
+  t.strictSame(errors, ['spec.selector: Required value', 'spec.template: Required value'])
+})

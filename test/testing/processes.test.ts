@@ -117,3 +117,18 @@ t.test('a program that is killed or stopped is not logged as ended', async (t) =
   await processes.stop()
   t.strictSame(lines, [])
 })
+
+t.test('a watchdog that is killed does not end the process that started it', async (t) => {
+  const { logger, lines } = recordingLogger('debug')
+  const processes = await Processes.create(logger)
+  t.teardown(() => processes.stop())
+  const { stdout } = spawnSync('pgrep', ['-P', String(process.pid), '-f', `proreus-watchdog ${processes.directory}`], { encoding: 'utf8' })
+  const watchdog = Number(stdout)
+  t.ok(watchdog > 0, stdout)
+  process.kill(watchdog, 'SIGKILL')
+  await until('the watchdog is gone', () => !isAlive(watchdog))
+  const program = await processes.start('sleep', '/bin/sleep', ['600'])
+  await until('its loss is logged', () => lines.length > 0)
+  t.strictSame(new Set(lines), new Set(['error: the watchdog of the started programs is gone']))
+  await program.kill()
+})

@@ -124,10 +124,11 @@ t.test('an invalid TokenRequest is refused with the message of kube-apiserver', 
   await f.create('pods', pod('other', { serviceAccountName: 'default' }))
   const attempt = (spec: JsonObject, metadata: JsonObject = {}) => refusal(() => answer(account, { metadata, spec }))
   const invalid = 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value:'
-  t.match(await attempt({ expirationSeconds: 599 }), {
-    code: 422,
-    message: `${invalid} 599: may not specify a duration less than 10 minutes`,
-  })
+  for (const seconds of [599, 0, -1])
+    t.match(await attempt({ expirationSeconds: seconds }), {
+      code: 422,
+      message: `${invalid} ${seconds}: may not specify a duration less than 10 minutes`,
+    })
   t.match(await attempt({ expirationSeconds: 2 ** 32 + 1 }), {
     code: 422,
     message: `${invalid} 4294967297: may not specify a duration larger than 2^32 seconds`,

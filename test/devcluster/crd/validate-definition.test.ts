@@ -216,6 +216,12 @@ const exact: [string, JsonObject, JsonObject, ...string[]][] = [
   ],
   ['a bad name of another version', versions({}, { ...v2, name: 'V2' }), {}, badLabel('spec.versions[1].name', 'V2')],
   [
+    'a name with two problems',
+    versions({}, { ...v2, name: 'V'.repeat(64) }),
+    {},
+    badLabel('spec.versions[1].name', 'V'.repeat(64), 'must be no more than 63 characters,'),
+  ],
+  [
     'another schema in each version, and one is wrong',
     versions({}, { ...v2, schema: { openAPIV3Schema: { type: 'string' } }, selectableFields: [] }),
     {},

@@ -9,11 +9,13 @@ import {
   decodePatchedSubresource,
   decodeStrategic,
   decodeSubresource,
+  pruned,
   reportYamlDuplicates,
 } from '../../../src/devcluster/registry/decode.ts'
 import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
+import { compileSchema } from '../../../src/schema/compile.ts'
 import { foo, foos, refusal } from '../../support/devcluster/registry.ts'
 
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
@@ -322,4 +324,16 @@ t.test('duplicate keys in an apply patch are refused', async (t) => {
     await problem(() => reportYamlDuplicates(lines, contextOf('Strict').context)),
     `400 error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${lines.join('\n  ')}`,
   )
+})
+
+t.test('neither unknown fields nor nulls are stored, except nulls of nullable fields', async (t) => {
+  const text = { type: 'string' } as const
+  const spec = {
+    type: 'object',
+    properties: { a: text, list: { type: 'array', items: text }, maybe: { ...text, nullable: true } },
+  } as const
+  const info = { ...foos, schema: compileSchema({ type: 'object', properties: { spec } }) }
+  const object = foo('x', { a: null, list: null, maybe: null, unknown: 1 })
+  t.strictSame(pruned(info, object), foo('x', { maybe: null }))
+  t.equal(pruned(configMaps, object), object)
 })
