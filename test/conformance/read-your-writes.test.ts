@@ -1,0 +1,61 @@
+/** Tests of a cache that contains the own writes of its client, while the watch is silent. */
+import t from 'tap'
+import { configMap } from '../../src/api/builtin.ts'
+import { Cache } from '../../src/cache/cache.ts'
+import { readYourWrites } from '../../src/cache/read-your-writes.ts'
+import { createClient } from '../../src/client/client.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
+
+const namespace = 'conformance-own-writes'
+const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
+
+t.test('while the watch is silent, reads return own writes, and afterwards the state of the API server', async (t) => {
+  const proxy = await controlPlane.faultProxy()
+  const watching = createClient(proxy.connection)
+  const cache = new Cache(watching, { logger: silentLogger(), namespaces: [namespace] })
+  const client = readYourWrites(controlPlane.client, cache)
+  const stop = new AbortController()
+  cache.informer(configMap)
+  const running = cache.start(stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await running
+    await watching.close()
+  })
+  await cache.whenSynced()
+  const key = (name: string) => ({ namespace, name })
+  const read = (name: string) => cache.get(configMap, key(name))
+  await controlPlane.client.create(configMap, { metadata: key('foreign'), data: { n: '1' } })
+  await until('the watch is open', () => read('foreign') !== undefined)
+
+  const silence = proxy.halfOpen()
+  await client.create(configMap, { metadata: key('a'), data: { n: '1' } })
+  t.strictSame(read('a')?.data, { n: '1' })
+  const updated = await client.patch(configMap, key('a'), { data: { n: '2' } })
+  t.strictSame(read('a')?.data, { n: '2' })
+  await client.patch(configMap, key('a'), { data: { n: '3' } }, { dryRun: true })
+  t.equal(read('a')?.metadata.resourceVersion, updated.metadata.resourceVersion)
+  await client.apply(configMap, { metadata: key('b'), data: { n: '1' } })
+  await client.delete(configMap, key('a'))
+  t.equal(read('a'), undefined)
+  const second = await client.create(configMap, { metadata: key('a'), data: { n: '4' } })
+  await client.patch(configMap, key('b'), { metadata: { finalizers: ['example.com/wait'] } })
+  await client.delete(configMap, key('b'))
+  t.type(read('b')?.metadata.deletionTimestamp, 'string')
+  await controlPlane.client.patch(configMap, key('foreign'), { data: { n: '2' } })
+  t.strictSame(read('foreign')?.data, { n: '1' }, 'the write of another client is not known yet')
+  await client.patch(configMap, key('foreign'), { data: { m: '1' } })
+  t.strictSame(read('foreign')?.data, { n: '2', m: '1' }, 'the response contains it')
+
+  silence.end()
+  await controlPlane.client.create(configMap, { metadata: key('last') })
+  await until('the watch has sent everything', () => read('last') !== undefined)
+  t.equal(read('a')?.metadata.uid, second.metadata.uid)
+  const { items } = await controlPlane.client.list(configMap, { namespace })
+  const versions = (objects: readonly { metadata: { name: string; resourceVersion: string } }[]): string[] =>
+    objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).toSorted()
+  t.strictSame(versions(cache.list(configMap, { namespace })), versions(items))
+  await controlPlane.client.patch(configMap, key('b'), { metadata: { finalizers: null } })
+})
