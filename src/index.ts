@@ -128,7 +128,7 @@ export type {
 } from './client/client.ts'
 export type { RequestReport, TransportOptions, WarnedRequest } from './client/transport.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/write-types.ts'
-export type { Connection } from './client/connection.ts'
+export type { Connection, TlsFiles } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
 export type { KubeconfigOptions } from './client/kubeconfig.ts'
 export { retryOnConflict } from './client/retry-on-conflict.ts'

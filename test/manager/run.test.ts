@@ -93,6 +93,10 @@ t.test('a restart without changes writes nothing', async (t) => {
     const { body } = await get(endpoints.metrics, '/metrics')
     return /controller_runtime_reconcile_total\{controller="note",result="success"\} [1-9]/.test(body)
   })
+  await until('the webhook configurations are checked', () =>
+    cluster.requests.slice(before).some(({ verb, path }) => verb === 'get' && path.endsWith('/note-validating')),
+  )
+  await client.get(note, { namespace: 'default', name: 'a' }) // a patch would have been sent before
   const writes = cluster.requests.slice(before).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
   t.strictSame(
     new Set(writes.map(({ path }) => path)),

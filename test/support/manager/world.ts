@@ -86,10 +86,11 @@ export async function runNotes(
   const stop = new AbortController()
   const started = Promise.withResolvers<Endpoints>()
   const { install = true, ...rest } = options
+  // `testdir` empties the folder, so it must not be called when the folder of another run is to be used again.
+  const certificates = rest.certificates ?? { kind: 'files', directory: `${t.testdir()}/certs` }
   const done = run([noteOperator], {
     connection: cluster.connection,
     signal: stop.signal,
-    certificates: { kind: 'files', directory: `${t.testdir()}/certs` },
     webhook: { host: '127.0.0.1', port: 0 },
     probeBindAddress: '127.0.0.1:0',
     metricsBindAddress: '127.0.0.1:0',
@@ -104,6 +105,7 @@ export async function runNotes(
       started.resolve(endpoints)
     },
     ...rest,
+    certificates,
   })
   done.catch((error: unknown) => started.reject(error))
   t.teardown(async () => {
