@@ -59,9 +59,8 @@ function rule(comment: string, tags: string): string {
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
-    // The rule of an atomic map or struct always contains the word `atomic`. The rule of a list contains it only beside a patch strategy,
-    // where it shows a reader of the file that server-side apply does not merge the list. Other lists do not need the word: server-side
-    // apply treats every list without a list type as atomic.
+    // A map or struct has no list type, and gets the word `atomic` whenever its marker says so. A list gets the word only if it also has a
+    // patch strategy. Otherwise it is not needed: server-side apply treats a list as atomic unless its rule is `set` or `map`.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')

@@ -48,7 +48,7 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
 }
 
 /**
- * Returns whether a JSON number counts as an integer: it has no fraction, such as `1.0` and `1e3`, and fits into 64 bits. A `number` whose
+ * Returns whether a JSON number counts as an integer: it is a whole number, as are `1.0` and `1e3`, and fits into 64 bits. A `number` whose
  * magnitude is 2^63 or more counts as a float. (The minimum int64, -2^63, is represented by a bigint.)
  */
 export function isInteger(value: number | bigint): boolean {

@@ -49,8 +49,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /**
- * The arguments of pino's log methods: fields, a message, and values for the placeholders in the message. The values are inserted before
- * the message is redacted. Otherwise the secret in `'password=%s'` would not be recognized, because the word before it would be missing.
+ * The arguments of pino's log methods: fields, a message such as `'password=%s'`, and values for its placeholders. The values are inserted
+ * before the message is redacted: a value alone, without the word `password` before it, would not be recognized as a secret.
  */
 type LogArguments = Parameters<LogFn>
 

@@ -52,7 +52,7 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
     .map((keyword) => invalid(childPath(path, keyword), true, 'must be false if x-kubernetes-int-or-string is true'))
 }
 
-/** Checks `pattern` in a schema. The schema may be a schema of allOf, anyOf, oneOf or not. */
+/** Checks `pattern` in a schema, which may be one below `allOf`, `anyOf`, `oneOf` or `not`. */
 export function patternErrors({ pattern }: StructuralSchema, path: string): FieldError[] {
   const problem = pattern ? patternProblem(pattern) : undefined
   return problem === undefined
