@@ -40,24 +40,27 @@ export class ValueScan {
         at += 1
         continue
       }
-      if (byte === quote) {
+      if (byte === comma) {
+        if (depth === 0) break
+        at += 1
+        values += 1
+        if (values > mostValues) break
+      } else if (byte === quote) {
         at = endOfString(bytes, at, limit)
+        if (depth === 0) break
       } else if (byte === openBrace || byte === openBracket) {
+        at += 1
         values += 1
         depth += 1
         if (depth > levels) levels = depth
-        at += 1
-      } else if (byte === comma) {
-        if (depth === 0) break
-        values += 1
-        at += 1
+        if (values > mostValues || levels > mostLevels) break
       } else {
         // This bracket ends the object or array that contains the scanned value, so the value ends before it.
         if (depth === 0) break
-        depth -= 1
         at += 1
+        depth -= 1
+        if (depth === 0) break
       }
-      if (depth === 0 || values > mostValues || levels > mostLevels) break
     }
     this.end = at
     this.values = values
