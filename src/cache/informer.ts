@@ -60,10 +60,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
   /**
-   * The uids of objects that this process has deleted, until the watch confirms the deletion. Before that, the watch may send older states of
-   * these objects.
+   * The uids of objects that this process has deleted, with their namespaces, until the watch confirms the deletion. Before that, the watch
+   * may send older states of these objects.
    */
-  readonly #deletedUids = new Set<string>()
+  readonly #deletedUids = new Map<string, string | undefined>()
   readonly #firstSync = new Gate()
   /** The array is replaced, not mutated, because a notification may be iterating over it. */
   #handlers: readonly EventHandler<T>[] = []
@@ -155,8 +155,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. */
   deleted(key: ObjectKey, uid: string): void {
     if (!this.#watches(key.namespace)) return
-    this.#deletedUids.add(uid)
-    for (const oldest of this.#deletedUids) {
+    this.#deletedUids.set(uid, key.namespace)
+    for (const oldest of this.#deletedUids.keys()) {
       if (this.#deletedUids.size <= maxDeletedUids) break
       this.#deletedUids.delete(oldest)
     }
@@ -177,7 +177,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       listed.set(object)
       uids.add(metadataOf(object).uid)
     })
-    for (const uid of this.#deletedUids) if (restored || !uids.has(uid)) this.#deletedUids.delete(uid)
+    for (const [uid, deletedIn] of this.#deletedUids) {
+      const isListed = namespace === undefined || namespace === deletedIn
+      if (isListed && (restored || !uids.has(uid))) this.#deletedUids.delete(uid)
+    }
     await forEachInSlices(this.store.list({ namespace }), (object) => {
       if (listed.get(metadataOf(object)) !== undefined) return
       // This process may have written the object after the list was made.

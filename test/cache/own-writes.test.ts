@@ -6,7 +6,7 @@ import { failure } from '../../src/api/status.ts'
 import { Informer } from '../../src/cache/informer.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import type { ListAnswer } from '../support/client/fake-cluster.ts'
+import type { ListAnswer, ScriptedWatch } from '../support/client/fake-cluster.ts'
 import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { fc } from '../support/property.ts'
@@ -192,6 +192,20 @@ t.test('an object that was deleted before the watch sent it is never seen', asyn
   t.strictSame(seen, [])
   await send('ADDED', object('b', 4))
   t.strictSame(seen, ['added b 4'], 'the deletion in the other namespace does not count')
+})
+
+t.test('a list of one namespace says nothing about deletions in another', async (t) => {
+  const { script, informer, seen } = await synced(t, empty, ['default', 'other'])
+  const [first, second] = script.watches as [ScriptedWatch, ScriptedWatch]
+  const inOther = second.options.namespace === 'other' ? second : first
+  const inDefault = inOther === second ? first : second
+  informer.deleted({ namespace: 'other', name: 'a' }, 'uid-a')
+  inDefault.fail(expired)
+  await eventually(() => script.watches.length === 3)
+  inOther.send('ADDED', object('a', 2, { namespace: 'other' }))
+  inOther.send('DELETED', object('a', 3, { namespace: 'other' }))
+  await eventually(() => inOther.drained)
+  t.strictSame(seen, [])
 })
 
 t.test('at most 10,000 deleted uids are remembered', async (t) => {
