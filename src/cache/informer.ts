@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf, groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { KubernetesObject, ObjectKey, ObjectMeta } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 import type { Client } from '../client/client.ts'
@@ -44,13 +44,19 @@ export interface InformerOptions<T extends KubernetesObject> {
 const sliceMs = 2
 
 /**
- * Maximum number of remembered uids of deleted objects. A uid is remembered in vain when the watch has confirmed the deletion before the
- * response to the request arrived.
+ * Maximum number of remembered deletions. A deletion is remembered in vain when the watch has confirmed it before the response to the request
+ * arrived.
  */
-const maxDeletedUids = 10_000
+const maxDeletions = 10_000
 
 /** All informers share the time slices, because they share the event loop. */
 const slices = new TimeSlices(sliceMs)
+
+interface Deletion {
+  readonly namespace: string | undefined
+  /** True when a list that began after the deletion has been requested: the object cannot be in this list. */
+  precedesList: boolean
+}
 
 export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>
@@ -60,10 +66,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
   /**
-   * The uids of objects that this process has deleted, with their namespaces, until the watch confirms the deletion. Before that, the watch
-   * may send older states of these objects.
+   * The objects that this process has deleted, by uid, until the watch or a list confirms the deletion. Before that, the watch may send older
+   * states of these objects.
    */
-  readonly #deletedUids = new Map<string, string | undefined>()
+  readonly #deletions = new Map<string, Deletion>()
+  /** The lists whose objects are being stored, by namespace. */
+  readonly #replacing = new Map<string | undefined, { readonly listed: Store<T>; readonly resourceVersion: string }>()
   readonly #firstSync = new Gate()
   /** The array is replaced, not mutated, because a notification may be iterating over it. */
   #handlers: readonly EventHandler<T>[] = []
@@ -88,6 +96,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
         ...options,
         namespace,
         sink: {
+          listing: () => this.#beginList(namespace),
           replace: (list) => this.#replace(namespace, list, !reflector.synced),
           change: (event, object) => (event === 'DELETED' ? this.#removed(object) : this.#changed(object, false)),
           synced: () => {
@@ -147,75 +156,107 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
     // The response to a write of a subresource may be another kind, e.g. a Scale.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
-    if (!this.#watches(metadata.namespace)) return
+    const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
+    if (!this.#watches(namespace)) return
+    // With the last finalizer, the API server has deleted the object. Its response has the state before.
+    if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) this.deleted(metadata, uid)
     // The caller may change the object, so the store needs its own copy.
-    this.#changed(freezeForStore(structuredClone(object)), false)
+    else if (!this.#isGone(metadata)) this.#changed(freezeForStore(structuredClone(object)), false)
   }
 
   /** Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. */
   deleted(key: ObjectKey, uid: string): void {
     if (!this.#watches(key.namespace)) return
-    this.#deletedUids.set(uid, key.namespace)
-    for (const oldest of this.#deletedUids.keys()) {
-      if (this.#deletedUids.size <= maxDeletedUids) break
-      this.#deletedUids.delete(oldest)
+    this.#deletions.set(uid, { namespace: key.namespace, precedesList: false })
+    for (const oldest of this.#deletions.keys()) {
+      if (this.#deletions.size <= maxDeletions) break
+      this.#deletions.delete(oldest)
     }
     const stored = this.store.get(key)
     if (stored !== undefined && metadataOf(stored).uid === uid) this.#drop(stored)
+  }
+
+  /**
+   * Returns true if an object of a response no longer exists: the store lacks it, although the watch or list has already sent everything up
+   * to its resourceVersion. The response was late, and another client has deleted the object meanwhile.
+   */
+  #isGone(metadata: DeepReadonly<ObjectMeta>): boolean {
+    const stored = this.store.get(metadata)
+    if (stored !== undefined && metadataOf(stored).uid === metadata.uid) return false
+    const at = Math.max(0, this.#namespaces.indexOf(metadata.namespace))
+    const replacing = this.#replacing.get(this.#namespaces[at])
+    if (replacing?.listed.get(metadata) !== undefined) return false
+    const known = replacing?.resourceVersion ?? this.#reflectors[at]?.resourceVersion
+    return known !== undefined && (compareResourceVersions(metadata.resourceVersion, known) ?? 1) <= 0
   }
 
   #watches(namespace: string | undefined): boolean {
     return this.synced && (this.#namespaces.includes(undefined) || this.#namespaces.includes(namespace))
   }
 
+  #beginList(namespace: string | undefined): void {
+    for (const deletion of this.#deletions.values())
+      if (namespace === undefined || namespace === deletion.namespace) deletion.precedesList = true
+  }
+
   /** Replaces the objects of a namespace, or of all namespaces, with those of a list. */
   async #replace(namespace: string | undefined, list: FullList<T>, initial: boolean): Promise<void> {
     const { objects, resourceVersion, restored } = list
     const listed = new Store<T>()
-    const uids = new Set<string>()
-    await forEachInSlices(objects, (object) => {
-      listed.set(object)
-      uids.add(metadataOf(object).uid)
-    })
-    for (const [uid, deletedIn] of this.#deletedUids) {
-      const isListed = namespace === undefined || namespace === deletedIn
-      if (isListed && (restored || !uids.has(uid))) this.#deletedUids.delete(uid)
+    await forEachInSlices(objects, (object) => listed.set(object))
+    for (const [uid, deletion] of this.#deletions)
+      if (deletion.precedesList && (namespace === undefined || namespace === deletion.namespace)) this.#deletions.delete(uid)
+    // This process may have written the stored state after the list was made.
+    const isNewer = (stored: DeepReadonly<T>): boolean =>
+      !restored && (compareResourceVersions(metadataOf(stored).resourceVersion, resourceVersion) ?? 0) > 0
+    this.#replacing.set(namespace, { listed, resourceVersion })
+    try {
+      await forEachInSlices(this.store.list({ namespace }), (object) => {
+        // The object may have changed in an earlier slice.
+        if (this.store.get(metadataOf(object)) !== object || listed.get(metadataOf(object)) !== undefined) return
+        if (!isNewer(object)) this.#drop(object)
+      })
+      await forEachInSlices(objects, (object) => {
+        const stored = this.store.get(metadataOf(object))
+        if (stored !== undefined && isNewer(stored)) return
+        // After a restore of etcd, the listed state may be the older one, or another one with the same resourceVersion.
+        const isSame = stored !== undefined && metadataOf(stored).resourceVersion === metadataOf(object).resourceVersion
+        if (!isSame || restored) this.#store(object, initial)
+      })
+    } finally {
+      this.#replacing.delete(namespace)
     }
-    await forEachInSlices(this.store.list({ namespace }), (object) => {
-      if (listed.get(metadataOf(object)) !== undefined) return
-      // This process may have written the object after the list was made.
-      const isNewer = (compareResourceVersions(metadataOf(object).resourceVersion, resourceVersion) ?? 0) > 0
-      if (restored || !isNewer) this.#drop(object)
-    })
-    await forEachInSlices(objects, (object) => this.#changed(object, initial, restored))
   }
 
-  /** Stores a state of an object, unless the store has the same or a newer one. With `anyOrder`, it is stored in any case. */
-  #changed(object: DeepReadonly<T>, initial: boolean, anyOrder = false): void {
-    const metadata = metadataOf(object)
-    if (this.#deletedUids.has(metadata.uid)) return
-    const old = this.store.get(metadata)
-    if (old !== undefined) {
-      const order = compareResourceVersions(metadata.resourceVersion, metadataOf(old).resourceVersion)
-      if (!anyOrder && order !== undefined && order <= 0) return
-      if (metadataOf(old).uid !== metadata.uid) {
-        // The object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion and of the
-        // creation.
-        this.#drop(old)
-        this.#changed(object, initial, anyOrder)
-        return
-      }
+  /** Stores a state of an object, unless the store has the same or a newer one. */
+  #changed(object: DeepReadonly<T>, initial: boolean): void {
+    const old = this.store.get(metadataOf(object))
+    const order = old && compareResourceVersions(metadataOf(object).resourceVersion, metadataOf(old).resourceVersion)
+    if (order === undefined || order > 0) this.#store(object, initial)
+  }
+
+  /** Stores a state of an object, unless this process has deleted the object. */
+  #store(object: DeepReadonly<T>, initial: boolean): void {
+    const { uid } = metadataOf(object)
+    if (this.#deletions.has(uid)) return
+    let old = this.store.get(metadataOf(object))
+    if (old !== undefined && metadataOf(old).uid !== uid) {
+      // The object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion and of the
+      // creation.
+      this.#drop(old)
+      old = undefined
     }
+    const before = old
     this.store.set(object)
     for (const handler of this.#handlers) {
-      this.#deliver(object, () => (old === undefined ? handler.added?.(object, initial) : handler.updated?.(object, old)))
+      this.#deliver(object, () => (before === undefined ? handler.added?.(object, initial) : handler.updated?.(object, before)))
     }
   }
 
   /** Handles the DELETED event of a watch. `object` is the last state of the object. */
   #removed(object: DeepReadonly<T>): void {
     const metadata = metadataOf(object)
-    this.#deletedUids.delete(metadata.uid)
+    this.#deletions.delete(metadata.uid)
     const stored = this.store.get(metadata)
     // This process may already have created another object with the same name.
     if (stored !== undefined && metadataOf(stored).uid === metadata.uid) this.#drop(object)

@@ -31,6 +31,8 @@ export interface FullList<T extends KubernetesObject> {
 
 /** Receives the objects that a `Reflector` lists and watches. When a method throws, the reflector relists. */
 export interface Sink<T extends KubernetesObject> {
+  /** Called before the first request of each list. */
+  listing(): void
   /** Called after each list. The watch starts when the promise has resolved. */
   replace(list: FullList<T>): Promise<void>
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
@@ -114,6 +116,11 @@ export class Reflector<T extends KubernetesObject> {
     return this.#synced
   }
 
+  /** The resourceVersion up to which the sink has received all changes; undefined before the first list. */
+  get resourceVersion(): string | undefined {
+    return this.#resourceVersion
+  }
+
   /** The message of the current failure; undefined while the list and watch succeed. */
   get lastError(): string | undefined {
     return this.#problem?.message
@@ -139,6 +146,7 @@ export class Reflector<T extends KubernetesObject> {
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, sink } = this.#options
     const objects: DeepReadonly<T>[] = []
+    sink.listing()
     let paging: Pick<ListOptions, 'limit' | 'continue'> = { limit: pageSize }
     for (;;) {
       let page

@@ -35,7 +35,7 @@ export interface ExecPluginOptions {
 const apiVersions: readonly string[] = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 const interactiveModes: readonly unknown[] = [undefined, 'Never', 'IfAvailable', 'Always']
 /** Time after which a plugin that cannot ask a person is killed. client-go has no such limit: there, a plugin that hangs hangs all requests. */
-const limitMs = 60_000
+const limitMs = 55_000
 /** Maximum size of the plugin's output in bytes. An `ExecCredential` has some kilobytes. */
 const maxOutput = 1024 * 1024
 /** Maximum length of the plugin's error output in an error message. */
@@ -100,8 +100,9 @@ export class ExecPlugin {
     let answer: unknown
     try {
       answer = JSON.parse(output)
-    } catch (cause) {
-      throw new Error('its output is not JSON: an ExecCredential is expected', { cause })
+    } catch {
+      // The error of the parser quotes the output, which may contain a token.
+      throw new Error('its output is not JSON: an ExecCredential is expected')
     }
     if (!isObject(answer) || answer.kind !== 'ExecCredential') throw new Error('its output is not an ExecCredential')
     if (answer.apiVersion !== this.#config.apiVersion)
@@ -120,22 +121,34 @@ export class ExecPlugin {
         windowsHide: true,
         stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
       })
-      const limit = interactive ? undefined : this.#options.clock.after(limitMs, () => child.kill('SIGKILL'))
+      const kill = (): void => {
+        child.kill('SIGKILL')
+        // A child process of the plugin may keep the pipes open.
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+      }
+      const limit = interactive ? undefined : this.#options.clock.after(limitMs, kill)
+      process.once('exit', kill)
       let [output, errors] = ['', '']
-      child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        if (output.length > maxOutput) child.kill('SIGKILL')
-      })
-      child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-maxErrorOutput)))
       child.on('error', (cause: NodeJS.ErrnoException) => {
         limit?.cancel()
+        process.off('exit', kill)
         const hint = installHint === undefined ? '' : ` (${installHint.trim()})`
         reject(cause.code === 'ENOENT' ? new Error(`the command was not found${hint}`, { cause }) : cause)
       })
       child.on('close', (code, signal) => {
         limit?.cancel()
+        process.off('exit', kill)
         if (code === 0) resolve(output)
         else reject(new Error(`${endOf(code, signal, output)}${errors.trim() === '' ? '' : `: ${errors.trim()}`}`))
+      })
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        if (output.length > maxOutput) kill()
+      })
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        errors = (errors + text).slice(-maxErrorOutput)
+        process.stderr.write(text) // e.g. the URL of a login page
       })
     })
   }

@@ -53,7 +53,7 @@ export async function inClusterConnection(options: {
 
 async function readToken(directory: string): Promise<string | undefined> {
   try {
-    return (await readFile(join(directory, 'token'), 'utf8')).trim()
+    return (await readFile(join(directory, 'token'), 'utf8')).trim() || undefined
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw problem(`The token of this Pod's service account cannot be read: ${messageOf(error)}.`, error)

@@ -162,7 +162,7 @@ function execPluginOf(
   const cluster = content.clusters.find((entry) => entry.name === clusterName)?.cluster
   if (!isObject(user) || !isObject(user.exec) || user.token || user.tokenFile || user.username) return undefined
   try {
-    const isTerminal = process.stdin.isTTY
+    const isTerminal = process.stdin.isTTY === true
     return new ExecPlugin({ exec: user.exec, cluster: isObject(cluster) ? cluster : {}, ca, env, clock, isTerminal })
   } catch (error) {
     throw problem(`The user "${userName}" in ${describe} has an invalid exec plugin: ${messageOf(error)}.`, error)

@@ -281,14 +281,19 @@ class HttpTransport implements Transport {
 
   /** Loads the credentials. `refused` are those that the server has just rejected. */
   async #credentials(refused: Credentials | undefined): Promise<Credentials> {
+    this.#checkOpen()
     const { authorization, tls } = this.#connection
     const [header, certificates] = await Promise.all([authorization?.(refused?.authorization), tls?.(refused)])
     return { ...certificates, ...(header === undefined ? {} : { authorization: header }) }
   }
 
+  #checkOpen(): void {
+    if (this.#closed === undefined) return
+    throw new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} is closed and takes no more requests.`)
+  }
+
   #current(tls: Credentials): Dispatchers {
-    if (this.#closed !== undefined)
-      throw new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} is closed and takes no more requests.`)
+    this.#checkOpen()
     if (this.#dispatchers?.carry(tls) !== true) this.#renew()
     this.#dispatchers ??= new Dispatchers(this.#connection, tls)
     return this.#dispatchers

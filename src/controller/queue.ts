@@ -21,7 +21,7 @@ export interface AddOptions {
  * became ready more than ten seconds later.
  */
 const stepMs = 100
-/** The highest priority, and the lowest one as a negative number. A key therefore waits at most two minutes for keys of another priority. */
+/** The highest priority, and the lowest one as a negative number. A priority therefore counts as at most a minute of waiting. */
 const maxPriority = 600
 
 export interface WorkQueueOptions<Key extends string> {

@@ -32,8 +32,6 @@ export interface EventRecorderOptions {
   readonly random?: () => number
 }
 
-/** The API server's maximum length of an Event's message. */
-const maxMessage = 1024
 /** The maximum length of an object's name. */
 const maxName = 253
 
@@ -80,7 +78,6 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
       logger.debug({ reason, message }, 'an event was dropped: too many')
       return
     }
-    if (series.message.length > maxMessage) series.message = `${series.message.slice(0, maxMessage - 1)}…`
     series.lastSeen = now
     writes.write(series)
   }

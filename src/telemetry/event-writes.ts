@@ -45,6 +45,9 @@ const maxWaiting = 10_000
 const maxTries = 12
 const retryMs = 10_000
 
+/** The API server's maximum length of an Event's message. */
+const maxMessage = 1024
+
 export class EventWrites {
   readonly #options: EventWritesOptions
   /** The series to write, and the number of failed tries of each. */
@@ -116,7 +119,8 @@ export class EventWrites {
   async #send(series: EventSeries): Promise<void> {
     const { client } = this.#options
     const { namespace, name, message, count, lastSeen } = series
-    const changing = { message, count, lastTimestamp: formatTime(lastSeen) }
+    const text = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message
+    const changing = { message: text, count, lastTimestamp: formatTime(lastSeen) }
     if (series.stored) await client.patch(eventType, { namespace, name }, changing)
     else await client.create(eventType, { ...series.event, metadata: { namespace, name }, ...changing })
     series.stored = true
@@ -125,12 +129,18 @@ export class EventWrites {
   #failed(series: EventSeries, failures: number, error: unknown): void {
     const { clock, logger, random, newName } = this.#options
     const code = error instanceof ProreusError && 'statusCode' in error ? Number(error.statusCode) : undefined
-    if (failures < maxTries && code === 404 && series.stored) {
+    // During a flush, there is no time for further tries.
+    const isLast = failures >= maxTries || this.#idle !== undefined
+    if (failures < maxTries && code === 409 && !series.stored) {
+      // An earlier request has created the object, but its response was lost.
+      series.stored = true
+      this.#waiting.set(series, failures)
+    } else if (failures < maxTries && code === 404 && series.stored) {
       // The API server deletes an Event after an hour. The count goes on in a new object.
       series.stored = false
       series.name = newName(series)
       this.#waiting.set(series, failures)
-    } else if (failures < maxTries && isTransient(error, code)) {
+    } else if (!isLast && isTransient(error, code)) {
       this.#waiting.delete(series)
       // The first pause is random, because many clients may have failed at the same moment.
       const pauseMs = failures === 1 ? retryMs * random() : retryMs
@@ -151,5 +161,5 @@ export class EventWrites {
 /** Returns whether a later try may succeed. `statusCode` is that of an `ApiError`. */
 function isTransient(error: unknown, statusCode: number | undefined): boolean {
   if (statusCode !== undefined) return statusCode === 429 || statusCode >= 500
-  return error instanceof ProreusError && error.code === 'PRO_API_UNREACHABLE'
+  return error instanceof ProreusError && ['PRO_API_UNREACHABLE', 'PRO_KUBECONFIG'].includes(error.code)
 }

@@ -176,11 +176,42 @@ t.test('a list shows that a deletion is confirmed', async (t) => {
   const first: ListAnswer = { items: [object('a', 1), object('b', 1)], resourceVersion: '1' }
   const { informer, send, relist, stored } = await synced(t, first)
   informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
-  await relist({ items: [object('a', 1), object('b', 1)], resourceVersion: '2' })
-  t.equal(stored(), undefined, 'the list is older than the deletion')
   await relist({ items: [object('b', 1)], resourceVersion: '3' })
   await send('ADDED', object('a', 4))
   t.equal(stored(), '4')
+})
+
+t.test('a late response does not bring back an object that another client has deleted', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  await send('DELETED', object('a', 12))
+  informer.written(object('a', 5))
+  informer.written(object('a', 12))
+  t.equal(stored(), undefined)
+  informer.written(object('a', 13, { uid: 'second' }))
+  t.equal(stored(), '13')
+  t.strictSame(seen, ['deleted a 12', 'added a 13'])
+})
+
+t.test('the response to a write that removes the last finalizer shows that the object is gone', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  const pending = { ...object('a', 1).metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
+  informer.written({ ...object('a', 2), metadata: { ...pending, resourceVersion: '2', finalizers: ['example.com/wait'] } })
+  t.equal(stored(), '2')
+  informer.written({ ...object('a', 2), metadata: { ...pending, resourceVersion: '2' } })
+  t.equal(stored(), undefined)
+  await send('MODIFIED', object('a', 2))
+  await send('DELETED', object('a', 3))
+  t.strictSame(seen, ['updated a 2 from 1', 'deleted a 2'])
+})
+
+t.test('after a restore of etcd whose resourceVersion was raised, the list replaces newer states, too', async (t) => {
+  const first: ListAnswer = { items: [object('a', 900), object('b', 901)], resourceVersion: '905' }
+  const { informer, seen, relist, stored } = await synced(t, first)
+  informer.deleted({ namespace: 'default', name: 'b' }, 'uid-b')
+  seen.length = 0
+  await relist({ items: [object('a', 700), object('b', 701)], resourceVersion: '1000000000' })
+  t.equal(stored(), '700')
+  t.strictSame(seen, ['updated a 700 from 900', 'added b 701'])
 })
 
 t.test('an object that was deleted before the watch sent it is never seen', async (t) => {

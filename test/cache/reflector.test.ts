@@ -30,6 +30,7 @@ function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient[
     clock,
     random: () => options.random ?? 0,
     sink: {
+      listing: () => undefined,
       replace: async ({ objects }) => void seen.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
       change: (type, { metadata }) => void seen.push(`${type} ${metadata.name}`),
       synced: () => void seen.push('synced'),
@@ -414,7 +415,12 @@ t.test('objects are frozen copies without managed fields', async (t) => {
     client: script.client,
     type: widget,
     logger: recordingLogger().logger,
-    sink: { replace: async ({ objects }) => void emitted.push(...objects), change: () => undefined, synced: () => undefined },
+    sink: {
+      listing: () => undefined,
+      replace: async ({ objects }) => void emitted.push(...objects),
+      change: () => undefined,
+      synced: () => undefined,
+    },
   })
   const abort = new AbortController()
   const running = reflector.run(abort.signal)
@@ -648,6 +654,7 @@ t.test('a sink that throws causes a relist', async (t) => {
     clock,
     random: () => 0,
     sink: {
+      listing: () => undefined,
       replace: async () => undefined,
       change: () => {
         changes += 1
@@ -707,7 +714,7 @@ t.test('lists and watches end with the signal', async (t) => {
       return script.watch(type, options)
     },
   } as unknown as ScriptedClient['client']
-  const sink = { replace: async () => undefined, change: () => undefined, synced: () => undefined }
+  const sink = { listing: () => undefined, replace: async () => undefined, change: () => undefined, synced: () => undefined }
   const reflector = new Reflector({ client, type: widget, logger: recordingLogger().logger, clock: new FakeClock(), sink })
   const abort = new AbortController()
   const running = reflector.run(abort.signal)

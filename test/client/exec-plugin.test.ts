@@ -155,14 +155,32 @@ t.test('a plugin that hangs is killed after a minute, unless a person may be ans
     return { clock, loading, pid: Number(await readFile(pidFile, 'utf8')) }
   }
   const quiet = await started(false)
-  await quiet.clock.advance(60_000)
-  await t.rejects(quiet.loading, { message: 'it was killed, or did not end within 60 s' })
+  await quiet.clock.advance(55_000)
+  await t.rejects(quiet.loading, { message: 'it was killed, or did not end within 55 s' })
   t.equal(quiet.clock.pending, 0)
 
   const asking = await started(true)
   t.equal(asking.clock.pending, 0)
   process.kill(asking.pid, 'SIGTERM')
   await t.rejects(asking.loading, { message: 'it was ended by SIGTERM' })
+})
+
+t.test('a child process of a killed plugin does not keep its load waiting', async (t) => {
+  const ready = join(t.testdir({}), 'ready')
+  const script = `require('node:child_process').spawn('sleep', ['15'], { stdio: 'inherit' }); fs.writeFileSync(${JSON.stringify(ready)}, ''); setInterval(() => undefined, 1000)`
+  const { plugin, clock } = await pluginOf(t, script)
+  const loading = t.rejects(plugin.load(false), { message: 'it was killed, or did not end within 55 s' })
+  await eventually(() => existsSync(ready))
+  const exits = process.listenerCount('exit')
+  await clock.advance(55_000)
+  await loading
+  t.equal(process.listenerCount('exit'), exits - 1)
+})
+
+t.test('an error does not quote the output, which may contain a token', async (t) => {
+  const { plugin } = await pluginOf(t, `console.log('{"token":"ya29.secret"')`)
+  const error = await plugin.load(false).catch((thrown: Error) => thrown)
+  t.equal((error as Error).cause, undefined)
 })
 
 t.test('a missing command is an error with its install hint', async (t) => {

@@ -304,6 +304,13 @@ t.test('credentials that are never loaded', async (t) => {
     await answer
     t.equal(getEventListeners(abort.signal, 'abort').length, 0)
   })
+  t.test('are not loaded for a closed transport', async (t) => {
+    let loads = 0
+    const { transport } = await setUp(t, () => ({ body: {} }), { connection: { authorization: async () => String(++loads) } })
+    await transport.close()
+    t.match(await failureOf(transport.request(get)), { code: 'PRO_ABORTED', message: /is closed and takes no more requests/ })
+    t.equal(loads, 0)
+  })
   t.test('do not outlast the transport', async (t) => {
     const clock = new FakeClock()
     const { server, transport } = await setUp(t, () => ({ body: {} }), { clock, connection: { tls: never } })

@@ -100,6 +100,7 @@ for (const [name, before, after] of [
       logger: silentLogger(),
       random: () => 1,
       sink: {
+        listing: () => undefined,
         replace: async ({ objects }) => void (seen = objects),
         change: (type, object) => {
           const others = seen.filter(({ metadata }) => metadata.name !== object.metadata.name)

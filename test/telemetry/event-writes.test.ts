@@ -81,6 +81,29 @@ t.test('a write is tried again while the API server cannot be reached', async (t
   }
 })
 
+t.test('an event whose creation succeeded although its response was lost is patched', async (t) => {
+  let tries = 0
+  const { recorder, writes, lines, clock } = setUp((write) =>
+    write.verb === 'patch' ? undefined : ++tries === 1 ? new ProreusError('PRO_API_UNREACHABLE', 'reset') : apiError(409),
+  )
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await clock.advance(5_000)
+  t.strictSame(
+    writes.map(({ verb }) => verb),
+    ['create', 'create', 'patch'],
+  )
+  t.strictSame(lines, [])
+  await recorder.flush()
+})
+
+t.test('a write that fails during a flush is not tried again', async (t) => {
+  const { recorder, writes, clock } = setUp(() => apiError(503))
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  t.equal(writes.length, 1)
+  t.equal(clock.pending, 0)
+})
+
 t.test('a write is given up after twelve tries', async (t) => {
   const { recorder, writes, lines, clock } = setUp(() => apiError(503))
   recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
