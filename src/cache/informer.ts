@@ -167,13 +167,17 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. */
   deleted(key: ObjectKey, uid: string): void {
     if (!this.#watches(key.namespace)) return
-    this.#deletions.set(uid, { namespace: key.namespace, precedesList: false })
+    this.#rememberDeletion(uid, key.namespace)
+    const stored = this.store.get(key)
+    if (stored !== undefined && metadataOf(stored).uid === uid) this.#drop(stored)
+  }
+
+  #rememberDeletion(uid: string, namespace: string | undefined): void {
+    this.#deletions.set(uid, { namespace, precedesList: false })
     for (const oldest of this.#deletions.keys()) {
       if (this.#deletions.size <= maxDeletions) break
       this.#deletions.delete(oldest)
     }
-    const stored = this.store.get(key)
-    if (stored !== undefined && metadataOf(stored).uid === uid) this.#drop(stored)
   }
 
   /**
@@ -243,6 +247,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (old !== undefined && metadataOf(old).uid !== uid) {
       // The object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion and of the
       // creation.
+      this.#rememberDeletion(metadataOf(old).uid, metadataOf(old).namespace)
       this.#drop(old)
       old = undefined
     }
