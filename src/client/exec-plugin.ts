@@ -13,7 +13,7 @@ interface ExecConfig {
   readonly args: readonly string[]
   /** The environment variables that are added to those of this process. */
   readonly env: Readonly<Record<string, string>>
-  /** How to install the command. */
+  /** Advice on installing the command. */
   readonly installHint: string | undefined
   readonly provideClusterInfo: boolean
   readonly interactive: boolean
@@ -28,7 +28,7 @@ export interface ExecPluginOptions {
   readonly ca: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
-  /** Whether a person can answer a question of the plugin on the terminal. */
+  /** True if a person can answer a question of the plugin on the terminal. */
   readonly isTerminal: boolean
 }
 

@@ -19,7 +19,7 @@ const refillMs = 300_000
 /** The beginning of the message of a combined Event. */
 const combined = '(combined from similar events): '
 
-/** What is recorded, apart from the time. */
+/** A recorded Event, apart from its time. */
 export interface Occurrence {
   /** Identifies the object. */
   readonly object: string

@@ -23,7 +23,7 @@ export interface EventSeries extends Series {
   name: string
   /** The time of the latest Event, in milliseconds since the Unix epoch. */
   lastSeen: number
-  /** Whether the object exists on the API server. */
+  /** True if the object exists on the API server. */
   stored: boolean
 }
 
