@@ -157,7 +157,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // The response to a write of a subresource may be another kind, e.g. a Scale.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
     const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
-    if (!this.#watches(namespace)) return
+    // Without an order of resourceVersions, a late response could replace a newer state. The watch sends the written state anyway.
+    if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return
     // With the last finalizer, the API server has deleted the object. Its response has the state before.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) this.deleted(metadata, uid)
     // The caller may change the object, so the store needs its own copy.

@@ -285,11 +285,14 @@ t.test('an older incarnation of an object does not replace a newer one', async (
   t.strictSame(seen, ['added a 9'])
 })
 
-t.test('resourceVersions that are not numbers are stored in the order of their arrival', async (t) => {
-  const { informer, send, stored } = await synced(t)
-  informer.written(object('a', 'x1'))
-  await send('MODIFIED', object('a', 'x0'))
+t.test('own writes are ignored when resourceVersions are not numbers, and events are stored as they arrive', async (t) => {
+  const { informer, seen, send, stored } = await synced(t)
+  await send('ADDED', object('a', 'x1', { uid: 'second' }))
+  informer.written(object('a', 'x0', { uid: 'first' }))
+  t.equal(stored(), 'x1')
+  await send('MODIFIED', object('a', 'x0', { uid: 'second' }))
   t.equal(stored(), 'x0')
+  t.strictSame(seen, ['added a x1', 'updated a x0 from x1'])
 })
 
 interface History {
