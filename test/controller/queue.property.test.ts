@@ -17,8 +17,11 @@ class Model {
   entries: Entry[] = []
   readonly working = new Map<string, number>()
   readonly failures = new Map<string, number>()
+  /** Calls of `whenIdle` that must still be pending, by key. */
+  readonly watched = new Map<string, number>()
   now = 0
   order = 0
+  paused = false
 
   add(key: string, { after = 0, priority = 0 }: AddOptions): void {
     const readyAt = this.now + after
@@ -48,14 +51,37 @@ class Model {
   }
 
   get(): string | undefined {
-    const [next] = this.entries
-      .filter((entry) => entry.ready && !this.working.has(entry.key))
-      .sort((a, b) => rankOf(a) - rankOf(b) || a.order - b.order)
+    if (this.paused) return undefined
+    const [next, ...others] = this.available()
     if (next === undefined) return undefined
+    for (const other of others) assertFair(next, other)
     this.entries = this.entries.filter((entry) => entry !== next)
     this.working.set(next.key, next.priority)
     return next.key
   }
+
+  drop(filter: (key: string, waitedMs: number) => boolean): void {
+    for (const { key, ready, readyAt } of this.entries) {
+      if (!filter(key, ready ? this.now - readyAt : 0)) continue
+      this.entries = this.entries.filter((entry) => entry.key !== key)
+      if (!this.working.has(key)) this.failures.delete(key)
+    }
+  }
+
+  /** The entries that `get` may return, in order. */
+  available(): Entry[] {
+    return this.entries
+      .filter((entry) => entry.ready && !this.working.has(entry.key))
+      .sort((a, b) => rankOf(a) - rankOf(b) || a.order - b.order)
+  }
+}
+
+/**
+ * The bound for waiting: a key that becomes ready more than two minutes after another one never overtakes it, whatever their priorities are,
+ * because each of the two priorities counts as at most a minute.
+ */
+function assertFair(next: Entry, other: Entry): void {
+  if (next.readyAt > other.readyAt + 120_000) throw new Error(`${next.key} overtook ${other.key}, which has waited too long`)
 }
 
 /** A step of priority counts as 100 ms of waiting, up to 600 steps. */
@@ -68,6 +94,8 @@ interface Real {
   readonly clock: FakeClock
   /** The number of waiting keys that the depth metric reports, by priority. */
   readonly depths: ReadonlyMap<number, number>
+  /** The number of calls of `whenIdle` that are pending, by key. */
+  readonly watched: Map<string, number>
 }
 
 function realQueue(): Real {
@@ -82,10 +110,13 @@ function realQueue(): Real {
     worked: nothing,
     observeRunning: nothing,
   }
-  return { queue: new WorkQueue<string>({ clock, metrics }), clock, depths }
+  return { queue: new WorkQueue<string>({ clock, metrics }), clock, depths, watched: new Map() }
 }
 
 type Command = fc.AsyncCommand<Model, Real>
+
+/** The number of commands that have run. */
+let operations = 0
 
 function command(
   name: string,
@@ -96,7 +127,11 @@ function command(
     check,
     toString: () => name,
     async run(model, real) {
+      operations++
       await run(model, real)
+      for (const [key, count] of model.watched) {
+        if ((real.watched.get(key) ?? 0) !== count) throw new Error(`${real.watched.get(key)} callers wait for ${key}, expected ${count}`)
+      }
       const expected = model.entries.filter((entry) => entry.ready).length
       const depth = [...real.depths.values()].reduce((sum, count) => sum + count, 0)
       if (depth !== expected) throw new Error(`the depth is ${depth}, expected ${expected}`)
@@ -104,11 +139,18 @@ function command(
   }
 }
 
-const keys = fc.constantFrom('a', 'b', 'c', 'd')
-const priorities = fc.constantFrom(-5000, -100, -1, 0, 0, 0, 3)
+async function take({ queue }: Real): Promise<string | undefined> {
+  const stop = new AbortController()
+  const getting = queue.get(stop.signal)
+  stop.abort()
+  return getting
+}
+
+const keys = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+const priorities = fc.constantFrom(-5000, -100, -1, 0, 0, 0, 3, 5000)
 const delays = fc.constantFrom(0, 0, 1, 5, 7, 40)
 
-const commands: fc.Arbitrary<Command>[] = [
+const frequent: fc.Arbitrary<Command>[] = [
   fc.tuple(keys, delays, priorities).map(([key, after, priority]) =>
     command(`add(${key}, after ${after}, priority ${priority})`, (model, { queue }) => {
       model.add(key, { after, priority })
@@ -134,33 +176,112 @@ const commands: fc.Arbitrary<Command>[] = [
     }),
   ),
   fc.constant(
-    command('get', async (model, { queue }) => {
-      const stop = new AbortController()
-      const getting = queue.get(stop.signal)
-      stop.abort()
-      const [actual, expected] = [await getting, model.get()]
+    command('get', async (model, real) => {
+      const [actual, expected] = [await take(real), model.get()]
       if (actual !== expected) throw new Error(`got ${actual}, expected ${expected}`)
-      if (actual !== undefined && queue.priorityOf(actual) !== model.working.get(actual)) throw new Error('another priority than expected')
+      if (actual !== undefined && real.queue.priorityOf(actual) !== model.working.get(actual))
+        throw new Error('another priority than expected')
     }),
   ),
   keys.map((key) =>
     command(
       `done(${key})`,
-      (model, { queue }) => {
+      async (model, { queue }) => {
         model.working.delete(key)
+        model.watched.delete(key)
         queue.done(key)
+        await Promise.resolve()
       },
       (model) => model.working.has(key),
     ),
   ),
 ]
 
-t.test('the queue behaves like the model for any order of calls', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.commands(commands, { maxCommands: 80, size: 'max' }), async (sequence) => {
-      await fc.asyncModelRun(() => ({ model: new Model(), real: realQueue() }), sequence)
+const rare: fc.Arbitrary<Command>[] = [
+  keys.map((key) =>
+    command(`whenIdle(${key})`, async (model, { queue, watched }) => {
+      if (model.working.has(key)) model.watched.set(key, (model.watched.get(key) ?? 0) + 1)
+      watched.set(key, (watched.get(key) ?? 0) + 1)
+      void queue.whenIdle(key).then(() => watched.set(key, watched.get(key)! - 1))
+      await Promise.resolve()
     }),
-    { numRuns: 300 },
+  ),
+  fc.constant(
+    command('pause', (model, { queue }) => {
+      model.paused = true
+      queue.pause()
+    }),
+  ),
+  fc.constant(
+    command('resume', (model, { queue }) => {
+      model.paused = false
+      queue.resume()
+    }),
+  ),
+  fc.tuple(fc.subarray(['a', 'b', 'c', 'd', 'e']), fc.constantFrom(0, 0, 1, 100)).map(([chosen, waited]) =>
+    command(`drop(${chosen.join()}, waited ${waited})`, (model, { queue }) => {
+      const filter = (key: string, waitedMs: number): boolean => chosen.includes(key) && waitedMs >= waited
+      model.drop(filter)
+      queue.drop(filter)
+    }),
+  ),
+]
+
+/** Hands out all entries of the model and of the queue, and compares them: no entry is lost, and none is left over. */
+async function drain(model: Model, real: Real): Promise<void> {
+  model.paused = false
+  real.queue.resume()
+  for (const key of [...model.working.keys()]) {
+    model.working.delete(key)
+    real.queue.done(key)
+  }
+  model.advance(2_000_000)
+  await real.clock.advance(2_000_000)
+  for (;;) {
+    const [actual, expected] = [await take(real), model.get()]
+    if (actual !== expected) throw new Error(`while draining: got ${actual}, expected ${expected}`)
+    if (actual === undefined) break
+  }
+  if (model.entries.length > 0 || real.clock.pending > 0) throw new Error('an entry or a timer is left')
+}
+
+t.test('the queue behaves like the model for any order of 100,000 operations', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands([...rare, ...frequent, ...frequent], { maxCommands: 400, size: 'max' }), async (sequence) => {
+      const [model, real] = [new Model(), realQueue()]
+      await fc.asyncModelRun(() => ({ model, real }), sequence)
+      await drain(model, real)
+    }),
+    { numRuns: 700 },
+  )
+  t.ok(operations > 100_000, `${operations} operations`)
+})
+
+t.test('no key waits longer than its priority allows, even if keys with higher priorities never stop coming', async () => {
+  const load = fc.record({
+    ahead: fc.nat({ max: 30 }),
+    priority: fc.integer({ min: -1000, max: 1000 }),
+    everyMs: fc.integer({ min: 20, max: 500 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(load, async ({ ahead, priority, everyMs }) => {
+      const clock = new FakeClock(0)
+      const queue = new WorkQueue<string>({ clock })
+      for (let each = 0; each < ahead; each++) queue.add(`ahead ${each}`, { priority: 1000 })
+      queue.add('patient', { priority })
+      // Keys that become ready within this time may come before `patient`. One key is added for each key that is handed out.
+      const graceMs = 100 * (600 - Math.min(Math.max(priority, -600), 600))
+      const bound = ahead + Math.ceil(graceMs / everyMs) + 1
+      for (let handedOut = 1; ; handedOut++) {
+        const key = (await queue.get())!
+        queue.done(key)
+        if (key === 'patient') return
+        if (handedOut > bound) throw new Error(`more than ${bound} keys came before`)
+        await clock.advance(everyMs)
+        queue.add(`urgent ${handedOut}`, { priority: 1000 })
+      }
+    }),
+    { numRuns: 40 },
   )
 })
 
