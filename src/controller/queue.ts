@@ -1,6 +1,7 @@
 /** `WorkQueue`: the work queue of a controller. It contains the keys to reconcile, with priorities and delays. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import type { QueueMetrics } from '../telemetry/metrics.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { HeapItem } from './heap.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { Heap } from './heap.ts'
@@ -29,6 +30,8 @@ export interface WorkQueueOptions<Key extends string> {
   /** Computes the delays of `addRateLimited`. Default: 5 ms × 2^failures, at most 1000 s. */
   readonly rateLimiter?: RateLimiter<Key> | undefined
   readonly metrics?: QueueMetrics
+  /** The limit that this queue shares with others: each key that is being processed counts. Default: no limit. */
+  readonly limit?: ConcurrencyLimit | undefined
 }
 
 interface Item<Key extends string> extends HeapItem {
@@ -62,6 +65,7 @@ export class WorkQueue<Key extends string> {
   readonly #clock: Clock
   readonly #rateLimiter: RateLimiter<Key>
   readonly #metrics: QueueMetrics | undefined
+  readonly #limit: ConcurrencyLimit | undefined
   readonly #items = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
   readonly #delayed = new Heap<Item<Key>>((a, b) => (a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt))
@@ -80,6 +84,7 @@ export class WorkQueue<Key extends string> {
     this.#clock = options.clock
     this.#rateLimiter = options.rateLimiter ?? exponentialBackoff()
     this.#metrics = options.metrics
+    this.#limit = options.limit
     this.#metrics?.observeRunning(() => [...this.#working.values()].map(({ startedAt }) => this.#secondsSince(startedAt)))
   }
 
@@ -118,7 +123,7 @@ export class WorkQueue<Key extends string> {
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
-    const item = this.#paused ? undefined : this.#ready.pop()
+    const item = this.#takeReady()
     if (item !== undefined) return Promise.resolve(this.#handOut(item))
     return new Promise((resolve) => {
       const waiter: Waiter<Key> = (key) => {
@@ -143,6 +148,7 @@ export class WorkQueue<Key extends string> {
     for (const resolve of idle ?? []) resolve()
     const item = this.#items.get(key)
     if (item?.state === 'held') this.#offer(item)
+    this.#limit?.release()
   }
 
   /**
@@ -156,11 +162,7 @@ export class WorkQueue<Key extends string> {
   /** Hands out keys again after `pause`. */
   resume(): void {
     this.#paused = false
-    for (const waiter of this.#waiters) {
-      const item = this.#ready.pop()
-      if (item === undefined) return
-      waiter(this.#handOut(item))
-    }
+    this.#serve()
   }
 
   /**
@@ -222,6 +224,7 @@ export class WorkQueue<Key extends string> {
     this.#shutDown = true
     this.#timer?.timer.cancel()
     this.#timer = undefined
+    this.#limit?.cancel(this.#serve)
     this.#items.clear()
     for (const priority of this.#depths.keys()) this.#metrics?.depth(0, priority)
     for (const waiter of this.#waiters) waiter(undefined)
@@ -266,12 +269,25 @@ export class WorkQueue<Key extends string> {
     else this.#offer(item)
   }
 
-  /** Gives a ready item to the worker that has waited longest. If no worker waits, or the queue is paused, the item stays in the queue. */
   #offer(item: Item<Key>): void {
     item.state = 'ready'
-    const [waiter] = this.#paused ? [] : this.#waiters
-    if (waiter === undefined) this.#ready.push(item)
-    else waiter(this.#handOut(item))
+    this.#ready.push(item)
+    this.#serve()
+  }
+
+  /** Gives ready items to the workers that have waited longest. */
+  readonly #serve = (): void => {
+    for (const waiter of this.#waiters) {
+      const item = this.#takeReady()
+      if (item === undefined) return
+      waiter(this.#handOut(item))
+    }
+  }
+
+  /** Removes the next item from the ready ones, and takes a place of the limit for it; undefined when no item may be handed out now. */
+  #takeReady(): Item<Key> | undefined {
+    if (this.#paused || this.#ready.first === undefined) return undefined
+    return this.#limit === undefined || this.#limit.tryTake(this.#serve) ? this.#ready.pop() : undefined
   }
 
   #handOut(item: Item<Key>): Key {
