@@ -14,7 +14,9 @@ interface Entry {
 
 /** A simple model of the work queue. The test compares the real queue with this model. */
 class Model {
+  /** The ready keys and the retries. */
   entries: Entry[] = []
+  readonly timers = new Map<string, Entry>()
   readonly working = new Map<string, number>()
   readonly failures = new Map<string, number>()
   /** Calls of `whenIdle` that must still be pending, by key. */
@@ -24,30 +26,60 @@ class Model {
   paused = false
 
   add(key: string, { after = 0, priority = 0 }: AddOptions): void {
+    const timer = this.timers.get(key)
     const readyAt = this.now + after
+    if (after === 0) this.addReady(key, priority, this.now)
+    else if (timer === undefined) this.timers.set(key, { key, priority, readyAt, order: this.order++, ready: false })
+    else Object.assign(timer, { priority: Math.max(timer.priority, priority), readyAt: Math.min(timer.readyAt, readyAt) })
+  }
+
+  addReady(key: string, priority: number, readyAt: number): void {
     const entry = this.entries.find((candidate) => candidate.key === key)
     if (entry === undefined) {
-      this.entries.push({ key, priority, readyAt, order: this.order++, ready: after === 0 })
-    } else if (entry.ready) {
-      entry.priority = Math.max(entry.priority, priority)
+      this.entries.push({ key, priority, readyAt, order: this.order++, ready: true })
     } else {
       entry.priority = Math.max(entry.priority, priority)
-      entry.readyAt = Math.min(entry.readyAt, readyAt)
-      if (after === 0) Object.assign(entry, { ready: true, order: this.order++ })
+      if (!entry.ready) Object.assign(entry, { ready: true, order: this.order++, readyAt: Math.min(entry.readyAt, readyAt) })
     }
   }
 
-  addRateLimited(key: string): void {
+  addRateLimited(key: string, priority = this.working.get(key) ?? 0): void {
     const failures = this.failures.get(key) ?? 0
     this.failures.set(key, failures + 1)
-    this.add(key, { after: Math.min(5 * 2 ** failures, 1_000_000), priority: this.working.get(key) ?? 0 })
+    const readyAt = this.now + Math.min(5 * 2 ** failures, 1_000_000)
+    const entry = this.entries.find((candidate) => candidate.key === key)
+    if (entry === undefined) {
+      this.entries.push({ key, priority, readyAt, order: this.order++, ready: false })
+    } else {
+      entry.priority = Math.max(entry.priority, priority)
+      if (!entry.ready) entry.readyAt = Math.min(entry.readyAt, readyAt)
+    }
+  }
+
+  forget(key: string): void {
+    this.failures.delete(key)
+    this.timers.delete(key)
+  }
+
+  done(key: string): void {
+    this.working.delete(key)
+    this.wake()
   }
 
   advance(ms: number): void {
     this.now += ms
-    const due = this.entries.filter((entry) => !entry.ready && entry.readyAt <= this.now)
+    this.wake()
+  }
+
+  /** Makes the retries ready whose time has come, and the timers whose keys are not being processed. */
+  wake(): void {
+    const timers = [...this.timers.values()].filter(({ key }) => !this.working.has(key))
+    const due = [...timers, ...this.entries.filter(({ ready }) => !ready)].filter(({ readyAt }) => readyAt <= this.now)
     due.sort((a, b) => a.readyAt - b.readyAt || a.order - b.order)
-    for (const entry of due) Object.assign(entry, { ready: true, order: this.order++ })
+    for (const entry of due) {
+      if (this.timers.get(entry.key) === entry) this.timers.delete(entry.key)
+      this.addReady(entry.key, entry.priority, entry.readyAt)
+    }
   }
 
   get(): string | undefined {
@@ -61,9 +93,11 @@ class Model {
   }
 
   drop(filter: (key: string, waitedMs: number) => boolean): void {
-    for (const { key, ready, readyAt } of this.entries) {
+    for (const entry of [...this.entries, ...this.timers.values()]) {
+      const { key, ready, readyAt } = entry
       if (!filter(key, ready ? this.now - readyAt : 0)) continue
-      this.entries = this.entries.filter((entry) => entry.key !== key)
+      this.entries = this.entries.filter((other) => other !== entry)
+      if (this.timers.get(key) === entry) this.timers.delete(key)
       if (!this.working.has(key)) this.failures.delete(key)
     }
   }
@@ -93,14 +127,14 @@ interface Real {
   readonly queue: WorkQueue<string>
   readonly clock: FakeClock
   /** The number of waiting keys that the depth metric reports, by priority. */
-  readonly depths: ReadonlyMap<number, number>
+  readonly depths: ReadonlyMap<number | string, number>
   /** The number of calls of `whenIdle` that are pending, by key. */
   readonly watched: Map<string, number>
 }
 
 function realQueue(): Real {
   const clock = new FakeClock(0)
-  const depths = new Map<number, number>()
+  const depths = new Map<number | string, number>()
   const nothing = (): void => undefined
   const metrics: QueueMetrics = {
     added: nothing,
@@ -157,15 +191,15 @@ const frequent: fc.Arbitrary<Command>[] = [
       queue.add(key, { after, priority })
     }),
   ),
-  keys.map((key) =>
-    command(`addRateLimited(${key})`, (model, { queue }) => {
-      model.addRateLimited(key)
-      queue.addRateLimited(key)
+  fc.tuple(keys, fc.option(priorities, { nil: undefined })).map(([key, priority]) =>
+    command(`addRateLimited(${key}, priority ${priority})`, (model, { queue }) => {
+      model.addRateLimited(key, priority)
+      queue.addRateLimited(key, priority === undefined ? {} : { priority })
     }),
   ),
   keys.map((key) =>
     command(`forget(${key})`, (model, { queue }) => {
-      model.failures.delete(key)
+      model.forget(key)
       queue.forget(key)
     }),
   ),
@@ -187,7 +221,7 @@ const frequent: fc.Arbitrary<Command>[] = [
     command(
       `done(${key})`,
       async (model, { queue }) => {
-        model.working.delete(key)
+        model.done(key)
         model.watched.delete(key)
         queue.done(key)
         await Promise.resolve()
@@ -232,7 +266,7 @@ async function drain(model: Model, real: Real): Promise<void> {
   model.paused = false
   real.queue.resume()
   for (const key of [...model.working.keys()]) {
-    model.working.delete(key)
+    model.done(key)
     real.queue.done(key)
   }
   model.advance(2_000_000)
@@ -242,7 +276,7 @@ async function drain(model: Model, real: Real): Promise<void> {
     if (actual !== expected) throw new Error(`while draining: got ${actual}, expected ${expected}`)
     if (actual === undefined) break
   }
-  if (model.entries.length > 0 || real.clock.pending > 0) throw new Error('an entry or a timer is left')
+  if (model.entries.length > 0 || model.timers.size > 0 || real.clock.pending > 0) throw new Error('an entry or a timer is left')
 }
 
 t.test('the queue behaves like the model for any order of 100,000 operations', async (t) => {
