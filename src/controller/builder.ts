@@ -9,6 +9,7 @@ import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { KeysOf } from './enqueue.ts'
 import type { Predicate } from './predicates.ts'
 import type { CacheReader, Reconciler } from './reconciler.ts'
@@ -35,7 +36,7 @@ import { readYourWrites } from '../cache/read-your-writes.ts'
 import type { WorkSignals } from './controller.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
-import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
+import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
 import { replay, Standby } from './standby.ts'
@@ -63,6 +64,8 @@ export interface ControllerEnvironment {
    * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
    */
   readonly graceMs?: number
+  /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
+  readonly limit?: ConcurrencyLimit
 }
 
 /** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
@@ -94,8 +97,9 @@ export interface ControllerDefinition {
 
 const defaultGraceMs = 30_000
 
-const ownedOptions = { type: isResourceType, predicates: isListOf(isFunction) } satisfies Record<keyof OwnedType, OptionCheck>
-const watchedOptions = { ...ownedOptions, map: isFunction } satisfies Record<keyof WatchedType, OptionCheck>
+const watchedBase = { type: isResourceType, predicates: isListOf(isFunction) }
+const ownedOptions = { ...watchedBase, everyOwner: isBoolean } satisfies Record<keyof OwnedType, OptionCheck>
+const watchedOptions = { ...watchedBase, map: isFunction } satisfies Record<keyof WatchedType, OptionCheck>
 const isOwned: OptionCheck = (value, path) =>
   typeof value === 'object' && value !== null && 'type' in value
     ? hasOptions(ownedOptions, ['type'])(value, path)
@@ -110,6 +114,7 @@ const controllerOptions = {
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
   indexes: isListOf(isCacheIndex),
   predicates: isListOf(isFunction),
+  eventFilter: isFunction,
   workers: isWholeNumber(1),
   everyReplica: isBoolean,
   rateLimiter: isFunction,
@@ -161,7 +166,12 @@ export function defineController<R extends ResourceType, const Watched extends r
   function prepare(environment: ControllerEnvironment): PreparedController {
     const { cache, clock, metrics } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
-    const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
+    const queue = new WorkQueue<string>({
+      clock,
+      metrics: metrics.queue(name),
+      rateLimiter: settings.rateLimiter?.({ clock }),
+      limit: environment.limit,
+    })
     const declared = new DeclaredCache(cache, types, (unknown) => {
       const advice = 'name it in its `owns` or `watches`, or read it with the client'
       return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
@@ -170,13 +180,21 @@ export function defineController<R extends ResourceType, const Watched extends r
     const seenGone = new Set<string>()
     const sources: Source[] = [
       { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[], seenGone },
-      ...owned.map((entry) => ({ type: entry.type, map: toController(type), predicates: entry.predicates ?? [] })),
+      ...owned.map(({ type: each, predicates = [], everyOwner }) => ({
+        type: each,
+        map: everyOwner ? toOwners(type) : toController(type),
+        predicates,
+      })),
       ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
     ]
+    const filters = settings.eventFilter === undefined ? [] : [settings.eventFilter]
     // A map function may read any informer and index, so all of them are created before the first event.
     const informers = types.map((each) => cache.informer(each))
     for (const index of indexes) cache.addIndex(index)
-    const handled = sources.map((source) => ({ type: source.type, handler: new EnqueueHandler({ ...source, queue, clock, logger }) }))
+    const handled = sources.map((source) => {
+      const predicates = [...filters, ...source.predicates]
+      return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, queue, clock, logger }) }
+    })
     const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
     const controller = new Controller({
       ...environment,

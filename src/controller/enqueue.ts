@@ -53,12 +53,23 @@ export const toItself: KeysOf = ({ metadata: { namespace, name } }) => [{ namesp
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
   return (object) => {
     const reference = controllerOf(object)
-    if (reference === undefined || !refersTo(reference, owner)) return []
-    const { namespace } = object.metadata
-    if (!owner.namespaced) return [{ name: reference.name }]
-    // A cluster-scoped object cannot have a namespaced owner.
-    return namespace === undefined ? [] : [{ namespace, name: reference.name }]
+    return reference !== undefined && refersTo(reference, owner) ? ownerKey(owner, object.metadata.namespace, reference.name) : []
   }
+}
+
+/**
+ * Maps an object to all objects of type `owner` that its owner references name, whether they are its controller or not. Like `toController`,
+ * it does not compare uids.
+ */
+export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
+  return ({ metadata: { namespace, ownerReferences = [] } }) =>
+    ownerReferences.filter((reference) => refersTo(reference, owner)).flatMap(({ name }) => ownerKey(owner, namespace, name))
+}
+
+function ownerKey({ namespaced }: { readonly namespaced: boolean }, namespace: string | undefined, name: string): readonly ObjectKey[] {
+  if (!namespaced) return [{ name }]
+  // A cluster-scoped object cannot have a namespaced owner.
+  return namespace === undefined ? [] : [{ namespace, name }]
 }
 
 export interface MapOptions {

@@ -1,4 +1,5 @@
 /** The settings of a controller, which `defineController` takes. */
+import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KeyOf, KubernetesObject } from '../api/object.ts'
@@ -12,11 +13,15 @@ import type { ReconcileContext, Result } from './reconciler.ts'
 /** A type of dependents. An event of a dependent enqueues the dependent's controlling owner, if all `predicates` accept the event. */
 export interface OwnedType<R extends ResourceType = ResourceType> {
   readonly type: R
+  /**
+   * True to enqueue every owner of the primary type that the owner references of a dependent name. Default false: only the controlling one.
+   */
+  readonly everyOwner?: boolean
   readonly predicates?: readonly Predicate<ObjectOf<R>>[]
 }
 
 /** A watched type. When an event of one of its objects arrives, `map` returns the keys of the primary objects to enqueue. */
-export interface WatchedType<R extends ResourceType = ResourceType> extends OwnedType<R> {
+export interface WatchedType<R extends ResourceType = ResourceType> extends Omit<OwnedType<R>, 'everyOwner'> {
   /** Returns the keys of the primary objects to enqueue when this object changes. It may read the cache. */
   readonly map: MapFunction<ObjectOf<R>>
 }
@@ -41,6 +46,11 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   readonly indexes?: readonly CacheIndex[]
   /** An event of the primary type enqueues its object only if all predicates accept the event. Default: all events. */
   readonly predicates?: readonly Predicate<T>[]
+  /**
+   * Filters the events of all types: the primary type, and those in `owns` and `watches`. An event that it rejects enqueues nothing, and is
+   * not passed to `predicates` of the type. Default: all events.
+   */
+  readonly eventFilter?: Predicate
   /** Maximum number of objects that are reconciled at the same time. Default 1. */
   readonly workers?: number
   /**
@@ -49,9 +59,10 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    */
   readonly everyReplica?: boolean
   /**
-   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. It is called once in the life of the process. Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
+   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. It is called once in the life of the process.
+   * Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
    */
-  readonly rateLimiter?: () => RateLimiter
+  readonly rateLimiter?: (context: { readonly clock: Clock }) => RateLimiter
   /** The RBAC rules that the reconciler needs. The rules for watching the types are added automatically. */
   readonly rbac?: readonly PolicyRule[]
   /** Time after which `signal` of a reconcile's context aborts, in milliseconds. Default: no limit. */

@@ -662,3 +662,62 @@ t.test('a worker that has just taken a key does not reconcile it after the stop'
   t.strictSame(started, ['a'])
   t.equal(world.clock.pending, 0)
 })
+
+t.test('a result determines the priority of the requeue', async (t) => {
+  for (const result of [
+    { requeueAfterMs: 10, priority: 7 },
+    { requeue: true, priority: -7 },
+    { requeue: true, priority: 0 },
+  ] as const) {
+    const priorities: number[] = []
+    const world = run(async () => {
+      priorities.push(world.queue.priorityOf('a'))
+      return priorities.length === 1 ? result : undefined
+    })
+    world.queue.add('a', { priority: 3 })
+    await world.clock.advance(100)
+    t.strictSame(priorities, [3, result.priority])
+    await world.end()
+  }
+})
+
+t.test('back-off neither shortens nor replaces a requeueAfterMs, which ends with the next success', async (t) => {
+  const at: number[] = []
+  let fails = false
+  const world = run(async (_, { clock }) => {
+    at.push(clock.now())
+    if (fails) throw new Error('not yet')
+    return at.length === 1 ? { requeueAfterMs: 60_000 } : undefined
+  })
+  const start = world.clock.now()
+  const since = (): number[] => at.splice(1).map((time) => time - start)
+  world.queue.add('a')
+  await world.clock.advance(1000)
+  fails = true
+  world.queue.add('a')
+  await world.clock.advance(58_990)
+  t.strictSame(
+    since(),
+    [0, 5, 15, 35, 75, 155, 315, 635, 1275, 2555, 5115, 10_235, 20_475, 40_955].map((ms) => 1000 + ms),
+  )
+  await world.clock.advance(10)
+  t.strictSame(since(), [60_000], 'the next retry would be later')
+  await world.clock.advance(81_920)
+  t.strictSame(since(), [60_000 + 81_920], 'the reconcile was a retry, too, so the back-off goes on')
+  fails = false
+  await world.clock.advance(1_000_000)
+  t.equal(since().length, 1)
+  t.equal(world.clock.pending, 0)
+  await world.end()
+})
+
+t.test('a success ends a requeueAfterMs of an earlier reconcile', async (t) => {
+  let count = 0
+  const world = run(async () => (++count === 1 ? { requeueAfterMs: 1000 } : undefined))
+  world.queue.add('a')
+  await world.clock.advance(500)
+  world.queue.add('a')
+  await world.clock.advance(10_000)
+  t.equal(count, 2)
+  await world.end()
+})

@@ -3,7 +3,7 @@ import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import type { KeysOf, MapFunction } from '../../src/controller/enqueue.ts'
-import { EnqueueHandler, toController, toItself, toMapped } from '../../src/controller/enqueue.ts'
+import { EnqueueHandler, toController, toItself, toMapped, toOwners } from '../../src/controller/enqueue.ts'
 import type { Predicate } from '../../src/controller/predicates.ts'
 import type { AddOptions, WorkQueue } from '../../src/controller/queue.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -131,6 +131,21 @@ t.test('an owned object enqueues its controller', async (t) => {
     [zone, owned({ ...reference, kind: 'Zone' }), [{ name: 'owner' }]],
   ]
   for (const [owner, object, expected] of cases) t.strictSame(toController(owner)(object), expected)
+})
+
+t.test('an object with several owners enqueues all of the type', async (t) => {
+  const reference = { apiVersion: 'example.com/v7', kind: 'Thing', name: 'first', uid: 'u', controller: true }
+  const second = { ...reference, name: 'second', controller: false }
+  const references = [reference, { ...reference, kind: 'Zone', name: 'zone' }, second, { ...second, apiVersion: 'other.com/v1' }]
+  const owned = objectOf(part, 'a', { ownerReferences: references })
+  t.strictSame(toOwners(thing)(owned), [
+    { namespace: 'ns', name: 'first' },
+    { namespace: 'ns', name: 'second' },
+  ])
+  t.strictSame(toOwners(zone)(owned), [{ name: 'zone' }])
+  t.strictSame(toOwners(thing)(objectOf(part, 'a')), [])
+  const { namespace: _, ...metadata } = owned.metadata
+  t.strictSame(toOwners(thing)({ ...owned, metadata }), [], 'a cluster-scoped object cannot have a namespaced owner')
 })
 
 t.test('invalid keys of a map function are logged and dropped', async (t) => {
