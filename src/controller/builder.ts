@@ -25,6 +25,7 @@ import { readYourWrites } from '../cache/read-your-writes.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
+import { finalizerRules, isFinalizer, withFinalizer } from './finalizer.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
 import { whenAllSynced } from './wait-for-sync.ts'
@@ -81,6 +82,7 @@ const controllerOptions = {
   name: isText,
   reconcile: isFunction,
   deleted: isFunction,
+  finalizer: isFinalizer,
   owns: isListOf(isOwned),
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
   indexes: isListOf(isCacheIndex),
@@ -160,7 +162,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       cache: declared,
       queue,
       logger,
-      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone))),
+      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone))),
       workers,
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
@@ -183,7 +185,13 @@ export function defineController<R extends ResourceType, const Watched extends r
     }
   }
 
-  return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
+  return Object.freeze({
+    name,
+    type,
+    types,
+    rbac: [...types.map(readRule), ...finalizerRules(type, settings), ...(settings.rbac ?? [])],
+    start,
+  })
 }
 
 /**
