@@ -139,7 +139,7 @@ t.test('an object that was deleted in the meantime gets no finalizer, and is not
   for (const [what, stored] of [
     ['is being deleted', { ...deleting, finalizers: ['other/one'], resourceVersion: '2' }],
     ['was replaced by another object', { uid: 'another', resourceVersion: '2' }],
-  ] as const) {
+  ] satisfies [string, Changes][]) {
     const outcome = await reconcile({ cached: {}, stored })
     t.strictSame([outcome.result, outcome.calls], [undefined, [patch, 'get']], what)
   }
