@@ -75,6 +75,7 @@ export { jsonHash } from './api/json-hash.ts'
 export { parseJson } from './api/json-reader.ts'
 export type { DeepReadonly, JsonObject, JsonValue } from './api/json.ts'
 export type { LabelSelector } from './api/label-selector.ts'
+export type { UserInfo } from './api/user-info.ts'
 export type { PolicyRule } from './api/policy-rule.ts'
 export type { models } from './api/kubernetes/models.ts'
 export type { ClusterObject, NamespacedObject } from './api/kubernetes/resource.ts'
@@ -132,6 +133,8 @@ export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, 
 export type { Connection, TlsFiles } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
 export type { KubeconfigOptions } from './client/kubeconfig.ts'
+export { accessReviewRule, isAllowed } from './client/is-allowed.ts'
+export type { PathAccess, ResourceAccess } from './client/is-allowed.ts'
 export { retryOnConflict } from './client/retry-on-conflict.ts'
 export type { RetryOptions } from './client/retry-on-conflict.ts'
 export { defineController } from './controller/builder.ts'
@@ -170,12 +173,10 @@ export type {
   Operation,
   OperationOptions,
   ReviewContext,
-  UserInfo,
 } from './webhook/definition/context.ts'
 export type { WebhookFilters, WebhookSettings } from './webhook/definition/settings.ts'
 export type { MatchCondition } from './webhook/definition/match-condition.ts'
 export type { TlsOptions, TlsVersion } from './webhook/http/tls.ts'
-export { accessReviewRule } from './webhook/handlers/requester-access.ts'
 export { anyResource } from './webhook/definition/subresource.ts'
 export type {
   Binding,
