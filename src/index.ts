@@ -71,9 +71,11 @@ export { systemClock } from './runtime/clock.ts'
 export type { Clock, Timer } from './runtime/clock.ts'
 export { hasFields } from './api/has-fields.ts'
 export { canonicalJson, jsonEqual, stringifyJson } from './api/json.ts'
+export { jsonHash } from './api/json-hash.ts'
 export { parseJson } from './api/json-reader.ts'
 export type { DeepReadonly, JsonObject, JsonValue } from './api/json.ts'
 export type { LabelSelector } from './api/label-selector.ts'
+export type { UserInfo } from './api/user-info.ts'
 export type { PolicyRule } from './api/policy-rule.ts'
 export type { models } from './api/kubernetes/models.ts'
 export type { ClusterObject, NamespacedObject } from './api/kubernetes/resource.ts'
@@ -131,11 +133,13 @@ export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, 
 export type { Connection, TlsFiles } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
 export type { KubeconfigOptions } from './client/kubeconfig.ts'
+export { accessReviewRule, isAllowed } from './client/is-allowed.ts'
+export type { PathAccess, ResourceAccess } from './client/is-allowed.ts'
 export { retryOnConflict } from './client/retry-on-conflict.ts'
 export type { RetryOptions } from './client/retry-on-conflict.ts'
 export { defineController } from './controller/builder.ts'
 export type { ControllerDefinition } from './controller/builder.ts'
-export type { ControllerSettings, OwnedType, WatchedType } from './controller/settings.ts'
+export type { ControllerSettings, FinalizerSettings, OwnedType, WatchedType } from './controller/settings.ts'
 export type { MapContext, MapFunction } from './controller/enqueue.ts'
 export * as predicates from './controller/predicates.ts'
 export type { ObjectEvent } from './controller/predicates.ts'
@@ -143,6 +147,13 @@ export { exponentialBackoff, slowest, tokenBucket } from './controller/rate-limi
 export type { BackoffOptions, RateLimiter, TokenBucketOptions } from './controller/rate-limiter.ts'
 export { TerminalError } from './controller/reconciler.ts'
 export type { ReconcileContext, Result } from './controller/reconciler.ts'
+export { applyIfChanged } from './writes/apply-if-changed.ts'
+export type { ApplyContext, ApplyIfChangedOptions } from './writes/apply-if-changed.ts'
+export { applySet, applySetLabel, dependent } from './writes/apply-set.ts'
+export type { AppliedObjects, ApplySetContext, ApplySetOptions, Dependent } from './writes/apply-set.ts'
+export { createOrPatch } from './writes/create-or-patch.ts'
+export type { CreatedOrPatched, CreateOrPatchContext } from './writes/create-or-patch.ts'
+export { patchStatusIfChanged } from './writes/patch-status-if-changed.ts'
 export { defineConversion } from './conversion/definition.ts'
 export type {
   ConversionContext,
@@ -162,12 +173,10 @@ export type {
   Operation,
   OperationOptions,
   ReviewContext,
-  UserInfo,
 } from './webhook/definition/context.ts'
 export type { WebhookFilters, WebhookSettings } from './webhook/definition/settings.ts'
 export type { MatchCondition } from './webhook/definition/match-condition.ts'
 export type { TlsOptions, TlsVersion } from './webhook/http/tls.ts'
-export { accessReviewRule } from './webhook/handlers/requester-access.ts'
 export { anyResource } from './webhook/definition/subresource.ts'
 export type {
   Binding,
