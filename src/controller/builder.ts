@@ -21,12 +21,12 @@ import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
-import { readYourWrites } from '../cache/read-your-writes.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
+import { RunningReconciles } from './running-reconciles.ts'
 import { whenAllSynced } from './wait-for-sync.ts'
 import { traced } from './traced-reconciler.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
@@ -136,6 +136,7 @@ export function defineController<R extends ResourceType, const Watched extends r
     const { cache, clock, metrics } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
+    const running = new RunningReconciles(name, cache, queue)
     const declared = new DeclaredCache(cache, types, (unknown) => {
       const advice = 'name it in its `owns` or `watches`, or read it with the client'
       return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
@@ -151,16 +152,15 @@ export function defineController<R extends ResourceType, const Watched extends r
     for (const each of types) cache.informer(each)
     for (const index of indexes) cache.addIndex(index)
     const stops = sources.flatMap((source) => {
-      const handler = new EnqueueHandler({ ...source, queue, clock, logger })
+      const handler = new EnqueueHandler({ ...source, queue, running, clock, logger })
       return [cache.informer(source.type).addHandler(handler), () => handler.stop()]
     })
     const options = {
       ...environment,
-      client: readYourWrites(environment.client, cache),
       cache: declared,
       queue,
       logger,
-      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone))),
+      reconcile: running.reconciler(inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone)))),
       workers,
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
