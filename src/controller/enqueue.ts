@@ -5,9 +5,11 @@ import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { EventHandler } from '../cache/informer.ts'
+import type { Cause } from '../cache/origin.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ObjectEvent, Predicate } from './predicates.ts'
 import type { WorkQueue } from './queue.ts'
+import type { RunningReconciles } from './running-reconciles.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -110,6 +112,8 @@ export interface EnqueueOptions {
   readonly map: KeysOf
   readonly predicates: readonly Predicate[]
   readonly queue: WorkQueue<string>
+  /** The running reconciles, which are not called again for their own writes. When absent, every event is added to the queue. */
+  readonly running?: RunningReconciles
   readonly clock: Clock
   readonly logger: Logger
   /** When the deletion event of an object arrives, the object's key is added to this set. */
@@ -135,12 +139,12 @@ export class EnqueueHandler implements EventHandler {
     })
   }
 
-  added(object: DeepReadonly<KubernetesObject>, initial: boolean): void {
-    this.#handle({ type: 'added', object, initial })
+  added(object: DeepReadonly<KubernetesObject>, initial: boolean, cause?: Cause): void {
+    this.#handle({ type: 'added', object, initial }, cause)
   }
 
-  updated(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>): void {
-    this.#handle({ type: 'updated', object, old })
+  updated(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>, cause?: Cause): void {
+    this.#handle({ type: 'updated', object, old }, cause)
   }
 
   deleted(object: DeepReadonly<KubernetesObject>): void {
@@ -152,9 +156,9 @@ export class EnqueueHandler implements EventHandler {
     this.#retries.stop()
   }
 
-  #handle(event: ObjectEvent): void {
+  #handle(event: ObjectEvent, cause?: Cause): void {
     if (!this.#counts(event)) return
-    const { map, queue, seenGone } = this.#options
+    const { map, queue, running, seenGone } = this.#options
     if (event.type === 'deleted') seenGone?.add(formatKey(event.object.metadata))
     const priority = event.type === 'added' && event.initial ? initialPriority : 0
     // Duplicate keys are removed first. A waiting worker takes a key immediately, so adding the same key again would cause a second
@@ -170,7 +174,10 @@ export class EnqueueHandler implements EventHandler {
         failed.unshift(object)
       }
     }
-    for (const key of keys) queue.add(key, { priority })
+    for (const key of keys) {
+      if (running === undefined || event.type === 'deleted') queue.add(key, { priority })
+      else running.changed(key, priority, event.object, cause)
+    }
     const [oldest] = failed
     if (oldest !== undefined) this.#retries.add(oldest, failed.at(-1)!, problem)
   }
