@@ -31,7 +31,7 @@ const closeMs = 2_000
  *
  * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection, so
  * that the API server can open its next connection to another replica.
- * 2. Controllers start no new reconciles and finish those in flight. The webhooks are still served, because the API server may call them
+ * 2. Controllers start no new reconciles and finish those in flight; the signals of runnables abort. The webhooks are still served, because the API server may call them
  * for objects that these reconciles write.
  * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in
  * flight.
@@ -53,6 +53,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   running.draining = true
   webhookServer?.beginDrain()
   const controllers = Promise.all([...running.controllers.values()].map((task) => task.stop()))
+  const runnables = Promise.all([...running.runnables.values()].map((task) => task.stop()))
 
   if (webhookServer !== undefined) {
     if (delayMs > 0) {
@@ -62,7 +63,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     await attempt('the webhook server', deadlineMs + unwindMs, () => webhookServer.stop(deadlineMs))
   }
   const left = delayMs + deadlineMs + unwindMs - (clock.now() - startedAt)
-  await attempt('a reconcile', left, () => controllers)
+  await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
 
   await Promise.all([
     attempt('the cache', restMs, () => running.cache?.task.stop()),

@@ -31,6 +31,8 @@ import { memoryFor } from './webhook-memory.ts'
 import { livenessChecks, readinessChecks } from './readiness-and-liveness.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
 import { onTermination } from './termination.ts'
+import { withTimeLimit } from './operator-checks.ts'
+import { startRunnable } from './runnable-task.ts'
 import { webhookCheck } from './webhook-check.ts'
 
 export type { CertificateOptions } from './certificates.ts'
@@ -120,6 +122,11 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
     identities: identitiesOf(operators, transport, { instance, logger, clock }),
     draining: false,
     controllers: new Map(),
+    runnables: new Map(),
+    operatorChecks: {
+      healthz: operators.flatMap(({ checks }) => checks.healthz).map((check) => withTimeLimit(check, clock)),
+      readyz: operators.flatMap(({ checks }) => checks.readyz).map((check) => withTimeLimit(check, clock)),
+    },
   }
   try {
     await start(operators, options, parts, running)
@@ -161,6 +168,7 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
   running.injection = startInjection(operators, options, parts, running)
   startCache(cache, options, running)
   if (cache !== undefined) startControllers(cache, options, parts, running)
+  if (cache !== undefined) startRunnables(cache, options, parts, running)
   logger.info({ operators: operators.map(({ name }) => name), ...addresses(endpoints) }, 'started')
   await options.onStarted?.(endpoints, running.client)
 }
@@ -171,8 +179,11 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, namespaces = [] } = options
-  const reads = operators.flatMap(({ webhooks }) => webhooks.flatMap(({ settings }) => settings.reads ?? []))
-  if (reads.length === 0 && operators.every(({ controllers }) => controllers.length === 0)) return undefined
+  const reads = [
+    ...operators.flatMap(({ webhooks }) => webhooks.flatMap(({ settings }) => settings.reads ?? [])),
+    ...operators.flatMap(({ runnables }) => runnables.flatMap((runnable) => runnable.reads ?? [])),
+  ]
+  if (reads.length === 0 && operators.every(({ controllers, runnables }) => controllers.length + runnables.length === 0)) return undefined
   const cache = parts.createCache(client, { logger, clock, namespaces })
   for (const type of reads) cache.informer(type)
   for (const { settings } of operators.flatMap(({ webhooks }) => webhooks)) {
@@ -260,6 +271,17 @@ function startControllers(cache: OwnCache, options: CompleteOptions, parts: Part
       }
       running.controllers.set(controller.name, inBackground(`the controller ${controller.name}`, task, logger))
     }
+  }
+}
+
+function startRunnables(cache: OwnCache, { logger, clock, metrics }: CompleteOptions, parts: Parts, running: Running): void {
+  const whileLeader = (task: (signal: AbortSignal) => Promise<void>) => async (stop: AbortSignal) => {
+    await parts.elected(stop)
+    await task(stop)
+  }
+  for (const [{ runnables }, { client }] of running.identities) {
+    for (const runnable of runnables)
+      running.runnables.set(runnable.name, startRunnable(runnable, { client, cache, logger, clock, metrics, whileLeader }))
   }
 }
 

@@ -22,4 +22,8 @@ export interface Running {
   injection?: BackgroundTask | undefined
   cache?: { readonly task: BackgroundTask; status(): readonly { type: string; synced: boolean; lastError?: string }[] }
   readonly controllers: Map<string, BackgroundTask>
+  /** The runnables of all operators by their names. */
+  readonly runnables: Map<string, BackgroundTask>
+  /** The health checks of all operators. */
+  readonly operatorChecks: { readonly healthz: readonly Check[]; readonly readyz: readonly Check[] }
 }

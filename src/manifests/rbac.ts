@@ -14,10 +14,11 @@ const readVerbs = ['get', 'list', 'watch'] as const
 function rulesOf(operators: readonly Operator[]): PolicyRule[] {
   return mergeRules([
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-    ...operators.flatMap(({ kinds, controllers, webhooks, rbac }) => [
+    ...operators.flatMap(({ kinds, controllers, webhooks, runnables, rbac }) => [
       ...kinds.flatMap(rulesForKind),
       ...controllers.flatMap((controller) => controller.rbac),
       ...webhooks.flatMap(({ settings: { rbac: own = [], reads = [] } }) => [...own, ...reads.map(readRule)]),
+      ...runnables.flatMap(({ reads = [] }) => reads.map(readRule)),
       ...rbac,
     ]),
   ])

@@ -65,7 +65,7 @@ t.test('a command that found problems prints no further error', async (t) => {
 t.test('an unexpected error requests a bug report', async (t) => {
   const folder = t.testdir({
     'odd.ts':
-      "export const operator = Object.freeze({ name: 'odd', kinds: [null], webhooks: [], conversions: [], controllers: [], rbac: [] })\n",
+      "export const operator = Object.freeze({ name: 'odd', kinds: [null], webhooks: [], conversions: [], controllers: [], rbac: [], runnables: [], checks: {} })\n",
   })
   const { code, stdout, stderr } = await ended(t, ['generate', '--operators', './odd.ts'], folder)
   t.strictSame({ code, stdout }, { code: 1, stdout: '' })

@@ -12,6 +12,8 @@ import type { ApiRequest } from '../../src/client/api-request.ts'
 import type { ControllerDefinition, ControllerEnvironment } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
+import { formatListenAddress } from '../../src/manager/listen-address.ts'
+import type { Runnable, RunnableContext } from '../../src/manager/runnable.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -289,6 +291,38 @@ t.test('types that webhooks read are watched even without controllers', async (t
   t.equal(given.webhooks!.cache, cache)
   const none = await start(t, () => [defineOperator({ name: 'alone', kinds: [kind], webhooks: [defineWebhook(kind)] })])
   t.equal(none.given.webhooks!.cache, undefined)
+})
+
+t.test('runnables get the client of their operator, and what they read is watched', async (t) => {
+  const contexts: RunnableContext[] = []
+  const runnables: Runnable[] = [
+    {
+      name: 'import',
+      reads: [secret],
+      run: async (context) => {
+        contexts.push(context)
+        await untilAborted(context.signal)
+      },
+    },
+  ]
+  const checks = { readyz: [{ name: 'database', problem: () => 'no answer' }] }
+  const life = await start(t, () => [defineOperator({ name: 'own', kinds: [kind], runnables, checks })], {
+    probeBindAddress: '127.0.0.1:0',
+  })
+  const { cache, options, requests, endpoints, end } = life
+  t.strictSame([...cache.informers.keys()], ['secrets'])
+  t.strictSame(contexts, [])
+  cache.of(secret).sync()
+  const { client, clock, metrics, signal } = await until('it runs', () => contexts[0])
+  t.equal(clock, options.clock)
+  t.equal(metrics, options.metrics)
+  await client.create(configMap, { metadata: { namespace: 'a', name: 'b' } })
+  t.strictSame(requests.at(-1)!.query!['fieldManager'], 'own')
+  const probes = `http://${formatListenAddress(endpoints.probes!)}`
+  t.match(await (await fetch(`${probes}/readyz`)).text(), '[-]database failed: no answer')
+  t.match(await (await fetch(`${probes}/healthz?verbose`)).text(), '[+]runnable/import ok')
+  await end()
+  t.equal(signal.aborted, true)
 })
 
 t.test('without a signal, a termination of the process stops it', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configMap, secret } from '../../src/api/builtin.ts'
+import { configMap, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
@@ -29,6 +29,7 @@ t.test('the role of the process has the rules of each part, and no more', (t) =>
       defineController(kind, { reconcile, rbac: [{ apiGroups: [''], resources: [configMap.plural], verbs: ['patch', 'create'] }] }),
     ],
     rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['delete'] }],
+    runnables: [{ name: 'import', run: reconcile, reads: [pod] }],
   })
   t.strictSame(managerRole([operator], namesOf('mine')), {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -37,6 +38,7 @@ t.test('the role of the process has the rules of each part, and no more', (t) =>
     rules: [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
       ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map((resource) => ({
         apiGroups: ['admissionregistration.k8s.io'],
