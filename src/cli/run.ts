@@ -9,6 +9,7 @@ import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
+import { toggleDebugOnSignal } from '../manager/log-level.ts'
 import { installOnServing } from '../manifests/install.ts'
 import {
   applyConfigFile,
@@ -169,12 +170,14 @@ export function runCommand(start: typeof run = run): Command {
     const logger = loggerOf(options)
     const termination = onTermination(logger)
     const { signal } = termination
+    const removeToggle = toggleDebugOnSignal(logger)
     try {
       const runnable = enabled(operators, options)
       const running: RunOptions = { ...runOptions(connection, name, options), logger, signal }
       const { install = false, forceConflicts = false } = options
       await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
     } finally {
+      removeToggle()
       termination.release()
     }
   })

@@ -69,7 +69,10 @@ export interface RunOptions {
    * is the name of the installation.
    */
   readonly namespace?: string
-  /** The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). */
+  /**
+   * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`); SIGUSR2
+   * then sets the log level to `debug`, and back.
+   */
   readonly signal?: AbortSignal
   /**
    * The store of the webhook server's certificates. Default in a cluster: the Secret `NAME-webhook-ca`, where `NAME` is the name of the

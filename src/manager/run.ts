@@ -31,6 +31,7 @@ import { memoryFor } from './webhook-memory.ts'
 import { livenessChecks, readinessChecks } from './readiness-and-liveness.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
 import { onTermination } from './termination.ts'
+import { toggleDebugOnSignal } from './log-level.ts'
 import { withTimeLimit } from './operator-checks.ts'
 import { startRunnable } from './runnable-task.ts'
 import { webhookCheck } from './webhook-check.ts'
@@ -100,9 +101,11 @@ export async function runWith(parts: Parts, operators: readonly Operator[], runO
   const options = withDefaults(operators, runOptions)
   if (options.signal !== undefined) return runUntil(options.signal, operators, options, parts)
   const termination = onTermination(options.logger)
+  const removeToggle = toggleDebugOnSignal(options.logger)
   try {
     await runUntil(termination.signal, operators, options, parts)
   } finally {
+    removeToggle()
     termination.release()
   }
 }

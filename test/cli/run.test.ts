@@ -88,12 +88,17 @@ t.test('without flags the operators run with default options', async (t) => {
   t.equal(process.listenerCount('SIGTERM'), listeners, 'also when it fails')
 })
 
-t.test('a signal to the process aborts the run', async (t) => {
-  const command = runCommand(async (_, { signal }) => {
+t.test('a signal to the process aborts the run, and SIGUSR2 changes the log level', async (t) => {
+  const listeners = process.listenerCount('SIGUSR2')
+  const command = runCommand(async (_, { signal, logger }) => {
+    process.emit('SIGUSR2', 'SIGUSR2')
+    t.equal(logger!.level, 'debug')
+    logger!.level = 'silent'
     process.emit('SIGTERM', 'SIGTERM')
     t.equal(signal!.aborted, true)
   })
   await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
+  t.equal(process.listenerCount('SIGUSR2'), listeners)
 })
 
 t.test('a configuration file applies where neither a flag nor a variable is set', async (t) => {

@@ -327,11 +327,18 @@ t.test('runnables get the client of their operator, and what they read is watche
 
 t.test('without a signal, a termination of the process stops it', async (t) => {
   const listeners = process.listenerCount('SIGTERM')
-  const { entries } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
+  const toggles = process.listenerCount('SIGUSR2')
+  const { entries, options } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
   t.equal(process.listenerCount('SIGTERM'), listeners + 1)
+  const { logger } = options
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger!.level, 'debug')
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger!.level, 'info')
   process.emit('SIGTERM', 'SIGTERM')
   await until('it has stopped', () => entries.at(-1)?.msg === 'stopped' && process.listenerCount('SIGTERM') === listeners)
   t.match(entries.at(-2), { msg: 'stopping', reason: 'received SIGTERM' })
+  t.equal(process.listenerCount('SIGUSR2'), toggles)
 })
 
 t.test('incompatible operators are not started', async (t) => {
