@@ -48,6 +48,9 @@ interface Options extends LogOptions {
   certSecret?: string
   healthProbeBindAddress?: string
   metricsBindAddress?: string
+  metricsSecure?: boolean
+  metricsCertDir?: string
+  debugBindAddress: string
   drainDelay?: number
   drainDeadline: number
   install?: boolean
@@ -136,8 +139,30 @@ export function runCommand(start: typeof run = run): Command {
     .addOption(
       new Option(
         '--metrics-bind-address <address>',
-        'address of /metrics, which needs no authentication; 0 disables it (default: :8080 in a cluster, 127.0.0.1:8080 outside)',
+        'address of /metrics; 0 disables it (default: in a cluster :8443, or :8080 with --metrics-secure=false; 127.0.0.1:8080 outside)',
       ).env('METRICS_BIND_ADDRESS'),
+    )
+    .addOption(
+      new Option(
+        '--metrics-secure <bool>',
+        'serve /metrics over HTTPS to users with the permission to get it (default: true, except on loopback outside a cluster)',
+      )
+        .argParser(parseBoolean)
+        .env('METRICS_SECURE'),
+    )
+    .addOption(
+      new Option(
+        '--metrics-cert-dir <folder>',
+        'folder with tls.crt and tls.key for /metrics and /debug (default: the certificate of the webhooks)',
+      ).env('METRICS_CERT_DIR'),
+    )
+    .addOption(
+      new Option(
+        '--debug-bind-address <address>',
+        'address of /debug: profiles, queues, cache and log level; 0 disables it, :6060 is on loopback; any other host needs authentication',
+      )
+        .default('0')
+        .env('DEBUG_BIND_ADDRESS'),
     )
     .addOption(
       new Option(
@@ -196,6 +221,9 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
     ...(options.namespace !== undefined && { namespace: options.namespace }),
     ...(options.healthProbeBindAddress !== undefined && { probeBindAddress: options.healthProbeBindAddress }),
     ...(options.metricsBindAddress !== undefined && { metricsBindAddress: options.metricsBindAddress }),
+    ...(options.metricsSecure !== undefined && { metricsSecure: options.metricsSecure }),
+    ...(options.metricsCertDir !== undefined && { metricsCertDir: options.metricsCertDir }),
+    debugBindAddress: options.debugBindAddress,
     ...(options.drainDelay !== undefined && { drainDelayMs: options.drainDelay }),
     drainDeadlineMs: options.drainDeadline,
     ...(certificates !== undefined && { certificates }),

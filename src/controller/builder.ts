@@ -51,6 +51,8 @@ export interface ControllerEnvironment {
    * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
    */
   readonly graceMs?: number
+  /** Called with the work queue of the controller, for the debug endpoint. */
+  readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
 }
 
 export interface ControllerDefinition {
@@ -136,6 +138,7 @@ export function defineController<R extends ResourceType, const Watched extends r
     const { cache, clock, metrics } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
+    environment.onQueue?.(name, queue)
     const declared = new DeclaredCache(cache, types, (unknown) => {
       const advice = 'name it in its `owns` or `watches`, or read it with the client'
       return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`

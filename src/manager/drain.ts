@@ -71,7 +71,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     attempt('the certificates', restMs, () => running.certificates?.task.stop()),
     ...[...running.identities.values()].map(({ events }) => attempt('the writing of events', restMs, () => events.flush())),
   ])
-  await attempt('the probes', closeMs, () => running.probes?.close())
+  await attempt('the probes', closeMs, () => Promise.all([running.probes?.close(), running.monitoring?.close()]))
   await attempt('the client', closeMs, () => running.client.close())
   logger.info('stopped')
 }

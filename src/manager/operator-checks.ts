@@ -24,7 +24,16 @@ export const areChecks: OptionCheck = hasOptions({ healthz: isListOf(isCheck), r
 >)
 
 /** Names of the checks of the process itself. Names with a slash, such as `controller/NAME`, are not possible for operators. */
-const ownNames: readonly string[] = ['ping', 'shutdown', 'webhook', 'cache', 'certificates', 'ca-bundle', 'leader-election', 'metrics']
+const ownNames: readonly string[] = [
+  'ping',
+  'shutdown',
+  'webhook',
+  'cache',
+  'certificates',
+  'ca-bundle',
+  'leader-election',
+  'metrics-certificate',
+]
 
 /** Returns the problems of the names of checks: a name is a DNS label, and the process itself has no check of this name. */
 export function checkNameProblems(checks: HealthChecks): string[] {

@@ -37,6 +37,7 @@ export function livenessChecks(running: Running): readonly Check[] {
     ['cache', cache?.task],
     ['certificates', certificates?.task],
     ['ca-bundle', injection],
+    ['metrics-certificate', running.monitoring?.certificateTask],
     ...[...controllers].map(([name, task]) => [`controller/${name}`, task] as const),
     ...[...runnables].map(([name, task]) => [`runnable/${name}`, task] as const),
   ]

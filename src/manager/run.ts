@@ -24,13 +24,16 @@ import { drain } from './drain.ts'
 import { identitiesOf } from './operator-identity.ts'
 import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
-import { startProbes } from './probe-server.ts'
+import { refuseSharedAddress, startProbes } from './probe-server.ts'
 import { checkRunOptions } from './run-option-checks.ts'
 import { withDefaults } from './run-options.ts'
 import { memoryFor } from './webhook-memory.ts'
 import { livenessChecks, readinessChecks } from './readiness-and-liveness.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
 import { onTermination } from './termination.ts'
+import type { MonitoringOptions } from './monitoring-endpoints.ts'
+import { startMonitoring } from './monitoring-endpoints.ts'
+import { processMemory } from '../webhook/http/memory-shares.ts'
 import { toggleDebugOnSignal } from './log-level.ts'
 import { withTimeLimit } from './operator-checks.ts'
 import { startRunnable } from './runnable-task.ts'
@@ -125,6 +128,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
     identities: identitiesOf(operators, transport, { instance, logger, clock }),
     draining: false,
     controllers: new Map(),
+    queues: new Map(),
     runnables: new Map(),
     operatorChecks: {
       healthz: operators.flatMap(({ checks }) => checks.healthz).map((check) => withTimeLimit(check, clock)),
@@ -151,7 +155,9 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
-  const { probeBindAddress, metricsBindAddress } = options
+  const { probeBindAddress } = options
+  const metricsBindAddress = options.metricsSecure ? '0' : options.metricsBindAddress
+  refuseSharedAddress(options)
   running.probes = await startProbes({
     probeBindAddress,
     metricsBindAddress,
@@ -164,7 +170,13 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
   await parts.checkPermissions({ operators, client: running.client, namespaces, connection, logger, signal })
   const cache = createCache(operators, options, parts, running)
   const webhook = hasWebhooks ? await startWebhooks(operators, cache, options, parts, running) : undefined
-  const endpoints = { webhook, probes: running.probes.probes, metrics: running.probes.metrics }
+  running.monitoring = await startMonitoring(monitoringOptions(options, running))
+  const endpoints = {
+    webhook,
+    probes: running.probes.probes,
+    metrics: running.monitoring.metrics ?? running.probes.metrics,
+    debug: running.monitoring.debug,
+  }
   signal.throwIfAborted()
   await options.onServing?.(endpoints, running.client)
   signal.throwIfAborted()
@@ -266,7 +278,8 @@ function startControllers(cache: OwnCache, options: CompleteOptions, parts: Part
   const { logger, clock, metrics } = options
   const graceMs = options.drainDelayMs + options.drainDeadlineMs
   for (const [{ controllers }, { client, events }] of running.identities) {
-    const environment: ControllerEnvironment = { client, cache, logger, metrics, clock, events, graceMs }
+    const onQueue: ControllerEnvironment['onQueue'] = (name, queue) => running.queues.set(name, queue)
+    const environment: ControllerEnvironment = { client, cache, logger, metrics, clock, events, graceMs, onQueue }
     for (const controller of controllers) {
       const task = async (stop: AbortSignal): Promise<void> => {
         await parts.elected(stop)
@@ -288,6 +301,31 @@ function startRunnables(cache: OwnCache, { logger, clock, metrics }: CompleteOpt
   }
 }
 
-function addresses({ webhook, probes, metrics }: Endpoints): object {
-  return { webhookPort: webhook?.port, probePort: probes?.port, metricsPort: metrics?.port }
+/** The options of the servers for metrics and debugging, which start when the certificates of the webhook server are available. */
+function monitoringOptions(options: CompleteOptions, running: Running): MonitoringOptions {
+  const { metricsBindAddress, metricsSecure, metricsCertDir, debugBindAddress, metrics, clock, logger, webhook, memoryLimitBytes } = options
+  const { tlsMinVersion, tlsCipherSuites } = webhook
+  const { names, ips } = certificateNames(options)
+  return {
+    metricsBindAddress: metricsSecure ? metricsBindAddress : '0',
+    debugBindAddress,
+    certDir: metricsCertDir,
+    certificates: running.certificates?.source,
+    names,
+    ips,
+    tls: { ...(tlsMinVersion !== undefined && { tlsMinVersion }), ...(tlsCipherSuites !== undefined && { tlsCipherSuites }) },
+    metrics,
+    debug: {
+      queues: () => running.queues,
+      cache: () => running.cache?.status() ?? [],
+      memoryLimitBytes: processMemory(memoryLimitBytes).limitBytes,
+    },
+    client: running.client,
+    clock,
+    logger,
+  }
+}
+
+function addresses({ webhook, probes, metrics, debug }: Endpoints): object {
+  return { webhookPort: webhook?.port, probePort: probes?.port, metricsPort: metrics?.port, debugPort: debug?.port }
 }

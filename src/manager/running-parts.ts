@@ -3,7 +3,9 @@ import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookServer } from '../webhook/server.ts'
 import type { BackgroundTask } from './background.ts'
+import type { DebuggedQueue } from './debug-handlers.ts'
 import type { Check } from './health-handler.ts'
+import type { MonitoringEndpoints } from './monitoring-endpoints.ts'
 import type { OperatorIdentity } from './operator-identity.ts'
 import type { Operator } from './operator.ts'
 import type { Probes } from './probe-server.ts'
@@ -15,6 +17,7 @@ export interface Running {
   /** True from the beginning of the graceful shutdown. */
   draining: boolean
   probes?: Probes
+  monitoring?: MonitoringEndpoints
   certificates?: { readonly source: CertificateSource; readonly task: BackgroundTask }
   webhookServer?: WebhookServer
   /** The readiness check of the webhook server; undefined until the server listens. */
@@ -22,6 +25,8 @@ export interface Running {
   injection?: BackgroundTask | undefined
   cache?: { readonly task: BackgroundTask; status(): readonly { type: string; synced: boolean; lastError?: string }[] }
   readonly controllers: Map<string, BackgroundTask>
+  /** The work queues of the controllers, for the debug endpoint. */
+  readonly queues: Map<string, DebuggedQueue>
   /** The runnables of all operators by their names. */
   readonly runnables: Map<string, BackgroundTask>
   /** The health checks of all operators. */

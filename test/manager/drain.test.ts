@@ -24,6 +24,7 @@ function hangingProcess(): Running {
     identities: identitiesThat(never),
     draining: false,
     controllers: new Map([['thing', hung('thing')]]),
+    queues: new Map(),
     runnables: new Map([['import', hung('import')]]),
     operatorChecks: { healthz: [], readyz: [] },
     probes: { probes: undefined, metrics: undefined, close: never },
@@ -77,6 +78,7 @@ t.test('parts that hang for the same reason are waited for together: an unreacha
   const running: Running = {
     ...hangingProcess(),
     controllers: new Map(),
+    queues: new Map(),
     runnables: new Map(),
     operatorChecks: { healthz: [], readyz: [] },
     client: { close: async () => undefined } as unknown as Client,
@@ -96,6 +98,7 @@ t.test('a failing stop is logged, and the rest is stopped nevertheless', async (
     identities: identitiesThat(() => Promise.reject(new Error('no events'))),
     draining: false,
     controllers: new Map(),
+    queues: new Map(),
     runnables: new Map(),
     operatorChecks: { healthz: [], readyz: [] },
   }
@@ -126,6 +129,7 @@ t.test('reconciles have the time of the delay and the deadline', async (t) => {
     identities: new Map(),
     draining: false,
     controllers: new Map([['thing', hung('thing')]]),
+    queues: new Map(),
     runnables: new Map(),
     operatorChecks: { healthz: [], readyz: [] },
     webhookServer: {
@@ -150,6 +154,7 @@ t.test('without a drain delay the webhook server is stopped at once', async (t) 
     identities: new Map(),
     draining: false,
     controllers: new Map(),
+    queues: new Map(),
     runnables: new Map(),
     operatorChecks: { healthz: [], readyz: [] },
     webhookServer: {

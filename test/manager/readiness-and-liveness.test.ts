@@ -12,6 +12,7 @@ function process(parts: Partial<Running> = {}): Running {
     identities: new Map(),
     draining: false,
     controllers: new Map(),
+    queues: new Map(),
     runnables: new Map(),
     operatorChecks: { healthz: [], readyz: [] },
     ...parts,

@@ -119,7 +119,7 @@ async function start(t: Test, operators: (given: Recorded) => readonly Operator[
     },
     createCache: (...options) => {
       given.cache = options
-      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true }] })
+      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true, objects: 7 }] })
     },
     elected: async () => undefined,
   }
@@ -186,7 +186,12 @@ t.test('a single operator gives the process its name and version', async (t) => 
     [webhook],
   )
   t.strictSame(served, { conversions: [], certificates: source, logger, metrics, clock }, 'with the defaults of the server')
-  t.strictSame(endpoints, { webhook: { port: 4, url: 'https://address:4', caBundle: 'the bundle' }, probes: undefined, metrics: undefined })
+  t.strictSame(endpoints, {
+    webhook: { port: 4, url: 'https://address:4', caBundle: 'the bundle' },
+    probes: undefined,
+    metrics: undefined,
+    debug: undefined,
+  })
   t.equal(serving, endpoints)
   const { client: injectionClient, ...injection } = given.injection!
   t.equal(injectionClient, client)
@@ -195,7 +200,9 @@ t.test('a single operator gives the process its name and version', async (t) => 
   const { client: own, events, cache: controllerCache, ...environment } = given.environments.get('thing')!
   t.equal(controllerCache, cache)
   t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com"\} 1/)
-  t.strictSame(environment, { logger, metrics, clock, graceMs: 30_000 })
+  const { onQueue, ...others } = environment
+  t.type(onQueue, 'function')
+  t.strictSame(others, { logger, metrics, clock, graceMs: 30_000 })
   const object = { metadata: { namespace: 'a', name: 'b' } }
   await own.create(configMap, object)
   await client.create(configMap, object as never)

@@ -8,7 +8,7 @@ import { namesOf } from '../../src/manager/installation-names.ts'
 import type { Operator } from '../../src/manager/operator.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import type { PolicyRule } from '../../src/api/policy-rule.ts'
-import { managerRole, mergeRules, userRoles } from '../../src/manifests/rbac.ts'
+import { managerRole, metricsReaderRole, mergeRules, userRoles } from '../../src/manifests/rbac.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
@@ -47,6 +47,7 @@ t.test('the role of the process has the rules of each part, and no more', (t) =>
         verbs: ['get', 'patch'],
       })),
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['delete'] },
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
       { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
       { apiGroups: ['example.com'], resources: ['things'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['example.com'], resources: ['things/finalizers'], verbs: ['update'] },
@@ -140,5 +141,14 @@ t.test('rules are split by group and resource, and merged by resource names', (t
       rule('b', 'y', ['get', 'update']),
     ],
   )
+  t.end()
+})
+
+t.test('the role for scrapers permits nothing but the metrics', (t) => {
+  t.match(metricsReaderRole(namesOf('mine')), {
+    kind: 'ClusterRole',
+    metadata: { name: 'mine-metrics-reader', labels },
+    rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+  })
   t.end()
 })
