@@ -26,6 +26,8 @@ export interface InformerStatus {
   /** The type as `plural.group`. */
   readonly type: string
   readonly synced: boolean
+  /** The number of objects in the cache. */
+  readonly objects: number
   readonly lastError?: string
 }
 
@@ -129,9 +131,10 @@ export class Cache implements CacheReader, OwnWrites {
   }
 
   status(): InformerStatus[] {
-    return [...this.#informers.values()].map(({ type, synced, lastError }) => ({
+    return [...this.#informers.values()].map(({ type, store, synced, lastError }) => ({
       type: groupResourceOf(type),
       synced,
+      objects: store.size,
       ...(lastError === undefined ? {} : { lastError }),
     }))
   }

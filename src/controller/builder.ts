@@ -67,6 +67,8 @@ export interface ControllerEnvironment {
   readonly graceMs?: number
   /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
   readonly limit?: ConcurrencyLimit
+  /** Called with the work queue of the controller, for the debug endpoint. */
+  readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
 }
 
 /** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
@@ -175,6 +177,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       limit: environment.limit,
     })
     const running = new RunningReconciles(name, cache, queue)
+    environment.onQueue?.(name, queue)
     const declared = new DeclaredCache(cache, types, (unknown) => {
       const advice = 'name it in its `owns` or `watches`, or read it with the client'
       return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`

@@ -110,7 +110,7 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
   }
 }
 
-/** Returns the types that controllers watch and webhooks read, without duplicates. */
+/** Returns the types that controllers watch, and that webhooks and runnables read, without duplicates. */
 function needsOf(operators: readonly Operator[]): readonly Need[] {
   const needs = new Map<string, Need>()
   for (const { type: primaryType, types } of operators.flatMap(({ controllers }) => controllers)) {
@@ -120,11 +120,10 @@ function needsOf(operators: readonly Operator[]): readonly Need[] {
       needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary })
     }
   }
-  for (const { settings } of operators.flatMap(({ webhooks }) => webhooks)) {
-    for (const type of settings.reads ?? []) {
-      const key = groupResourceOf(type)
-      if (!needs.has(key)) needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary: false })
-    }
+  const readers = operators.flatMap(({ webhooks, runnables }) => [...webhooks.map(({ settings }) => settings), ...runnables])
+  for (const type of readers.flatMap(({ reads = [] }) => reads)) {
+    const key = groupResourceOf(type)
+    if (!needs.has(key)) needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary: false })
   }
   return [...needs.values()]
 }

@@ -23,6 +23,7 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
       decides: false,
       problem: () => problemOf(task),
     })),
+    ...running.operatorChecks.readyz,
   ]
 }
 
@@ -31,17 +32,21 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
  * During the shutdown all checks succeed.
  */
 export function livenessChecks(running: Running): readonly Check[] {
-  const { cache, certificates, injection, electionTask, controllers } = running
+  const { cache, certificates, injection, electionTask, controllers, runnables } = running
   const tasks: readonly (readonly [name: string, task: BackgroundTask | undefined])[] = [
     ['cache', cache?.task],
     ['certificates', certificates?.task],
     ['ca-bundle', injection],
     ['leader-election', electionTask],
+    ['metrics-certificate', running.monitoring?.certificateTask],
     ...[...controllers].map(([name, task]) => [`controller/${name}`, task] as const),
+    ...[...runnables].map(([name, task]) => [`runnable/${name}`, task] as const),
   ]
-  return tasks.flatMap(([name, task]) =>
-    task === undefined ? [] : [{ name, problem: () => (running.draining ? undefined : problemOf(task)) }],
-  )
+  const unlessDraining = (check: Check): Check => ({ ...check, problem: () => (running.draining ? undefined : check.problem()) })
+  return [
+    ...tasks.flatMap(([name, task]) => (task === undefined ? [] : [{ name, problem: () => problemOf(task) }])),
+    ...running.operatorChecks.healthz,
+  ].map(unlessDraining)
 }
 
 function problemOf({ state }: BackgroundTask): string | undefined {

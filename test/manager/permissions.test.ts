@@ -17,7 +17,8 @@ const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name
 const operator = defineOperator({
   name: 'thing',
   kinds: [kind],
-  webhooks: [defineWebhook(kind, { reads: [secret, pod] })],
+  webhooks: [defineWebhook(kind, { reads: [pod] })],
+  runnables: [{ name: 'import', run: () => undefined, reads: [secret] }],
   controllers: [defineController(kind, { reconcile: async () => undefined, owns: [pod], watches: [{ type: node, map: () => [] }] })],
 })
 
