@@ -117,7 +117,7 @@ async function start(t: Test, operators: (given: Recorded) => readonly Operator[
     },
     createCache: (...options) => {
       given.cache = options
-      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true }] })
+      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', version: 'v1', synced: true }] })
     },
     elected: async () => undefined,
   }
@@ -192,7 +192,7 @@ t.test('a single operator gives the process its name and version', async (t) => 
 
   const { client: own, events, cache: controllerCache, ...environment } = given.environments.get('thing')!
   t.equal(controllerCache, cache)
-  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com"\} 1/)
+  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com",version="v1",view=""\} 1/)
   t.strictSame(environment, { logger, metrics, clock, graceMs: 30_000 })
   const object = { metadata: { namespace: 'a', name: 'b' } }
   await own.create(configMap, object)
