@@ -1,6 +1,5 @@
 /** `Cache`: reads objects of the watched types from memory. It has one informer for each type, and for each view of a type. */
 import type { Clock } from '../runtime/clock.ts'
-import { aborted } from '../runtime/waiting.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
@@ -11,10 +10,12 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CacheIndex } from './cache-index.ts'
 import { Informer } from './informer.ts'
+import type { CacheLease } from './informers.ts'
+import { Informers } from './informers.ts'
 import type { Origin } from './origin.ts'
 import type { OwnWrites } from './read-your-writes.ts'
 import type { StoreListOptions } from './store.ts'
-import { isSameView, namespacesOf, nameOfView } from './view.ts'
+import { namespacesOf, nameOfView } from './view.ts'
 
 export interface CacheOptions {
   readonly logger: Logger
@@ -43,29 +44,29 @@ export interface CacheReader {
 }
 
 export class Cache implements CacheReader, OwnWrites {
-  readonly #client: Pick<Client, 'list' | 'watch'>
   readonly #options: CacheOptions
-  readonly #informers = new Set<Informer>()
-  /** The informers by the object that describes their type or view, which is nearly always the same one. It saves the search. */
-  readonly #known = new WeakMap<ResourceType, Informer>()
-  readonly #running = new Set<Promise<void>>()
-  #signal: AbortSignal | undefined
+  readonly #informers: Informers
 
   constructor(client: Pick<Client, 'list' | 'watch'>, options: CacheOptions) {
-    this.#client = client
     this.#options = options
+    this.#informers = new Informers((type) => new Informer<KubernetesObject>({ ...options, client, type }))
   }
 
   /**
-   * Returns the informer of a type or view. The first call for a type or view creates the informer, and starts it if the cache is started.
+   * Returns the informer of a type or view, which runs as long as the cache. The first call creates the informer, and starts it if the cache
+   * is started.
    */
   informer<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
-    const existing = this.#find(type)
-    if (existing !== undefined) return existing as unknown as Informer<ObjectOf<R>>
-    const informer = new Informer<KubernetesObject>({ ...this.#options, client: this.#client, type })
-    this.#informers.add(informer)
-    if (this.#signal !== undefined) this.#run(informer, this.#signal)
-    return informer as unknown as Informer<ObjectOf<R>>
+    return this.#informers.keep(type) as unknown as Informer<ObjectOf<R>>
+  }
+
+  /**
+   * Watches a type or view until the lease is released, e.g. a type that is known only at run time. All holders of leases and `informer` share
+   * one informer. It stops when the last lease is released, unless `informer` was called for it. Reads then throw, and a later `acquire`
+   * lists the objects again.
+   */
+  acquire<R extends ResourceType>(type: R): CacheLease<R> {
+    return this.#informers.acquire(type)
   }
 
   /** Adds an index, and watches its type if the cache does not watch it yet. */
@@ -118,21 +119,19 @@ export class Cache implements CacheReader, OwnWrites {
   }
 
   /** Starts all informers. Resolves when the signal has aborted and all informers have stopped. */
-  async start(signal: AbortSignal): Promise<void> {
-    this.#signal = signal
-    for (const informer of this.#informers) this.#run(informer, signal)
-    await aborted(signal)
-    await Promise.all(this.#running)
+  start(signal: AbortSignal): Promise<void> {
+    return this.#informers.start(signal)
   }
 
   /**
    * Resolves when all informers that exist at the time of the call have synced. Rejects with the signal's reason when the signal aborts
    * first.
    */
-  async whenSynced(signal?: AbortSignal): Promise<void> {
-    await Promise.all([...this.#informers].map((informer) => informer.whenSynced(signal)))
+  whenSynced(signal?: AbortSignal): Promise<void> {
+    return this.#informers.whenSynced(signal)
   }
 
+  /** Returns the status of each informer that is running, or waits for the start of the cache. */
   status(): InformerStatus[] {
     return [...this.#informers].map(({ type, synced, lastError }) => ({
       type: groupResourceOf(type),
@@ -143,12 +142,6 @@ export class Cache implements CacheReader, OwnWrites {
     }))
   }
 
-  #run(informer: Informer, signal: AbortSignal): void {
-    const running = informer.start(signal)
-    this.#running.add(running)
-    void running.then(() => this.#running.delete(running))
-  }
-
   #checkNamespace(type: ResourceType, namespace: string): void {
     const namespaces = namespacesOf(type, this.namespaces)
     if (namespaces.length === 0 || namespaces.includes(namespace)) return
@@ -157,18 +150,12 @@ export class Cache implements CacheReader, OwnWrites {
   }
 
   #watched<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
-    const informer = this.#known.get(type) ?? this.#find(type)
+    const informer = this.#informers.find(type)
     if (informer === undefined) {
       const views = [...this.#ofType(type)].map((other) => nameOfView(other.type)).filter((view) => view !== '')
       throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} is not watched: ${adviceFor(views)}`)
     }
-    this.#known.set(type, informer)
     return informer as unknown as Informer<ObjectOf<R>>
-  }
-
-  #find(type: ResourceType): Informer | undefined {
-    for (const informer of this.#informers) if (isSameView(informer.type, type)) return informer
-    return undefined
   }
 
   *#ofType(type: ResourceType): Generator<Informer> {
