@@ -151,6 +151,10 @@ export class Reflector<T extends KubernetesObject> {
   /**
    * Lists the most recent state. It does not set `resourceVersion=0`, for which the API server may return an older state from its watch
    * cache. After a restart, a controller would then act on an older state than before the restart.
+   *
+   * It lists pages, and does not use a streaming list (a watch with `sendInitialEvents`). Measured with 5,000 ConfigMaps of 1.5 KiB on
+   * kube-apiserver 1.36, which serves both from its watch cache: pages took 60 to 70 ms of the API server's CPU and 47 to 76 ms of ours, the
+   * stream 120 to 140 ms and 60 to 86 ms, in about the same time (0.15 to 0.4 s), and the memory of the API server did not differ.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, sink } = this.#options
