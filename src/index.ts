@@ -99,6 +99,8 @@ export { scheduling } from './api/kubernetes/scheduling.ts'
 export { storage } from './api/kubernetes/storage.ts'
 export { defineCacheIndex } from './cache/cache-index.ts'
 export type { CacheIndex } from './cache/cache-index.ts'
+export { cacheView } from './cache/view.ts'
+export type { CacheView, CacheViewOptions, CacheViewSelection, ObjectMetadata } from './cache/view.ts'
 export type { CacheListOptions, CacheReader } from './cache/cache.ts'
 export type { Index, StoreListOptions } from './cache/store.ts'
 export {

@@ -28,10 +28,10 @@ import {
 } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
-import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
+import { isSameView } from '../cache/view.ts'
 import type { WorkSignals } from './controller.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
@@ -255,5 +255,5 @@ function readRule(type: ResourceType): PolicyRule {
 }
 
 function uniqueTypes(types: readonly ResourceType[]): readonly ResourceType[] {
-  return types.filter((type, index) => types.findIndex((other) => isSameType(other, type)) === index)
+  return types.filter((type, index) => types.findIndex((other) => isSameView(other, type)) === index)
 }

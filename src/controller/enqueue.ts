@@ -151,6 +151,10 @@ export class EnqueueHandler implements EventHandler {
     this.#handle({ type: 'deleted', object })
   }
 
+  overtaken(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject> | undefined): void {
+    this.#handle(old === undefined ? { type: 'added', object, initial: false } : { type: 'updated', object, old })
+  }
+
   /** Cancels pending retries of the map function. */
   stop(): void {
     this.#retries.stop()

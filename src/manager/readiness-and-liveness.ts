@@ -14,9 +14,9 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
   return [
     { name: 'shutdown', problem: () => (running.draining ? 'the process is ending' : undefined) },
     ...(hasWebhooks ? [webhook] : []),
-    ...(running.cache?.status() ?? []).map(({ type, synced, lastError }): Check => {
+    ...(running.cache?.status() ?? []).map(({ type, view, synced, lastError }): Check => {
       const problem = lastError ?? (synced ? undefined : 'not synced yet')
-      return { name: `cache/${type}`, decides: false, problem: () => problem }
+      return { name: `cache/${type}${view === undefined ? '' : ` (${view})`}`, decides: false, problem: () => problem }
     }),
     ...[...running.controllers].map(([name, task]): Check => ({
       name: `controller/${name}`,

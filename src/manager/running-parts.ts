@@ -24,7 +24,7 @@ export interface Running {
   /** The readiness check of the webhook server; undefined until the server listens. */
   webhookCheck?: Check
   injection?: BackgroundTask | undefined
-  cache?: { readonly task: BackgroundTask; status(): readonly { type: string; synced: boolean; lastError?: string }[] }
+  cache?: { readonly task: BackgroundTask; status(): readonly { type: string; view?: string; synced: boolean; lastError?: string }[] }
   /** Undefined without leader election. */
   readonly election?: ProcessElection | undefined
   electionTask?: BackgroundTask

@@ -100,6 +100,12 @@ t.test('in a cluster, servers listen on all addresses, certificates are in a Sec
     metricsBindAddress: ':8443',
     metricsSecure: true,
     debugBindAddress: '0',
+    leaderElection: {
+      lease: { namespace: 'of-the-connection', name: 'note-leader' },
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+    },
     drainDelayMs: 10_000,
   })
 })
@@ -113,6 +119,7 @@ t.test('outside a cluster, servers listen on loopback, certificates are in files
     metricsBindAddress: '127.0.0.1:8080',
     metricsSecure: false,
     debugBindAddress: '0',
+    leaderElection: undefined,
     drainDelayMs: 0,
   })
 })

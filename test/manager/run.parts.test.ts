@@ -126,7 +126,10 @@ async function start(
     },
     createCache: (...options) => {
       given.cache = options
-      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true, objects: 7 }] })
+      return Object.assign(cache, {
+        start: untilAborted,
+        status: () => [{ type: 'things.example.com', version: 'v1', synced: true, objects: 7 }],
+      })
     },
     createElector: () => assert.fail('leader election is off'),
     ...otherParts,
@@ -207,7 +210,7 @@ t.test('a single operator gives the process its name and version', async (t) => 
 
   const { client: own, events, cache: controllerCache, ...environment } = given.environments.get('thing')!
   t.equal(controllerCache, cache)
-  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com"\} 1/)
+  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com",version="v1",view=""\} 1/)
   const { onQueue, ...others } = environment
   t.type(onQueue, 'function')
   t.strictSame(others, { logger, metrics, clock, graceMs: 30_000 })

@@ -11,11 +11,7 @@ import { until } from '../../src/testing/until.ts'
 import { FakeCache } from '../support/controller/fakes.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 
-function start(
-  t: { teardown(end: () => unknown): unknown },
-  runnable: Partial<Runnable>,
-  terms?: Terms,
-) {
+function start(t: { teardown(end: () => unknown): unknown }, runnable: Partial<Runnable>, terms?: Terms) {
   const { logger, entries } = recordingLogger()
   const cache = new FakeCache()
   const environment: RunnableEnvironment = {
