@@ -10,7 +10,7 @@ import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
-import type { KeysOf } from './enqueue.ts'
+import type { KeysOf } from './map-calls.ts'
 import type { Predicate } from './predicates.ts'
 import type { CacheReader, Reconciler } from './reconciler.ts'
 import type { WatchedInformer } from './wait-for-sync.ts'
@@ -75,8 +75,8 @@ export interface PreparedController {
    * worker fails.
    */
   work(signals: WorkSignals): Promise<void>
-  /** Stops watching. Running reconciles are not aborted. */
-  close(): void
+  /** Stops watching. Running reconciles are not aborted. Resolves when the running calls of map functions have settled. */
+  close(): Promise<void> | void
 }
 
 export interface ControllerDefinition {
@@ -222,11 +222,11 @@ export function defineController<R extends ResourceType, const Watched extends r
           standby.begin()
         }
       },
-      close() {
+      async close() {
         standby.end()
         for (const remove of removals) remove()
-        for (const { handler } of handled) handler.stop()
         queue.shutDown()
+        await Promise.all(handled.map(({ handler }) => handler.stop()))
       },
     }
   }

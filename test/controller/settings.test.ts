@@ -1,9 +1,10 @@
 import t from 'tap'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
-import type { KubernetesObject } from '../../src/api/object.ts'
+import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { formatKey } from '../../src/api/object.ts'
 import { defineController } from '../../src/controller/builder.ts'
+import type { MapFunction } from '../../src/controller/enqueue.ts'
 import { ConcurrencyLimit } from '../../src/controller/concurrency-limit.ts'
 import { slowest, exponentialBackoff, tokenBucket } from '../../src/controller/rate-limiter.ts'
 import { runController } from '../../src/controller/run-controller.ts'
@@ -127,4 +128,21 @@ t.test('controllers share the limit of concurrent reconciles of their process', 
   t.strictSame([most, total], [3, 6])
   stop.abort()
   await Promise.all(done)
+})
+
+t.test('an asynchronous map function enqueues keys later, and a stop waits for its calls', async (t) => {
+  const calls: { resolve(keys: readonly ObjectKey[]): void; signal: AbortSignal }[] = []
+  const map: MapFunction = (_, { signal }) => new Promise((resolve) => calls.push({ resolve, signal }))
+  const world = await start({ watches: [{ type: part, map }] }, ['a'])
+  world.seen.length = 0
+  for (const name of ['first', 'second']) world.cache.of(part).set(objectOf(part, name))
+  calls[1]!.resolve([{ namespace: 'ns', name: 'a' }])
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['ns/a'])
+  let ended = false
+  const end = world.end().then(() => (ended = true))
+  await world.clock.advance(0)
+  t.strictSame([calls[0]!.signal.aborted, ended], [true, false])
+  calls[0]!.resolve([])
+  await end
 })
