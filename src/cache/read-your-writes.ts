@@ -29,6 +29,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
   }
 
   return {
+    fieldManager: client.fieldManager,
     get: (type, key, options) => client.get(type, key, options),
     list: (type, options) => client.list(type, options),
     watch: (type, options) => client.watch(type, options),

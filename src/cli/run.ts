@@ -47,6 +47,12 @@ interface Options extends LogOptions {
   certSecret?: string
   healthProbeBindAddress?: string
   metricsBindAddress?: string
+  leaderElect?: boolean
+  leaderElectLeaseDuration?: number
+  leaderElectRenewDeadline?: number
+  leaderElectRetryPeriod?: number
+  leaderElectResourceName?: string
+  leaderElectResourceNamespace?: string
   drainDelay?: number
   drainDeadline: number
   install?: boolean
@@ -140,6 +146,42 @@ export function runCommand(start: typeof run = run): Command {
     )
     .addOption(
       new Option(
+        '--leader-elect <bool>',
+        'let only one replica, the leader, reconcile; all replicas serve webhooks (default: true in a cluster, false outside)',
+      )
+        .argParser(parseBoolean)
+        .env('LEADER_ELECT'),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-lease-duration <duration>',
+        'time for which the other replicas wait after the last renewal of the leader (default: 15s)',
+      )
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_LEASE_DURATION'),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-renew-deadline <duration>',
+        'time after the last renewal at which the leader stops to reconcile (default: 10s)',
+      )
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_RENEW_DEADLINE'),
+    )
+    .addOption(
+      new Option('--leader-elect-retry-period <duration>', 'time between two attempts to get or renew the lease (default: 2s)')
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_RETRY_PERIOD'),
+    )
+    .addOption(new Option('--leader-elect-resource-name <name>', 'name of the Lease (default: NAME-leader)').env('LEADER_ELECT_RESOURCE_NAME'))
+    .addOption(
+      new Option(
+        '--leader-elect-resource-namespace <name>',
+        "namespace of the Lease (default: the operator's own namespace)",
+      ).env('LEADER_ELECT_RESOURCE_NAMESPACE'),
+    )
+    .addOption(
+      new Option(
         '--drain-delay <duration>',
         'time for which the webhooks accept connections after SIGTERM (default: 10s in a cluster, 0s outside)',
       )
@@ -193,6 +235,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
     ...(options.namespace !== undefined && { namespace: options.namespace }),
     ...(options.healthProbeBindAddress !== undefined && { probeBindAddress: options.healthProbeBindAddress }),
     ...(options.metricsBindAddress !== undefined && { metricsBindAddress: options.metricsBindAddress }),
+    ...leaderElectionOf(options),
     ...(options.drainDelay !== undefined && { drainDelayMs: options.drainDelay }),
     drainDeadlineMs: options.drainDeadline,
     ...(certificates !== undefined && { certificates }),
@@ -207,6 +250,22 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
       ...(options.webhookService !== undefined && { service: options.webhookService }),
     },
   }
+}
+
+/** Returns the option of leader election. Without a flag, `run` decides: it is enabled in a cluster. */
+function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> {
+  const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace } = options
+  const { leaderElectLeaseDuration, leaderElectRenewDeadline, leaderElectRetryPeriod } = options
+  const given = {
+    ...(leaderElectResourceName !== undefined && { name: leaderElectResourceName }),
+    ...(leaderElectResourceNamespace !== undefined && { namespace: leaderElectResourceNamespace }),
+    ...(leaderElectLeaseDuration !== undefined && { leaseDurationMs: leaderElectLeaseDuration }),
+    ...(leaderElectRenewDeadline !== undefined && { renewDeadlineMs: leaderElectRenewDeadline }),
+    ...(leaderElectRetryPeriod !== undefined && { retryPeriodMs: leaderElectRetryPeriod }),
+  }
+  if (leaderElect === false) return { leaderElection: false }
+  if (Object.keys(given).length > 0) return { leaderElection: given }
+  return leaderElect === undefined ? {} : { leaderElection: true }
 }
 
 /** Returns where the certificates are stored. Undefined means the default of `run`: a Secret in a cluster, files outside. */

@@ -89,6 +89,8 @@ export interface RawOptions {
  * - the signal's reason when the signal aborts
  */
 export interface Client {
+  /** The field manager of write requests, unless their options name another one. */
+  readonly fieldManager: string
   get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
   /**
@@ -215,6 +217,8 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   }
 
   return {
+    fieldManager: defaultManager,
+
     async get(type, key, { signal } = {}) {
       return send(type, 'GET', 'get', objectPath(type, key), { signal })
     },

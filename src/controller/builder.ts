@@ -37,6 +37,7 @@ import type { WorkSignals } from './controller.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
+import { finalizerRules, isFinalizer, withFinalizer } from './finalizer.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
 import { replay, Standby } from './standby.ts'
@@ -110,6 +111,7 @@ const controllerOptions = {
   name: isText,
   reconcile: isFunction,
   deleted: isFunction,
+  finalizer: isFinalizer,
   owns: isListOf(isOwned),
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
   indexes: isListOf(isCacheIndex),
@@ -202,7 +204,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       cache: declared,
       queue,
       logger,
-      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone))),
+      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone))),
       workers,
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
@@ -231,7 +233,7 @@ export function defineController<R extends ResourceType, const Watched extends r
     }
   }
 
-  const rbac = [...types.map(readRule), ...(settings.rbac ?? [])]
+  const rbac = [...types.map(readRule), ...finalizerRules(type, settings), ...(settings.rbac ?? [])]
   return Object.freeze({ name, type, types, rbac, everyReplica: settings.everyReplica ?? false, prepare })
 }
 

@@ -26,6 +26,19 @@ export interface WatchedType<R extends ResourceType = ResourceType> extends Omit
   readonly map: MapFunction<ObjectOf<R>>
 }
 
+/** The finalizer of a controller, and the function that cleans up before an object is removed. */
+export interface FinalizerSettings<T extends KubernetesObject> {
+  /** The name in `metadata.finalizers`: a domain, a slash and a name, e.g. `example.com/cleanup`. No other controller may use it. */
+  readonly name: string
+  /**
+   * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. The finalizer is removed when it resolves
+   * without a result; the API server then removes the object. With `requeueAfterMs` or `requeue`, the finalizer stays, and `finalize` is
+   * called again later. When it throws, it is called again with back-off. It must be idempotent: it may be called several times, and for an
+   * object whose reconcile never finished.
+   */
+  finalize(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
+}
+
 export interface ControllerSettings<T extends KubernetesObject, Watched extends readonly ResourceType[] = readonly ResourceType[]> {
   /** The name of the controller in metrics and logs. It must be unique in the process. Default: the kind in lower case. */
   readonly name?: string
@@ -36,6 +49,12 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    * called several times for one object, and for an object that was never reconciled.
    */
   deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
+  /**
+   * Delays the removal of deleted objects until `finalize` has cleaned up. The finalizer is added before the first `reconcile` of an object.
+   * With a finalizer, `reconcile` is not called for an object that is being deleted. The RBAC rule for patching the objects is added
+   * automatically.
+   */
+  readonly finalizer?: FinalizerSettings<T>
   /** The types of dependents: objects whose controller reference points to an object of the primary type. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
   readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }

@@ -79,7 +79,12 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Calls `run` with components that record their options. Resolves when it has started. */
-async function start(t: Test, operators: (given: Recorded) => readonly Operator[], more: Partial<RunOptions> = {}): Promise<Life> {
+async function start(
+  t: Test,
+  operators: (given: Recorded) => readonly Operator[],
+  more: Partial<RunOptions> = {},
+  otherParts: Partial<Parts> = {},
+): Promise<Life> {
   const given: Recorded = { environments: new Map() }
   const clock = new FakeClock()
   const { logger, entries } = recordingLogger()
@@ -122,6 +127,7 @@ async function start(t: Test, operators: (given: Recorded) => readonly Operator[
       return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true }] })
     },
     createElector: () => assert.fail('leader election is off'),
+    ...otherParts,
   }
   let serving: Endpoints | undefined
   const started = Promise.withResolvers<Endpoints>()
@@ -308,4 +314,30 @@ t.test('incompatible operators are not started', async (t) => {
   await t.rejects(start(t, () => [a, a]), { message: 'two operators are called "a"' }) // prettier-ignore
   await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [other] })]), { message: 'define Thing.example.com differently' }) // prettier-ignore
   await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [] })]), { message: 'has no name' }) // prettier-ignore
+})
+
+t.test("with leader election, requests of reconciles ask the elector, except those of every replica's controllers", async (t) => {
+  const guard = (): void => undefined
+  const elector = { guard, run: untilAborted, resign: async () => undefined, term: async () => ({ lost: new AbortController().signal }) }
+  const life = await start(
+    t,
+    (given) => [
+      defineOperator({
+        name: 'thing',
+        kinds: [kind],
+        controllers: [controller('thing', given), { ...controller('local', given), everyReplica: true }],
+      }),
+    ],
+    { leaderElection: true },
+    { createElector: () => elector },
+  )
+  for (const name of ['thing', 'local']) await life.given.environments.get(name)?.client.get(pod, { namespace: 'ns', name })
+  t.strictSame(
+    life.requests.slice(-2).map((request) => [request.path.split('/').at(-1), request.guard]),
+    [
+      ['thing', guard],
+      ['local', undefined],
+    ],
+  )
+  await life.end()
 })
