@@ -18,6 +18,7 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import {
   hasOptions,
   isBoolean,
+  isDelay,
   isDuration,
   isFunction,
   isListOf,
@@ -38,6 +39,8 @@ import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
 import { finalizerRules, isFinalizer, withFinalizer } from './finalizer.ts'
+import { defaultResyncPeriodMs, resync } from './resync.ts'
+import { runSources } from './run-sources.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
 import { replay, Standby } from './standby.ts'
@@ -67,6 +70,8 @@ export interface ControllerEnvironment {
   readonly graceMs?: number
   /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
   readonly limit?: ConcurrencyLimit
+  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
+  readonly random?: () => number
 }
 
 /** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
@@ -114,6 +119,8 @@ const controllerOptions = {
   finalizer: isFinalizer,
   owns: isListOf(isOwned),
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
+  sources: isListOf(hasOptions({ run: isFunction }, ['run'], { mayHaveOthers: true })),
+  resyncPeriodMs: isDelay,
   indexes: isListOf(isCacheIndex),
   predicates: isListOf(isFunction),
   eventFilter: isFunction,
@@ -162,11 +169,11 @@ export function defineController<R extends ResourceType, const Watched extends r
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
-  const { workers = 1, reconciliationTimeoutMs } = settings
+  const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
   refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
   function prepare(environment: ControllerEnvironment): PreparedController {
-    const { cache, clock, metrics } = environment
+    const { cache, clock, metrics, random = Math.random } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({
       clock,
@@ -210,6 +217,15 @@ export function defineController<R extends ResourceType, const Watched extends r
       graceMs: environment.graceMs ?? defaultGraceMs,
       metrics: metrics.controller(name),
     })
+    const primary = handled.slice(0, 1)
+    const workInBackground = async (during: AbortSignal): Promise<void> => {
+      const enqueueAll = (): Promise<void> => replay(primary, declared, during)
+      const sourceOptions = { ...mapOptions, type, queue, clock, random }
+      await Promise.all([
+        runSources(settings.sources ?? [], sourceOptions, during),
+        resync({ periodMs, clock, random, logger, enqueueAll }, during),
+      ])
+    }
     const standby = new Standby({ queue, seenGone, clock })
     standby.begin()
     return {
@@ -218,10 +234,14 @@ export function defineController<R extends ResourceType, const Watched extends r
         if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
         if (standby.end()) await replay(handled, declared, ended)
         logger.info({ workers }, 'starting workers')
+        const done = new AbortController()
+        const background = workInBackground(AbortSignal.any([ended, done.signal]))
         try {
           await controller.work(signals)
         } finally {
+          done.abort()
           standby.begin()
+          await background
         }
       },
       async close() {

@@ -88,22 +88,34 @@ export interface MapOptions {
 
 /** Wraps a map function. Keys in namespaces that this process does not watch are ignored. Invalid keys are logged and dropped. */
 export function toMapped(type: ResourceType, map: MapFunction, { cache, namespaces, logger }: MapOptions): KeysOf {
-  const valid = (object: DeepReadonly<KubernetesObject>, keys: readonly ObjectKey[]): readonly ObjectKey[] =>
-    keys.flatMap((key) => {
-      const problem = keyProblem(type, key)
-      if (problem !== undefined) {
-        const source = formatKey(object.metadata)
-        logger.error({ err: new ProreusError('PRO_INPUT', problem), object: source }, 'a map function returned an invalid key')
-        return []
-      }
-      const { namespace, name } = key
-      if (!type.namespaced) return [{ name }]
-      return namespaces.length === 0 || namespaces.includes(namespace!) ? [{ namespace, name }] : []
-    })
+  const valid = ({ metadata }: DeepReadonly<KubernetesObject>, keys: readonly ObjectKey[]): readonly ObjectKey[] =>
+    validKeys(type, keys, namespaces, (err) => logger.error({ err, object: formatKey(metadata) }, 'a map function returned an invalid key'))
   return (object, signal) => {
     const keys = map(object, { cache, signal })
     return isPromise(keys) ? keys.then((resolved) => valid(object, resolved)) : valid(object, keys)
   }
+}
+
+/**
+ * Returns the keys that may be enqueued. Keys in namespaces that this process does not watch are dropped, and `onInvalid` is called for
+ * invalid keys.
+ */
+export function validKeys(
+  type: ResourceType,
+  keys: readonly ObjectKey[],
+  namespaces: readonly string[],
+  onInvalid: (error: ProreusError) => void,
+): readonly ObjectKey[] {
+  return keys.flatMap((key) => {
+    const problem = keyProblem(type, key)
+    if (problem !== undefined) {
+      onInvalid(new ProreusError('PRO_INPUT', problem))
+      return []
+    }
+    const { namespace, name } = key
+    if (!type.namespaced) return [{ name }]
+    return namespaces.length === 0 || namespaces.includes(namespace!) ? [{ namespace, name }] : []
+  })
 }
 
 /** Returns the error message for an invalid key. A map function that is not type-checked may return any value. */
