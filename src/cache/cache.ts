@@ -11,6 +11,7 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CacheIndex } from './cache-index.ts'
 import { Informer } from './informer.ts'
+import type { Origin } from './origin.ts'
 import type { OwnWrites } from './read-your-writes.ts'
 import type { StoreListOptions } from './store.ts'
 
@@ -103,8 +104,8 @@ export class Cache implements CacheReader, OwnWrites {
     return store.list(options)
   }
 
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
-    this.#informers.get(idOf(type))?.written(object as KubernetesObject)
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void {
+    this.#informers.get(idOf(type))?.written(object as KubernetesObject, origin)
   }
 
   deleted(type: ResourceType, key: ObjectKey, uid: string): void {

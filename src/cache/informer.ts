@@ -10,19 +10,25 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { Gate } from './gate.ts'
+import type { Cause, Origin } from './origin.ts'
 import type { FullList } from './reflector.ts'
 import { freezeForStore, Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
+import type { Overtaken } from './unconfirmed-writes.ts'
+import { UnconfirmedWrites } from './unconfirmed-writes.ts'
 
 /**
  * Receives the changes of an informer's store. The methods are called synchronously after the store has changed. An error that they throw
  * is logged and otherwise ignored.
+ *
+ * A reconcile may ignore the changes that it has caused. When it turns out later that another client had changed the object just before, the
+ * same change is reported once more, without a cause.
  */
 export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `initial` is true when the object existed before the handler was added, or before the informer had synced. */
-  added?(object: DeepReadonly<T>, initial: boolean): void
-  updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
+  added?(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void
+  updated?(object: DeepReadonly<T>, old: DeepReadonly<T>, cause?: Cause): void
   /** `object` is the last state of the object in the store. */
   deleted?(object: DeepReadonly<T>): void
 }
@@ -70,6 +76,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * states of these objects.
    */
   readonly #deletions = new Map<string, Deletion>()
+  readonly #unconfirmed = new UnconfirmedWrites<T>()
   /** The lists whose objects are being stored, by namespace. */
   readonly #replacing = new Map<string | undefined, { readonly listed: Store<T>; readonly resourceVersion: string }>()
   readonly #firstSync = new Gate()
@@ -98,7 +105,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
         sink: {
           listing: () => this.#beginList(namespace),
           replace: (list) => this.#replace(namespace, list, !reflector.synced),
-          change: (event, object) => (event === 'DELETED' ? this.#removed(object) : this.#changed(object, false)),
+          change: (event, object) => (event === 'DELETED' ? this.#removed(object) : this.#watched(object)),
           synced: () => {
             if (this.synced) this.#firstSync.open()
           },
@@ -116,6 +123,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The error that currently prevents updates of the store; undefined when there is none. */
   get lastError(): string | undefined {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
+  }
+
+  /** The number of objects whose own writes the watch has not sent yet. */
+  get unconfirmedWrites(): number {
+    return this.#unconfirmed.size
   }
 
   /** Resolves when the informer has synced; rejects with the signal's reason when the signal aborts first. */
@@ -151,8 +163,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Stores the result of a write request of this process, so the next read returns it, although the watch has not sent it yet. `object` is
    * the API server's response. It is ignored when the store has a newer state, or when this informer does not watch the object.
+   *
+   * @param origin the reconcile that has written the object.
    */
-  written(object: T): void {
+  written(object: T, origin?: Origin): void {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
     // The response to a write of a subresource may be another kind, e.g. a Scale.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
@@ -162,7 +176,18 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // With the last finalizer, the API server has deleted the object. Its response has the state before.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) this.deleted(metadata, uid)
     // The caller may change the object, so the store needs its own copy.
-    else if (!this.#isGone(metadata)) this.#changed(freezeForStore(structuredClone(object)), false)
+    else if (!this.#isGone(metadata)) this.#written(freezeForStore(structuredClone(object)), origin)
+  }
+
+  #written(object: DeepReadonly<T>, origin: Origin | undefined): void {
+    const old = this.store.get(metadataOf(object))
+    const before = old !== undefined && metadataOf(old).uid === metadataOf(object).uid ? old : undefined
+    if (!this.#isNews(object)) this.#unconfirmed.addLate(metadataOf(object))
+    else {
+      // Without an origin, no handler ignores the change.
+      if (origin !== undefined && !this.#deletions.has(metadataOf(object).uid)) this.#unconfirmed.add(object, before)
+      this.#store(object, false, origin)
+    }
   }
 
   /** Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. */
@@ -228,20 +253,28 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
         const isSame = stored !== undefined && metadataOf(stored).resourceVersion === metadataOf(object).resourceVersion
         if (!isSame || restored) this.#store(object, initial)
       })
+      for (const overtaken of this.#unconfirmed.listed(namespace, listed)) this.#notifyAgain(overtaken)
     } finally {
       this.#replacing.delete(namespace)
     }
   }
 
-  /** Stores a state of an object, unless the store has the same or a newer one. */
-  #changed(object: DeepReadonly<T>, initial: boolean): void {
+  /** Handles the ADDED and MODIFIED events of a watch. */
+  #watched(object: DeepReadonly<T>): void {
+    const overtaken = this.#unconfirmed.watched(object)
+    if (this.#isNews(object)) this.#store(object, false, 'unknown')
+    else if (overtaken !== undefined) this.#notifyAgain(overtaken)
+  }
+
+  /** Returns false when the store has the same or a newer state of the object. */
+  #isNews(object: DeepReadonly<T>): boolean {
     const old = this.store.get(metadataOf(object))
     const order = old && compareResourceVersions(metadataOf(object).resourceVersion, metadataOf(old).resourceVersion)
-    if (order === undefined || order > 0) this.#store(object, initial)
+    return order === undefined || order > 0
   }
 
   /** Stores a state of an object, unless this process has deleted the object. */
-  #store(object: DeepReadonly<T>, initial: boolean): void {
+  #store(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void {
     const { uid } = metadataOf(object)
     if (this.#deletions.has(uid)) return
     let old = this.store.get(metadataOf(object))
@@ -252,11 +285,19 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       this.#drop(old)
       old = undefined
     }
-    const before = old
     this.store.set(object)
+    this.#notify(object, old, initial, cause)
+  }
+
+  #notify(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, initial = false, cause?: Cause): void {
     for (const handler of this.#handlers) {
-      this.#deliver(object, () => (before === undefined ? handler.added?.(object, initial) : handler.updated?.(object, before)))
+      this.#deliver(object, () => (old === undefined ? handler.added?.(object, initial, cause) : handler.updated?.(object, old, cause)))
     }
+  }
+
+  /** Reports an own write again, without a cause, unless a later change of the object was reported. */
+  #notifyAgain({ latest, before }: Overtaken<T>): void {
+    if (this.store.get(metadataOf(latest)) === latest) this.#notify(latest, before)
   }
 
   /** Handles the DELETED event of a watch. `object` is the last state of the object. */
@@ -270,6 +311,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
 
   #drop(object: DeepReadonly<T>): void {
     this.store.delete(metadataOf(object))
+    this.#unconfirmed.forget(metadataOf(object).uid)
     for (const handler of this.#handlers) this.#deliver(object, () => handler.deleted?.(object))
   }
 

@@ -33,7 +33,6 @@ import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
-import { readYourWrites } from '../cache/read-your-writes.ts'
 import type { WorkSignals } from './controller.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
@@ -43,6 +42,7 @@ import { defaultResyncPeriodMs, resync } from './resync.ts'
 import { runSources } from './run-sources.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
+import { RunningReconciles } from './running-reconciles.ts'
 import { replay, Standby } from './standby.ts'
 import { whenAllSynced } from './wait-for-sync.ts'
 import { traced } from './traced-reconciler.ts'
@@ -181,6 +181,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       rateLimiter: settings.rateLimiter?.({ clock }),
       limit: environment.limit,
     })
+    const running = new RunningReconciles(name, cache, queue)
     const declared = new DeclaredCache(cache, types, (unknown) => {
       const advice = 'name it in its `owns` or `watches`, or read it with the client'
       return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
@@ -202,16 +203,17 @@ export function defineController<R extends ResourceType, const Watched extends r
     for (const index of indexes) cache.addIndex(index)
     const handled = sources.map((source) => {
       const predicates = [...filters, ...source.predicates]
-      return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, queue, clock, logger }) }
+      return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, queue, running, clock, logger }) }
     })
     const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
     const controller = new Controller({
       ...environment,
-      client: readYourWrites(environment.client, cache),
       cache: declared,
       queue,
       logger,
-      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone))),
+      reconcile: running.reconciler(
+        inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone))),
+      ),
       workers,
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,

@@ -5,9 +5,11 @@ import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { EventHandler } from '../cache/informer.ts'
+import type { Cause } from '../cache/origin.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ObjectEvent, Predicate } from './predicates.ts'
 import type { WorkQueue } from './queue.ts'
+import type { RunningReconciles } from './running-reconciles.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -131,6 +133,8 @@ export interface EnqueueOptions {
   readonly map: KeysOf
   readonly predicates: readonly Predicate[]
   readonly queue: WorkQueue<string>
+  /** The running reconciles, which are not called again for their own writes. When absent, every event is added to the queue. */
+  readonly running?: RunningReconciles
   readonly clock: Clock
   readonly logger: Logger
   /** When the deletion event of an object arrives, the object's key is added to this set. */
@@ -151,12 +155,12 @@ export class EnqueueHandler implements EventHandler {
     this.#calls = new MapCalls({ type, map, queue, clock, logger })
   }
 
-  added(object: DeepReadonly<KubernetesObject>, initial: boolean): void {
-    this.#handle({ type: 'added', object, initial })
+  added(object: DeepReadonly<KubernetesObject>, initial: boolean, cause?: Cause): void {
+    this.#handle({ type: 'added', object, initial }, cause)
   }
 
-  updated(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>): void {
-    this.#handle({ type: 'updated', object, old })
+  updated(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>, cause?: Cause): void {
+    this.#handle({ type: 'updated', object, old }, cause)
   }
 
   deleted(object: DeepReadonly<KubernetesObject>): void {
@@ -168,11 +172,15 @@ export class EnqueueHandler implements EventHandler {
     return this.#calls.stop()
   }
 
-  #handle(event: ObjectEvent): void {
+  #handle(event: ObjectEvent, cause?: Cause): void {
     if (!this.#counts(event)) return
-    if (event.type === 'deleted') this.#options.seenGone?.add(formatKey(event.object.metadata))
+    const { running, seenGone } = this.#options
+    const { object } = event
+    if (event.type === 'deleted') seenGone?.add(formatKey(object.metadata))
     const priority = event.type === 'added' && event.initial ? initialPriority : 0
-    this.#calls.map({ newest: event.object, oldest: event.type === 'updated' ? event.old : event.object, priority })
+    const change = { newest: object, oldest: event.type === 'updated' ? event.old : object, priority }
+    if (running === undefined || event.type === 'deleted') this.#calls.map(change)
+    else this.#calls.map({ ...change, enqueue: (key) => running.changed(key, priority, object, cause) })
   }
 
   /**
