@@ -10,7 +10,7 @@ import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
-import type { KeysOf } from './enqueue.ts'
+import type { KeysOf } from './map-calls.ts'
 import type { Predicate } from './predicates.ts'
 import type { CacheReader, Reconciler } from './reconciler.ts'
 import type { WatchedInformer } from './wait-for-sync.ts'
@@ -18,6 +18,7 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import {
   hasOptions,
   isBoolean,
+  isDelay,
   isDuration,
   isFunction,
   isListOf,
@@ -37,6 +38,8 @@ import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
 import { finalizerRules, isFinalizer, withFinalizer } from './finalizer.ts'
+import { defaultResyncPeriodMs, resync } from './resync.ts'
+import { runSources } from './run-sources.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
 import { RunningReconciles } from './running-reconciles.ts'
@@ -69,6 +72,8 @@ export interface ControllerEnvironment {
   readonly limit?: ConcurrencyLimit
   /** Called with the work queue of the controller, for the debug endpoint. */
   readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
+  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
+  readonly random?: () => number
 }
 
 /** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
@@ -78,8 +83,8 @@ export interface PreparedController {
    * worker fails.
    */
   work(signals: WorkSignals): Promise<void>
-  /** Stops watching. Running reconciles are not aborted. */
-  close(): void
+  /** Stops watching. Running reconciles are not aborted. Resolves when the running calls of map functions have settled. */
+  close(): Promise<void> | void
 }
 
 export interface ControllerDefinition {
@@ -116,6 +121,8 @@ const controllerOptions = {
   finalizer: isFinalizer,
   owns: isListOf(isOwned),
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
+  sources: isListOf(hasOptions({ run: isFunction }, ['run'], { mayHaveOthers: true })),
+  resyncPeriodMs: isDelay,
   indexes: isListOf(isCacheIndex),
   predicates: isListOf(isFunction),
   eventFilter: isFunction,
@@ -164,11 +171,11 @@ export function defineController<R extends ResourceType, const Watched extends r
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
-  const { workers = 1, reconciliationTimeoutMs } = settings
+  const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
   refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
   function prepare(environment: ControllerEnvironment): PreparedController {
-    const { cache, clock, metrics } = environment
+    const { cache, clock, metrics, random = Math.random } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({
       clock,
@@ -215,6 +222,15 @@ export function defineController<R extends ResourceType, const Watched extends r
       graceMs: environment.graceMs ?? defaultGraceMs,
       metrics: metrics.controller(name),
     })
+    const primary = handled.slice(0, 1)
+    const workInBackground = async (during: AbortSignal): Promise<void> => {
+      const enqueueAll = (): Promise<void> => replay(primary, declared, during)
+      const sourceOptions = { ...mapOptions, type, queue, clock, random }
+      await Promise.all([
+        runSources(settings.sources ?? [], sourceOptions, during),
+        resync({ periodMs, clock, random, logger, enqueueAll }, during),
+      ])
+    }
     const standby = new Standby({ queue, seenGone, clock })
     standby.begin()
     return {
@@ -223,17 +239,21 @@ export function defineController<R extends ResourceType, const Watched extends r
         if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
         if (standby.end()) await replay(handled, declared, ended)
         logger.info({ workers }, 'starting workers')
+        const done = new AbortController()
+        const background = workInBackground(AbortSignal.any([ended, done.signal]))
         try {
           await controller.work(signals)
         } finally {
+          done.abort()
           standby.begin()
+          await background
         }
       },
-      close() {
+      async close() {
         standby.end()
         for (const remove of removals) remove()
-        for (const { handler } of handled) handler.stop()
         queue.shutDown()
+        await Promise.all(handled.map(({ handler }) => handler.stop()))
       },
     }
   }

@@ -36,10 +36,7 @@ export const generationChanged: Predicate = onUpdate(
   ({ metadata }, old) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,
 )
 
-/**
- * Rejects updates that leave `metadata.resourceVersion` unchanged, such as those of a resync, which report each object again. All other
- * events are accepted.
- */
+/** Rejects updates that leave `metadata.resourceVersion` unchanged. All other events are accepted. */
 export const resourceVersionChanged: Predicate = onUpdate(({ metadata }, old) => metadata.resourceVersion !== old.metadata.resourceVersion)
 
 /** Rejects updates that leave the labels unchanged. All other events are accepted. */

@@ -14,24 +14,20 @@ export type { CacheReader }
 /** The key of the object to reconcile. */
 export type ReconcileRequest = ObjectKey
 
-interface RequeuePriority {
-  /**
-   * The priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. Each step counts as 100 ms of
-   * waiting, and at most 600 steps count. Default: 0 for `requeueAfterMs`, and the priority of this reconcile for `requeue`.
-   */
-  readonly priority?: number
-}
-
 /**
  * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
  * With `requeue`, it is requeued with back-off: after 5 ms, 10 ms, 20 ms, …, until a reconcile returns another result.
  *
  * The time of `requeueAfterMs` is kept until a reconcile neither fails nor returns `requeue`: back-off neither shortens nor replaces it.
  *
+ * `priority` is the priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. Each step counts as
+ * 100 ms of waiting, and at most 600 steps count. Default: 0 for `requeueAfterMs`, and the priority of this reconcile for `requeue`.
+ *
  * A `requeueAfterMs` of 0 or less has the same effect as `requeue`. For example, `expiry - now` is negative after the expiry. Without the
  * back-off, the reconciler would then be called in a tight loop. (In controller-runtime, 0 means no requeue.)
  */
-export type Result = void | ({ readonly requeueAfterMs: number } & RequeuePriority) | ({ readonly requeue: true } & RequeuePriority)
+export type Result =
+  void | { readonly requeueAfterMs: number; readonly priority?: number } | { readonly requeue: true; readonly priority?: number }
 
 /**
  * Returns how a result requeues its key. A number is the delay in milliseconds.

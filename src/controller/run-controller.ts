@@ -27,6 +27,6 @@ export async function runController(
   } catch (error) {
     if (!stop.aborted || error !== stop.reason) throw error
   } finally {
-    controller.close()
+    await controller.close()
   }
 }

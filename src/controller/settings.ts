@@ -9,6 +9,7 @@ import type { MapFunction } from './enqueue.ts'
 import type { Predicate } from './predicates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { ReconcileContext, Result } from './reconciler.ts'
+import type { Source } from './source.ts'
 
 /** A type of dependents. An event of a dependent enqueues the dependent's controlling owner, if all `predicates` accept the event. */
 export interface OwnedType<R extends ResourceType = ResourceType> {
@@ -58,6 +59,13 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** The types of dependents: objects whose controller reference points to an object of the primary type. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
   readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
+  /** External sources of events, e.g. `source.interval(60_000, keys)`. They run while the controller works. Default: none. */
+  readonly sources?: readonly Source[]
+  /**
+   * The mean time between two resyncs in milliseconds. A resync enqueues all objects of the primary type with a low priority, as if they
+   * had just been listed. The times vary by 10 %. Default: 10 hours; 0 for no resync.
+   */
+  readonly resyncPeriodMs?: number
   /**
    * The indexes that the reconciler and the map functions pass to `cache.list`. Their types must be the primary type, or types in `owns` or
    * `watches`.

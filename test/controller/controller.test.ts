@@ -5,7 +5,7 @@ import type { Client } from '../../src/client/client.ts'
 import { Controller, type ControllerOptions } from '../../src/controller/controller.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
 import { TerminalError, type Reconciler, type ReconcileContext, type Result } from '../../src/controller/reconciler.ts'
-import { controllerWorld, type ControllerWorld } from '../support/controller/fakes.ts'
+import { controllerWorld, thing, type ControllerWorld } from '../support/controller/fakes.ts'
 
 interface World extends ControllerWorld {
   readonly queue: WorkQueue<string>
@@ -585,6 +585,74 @@ t.test('an exceeded time limit counts once per reconcile', async (t) => {
   t.ok(await quick.measured('controller_runtime_reconcile_timeouts_total{controller="thing"} 0'))
   await world.end()
   await quick.end()
+})
+
+t.test(
+  'a time limit has a cause of its own, which also ends requests, and does not change what the reconcile returns or throws',
+  async (t) => {
+    const errors = 'controller_runtime_reconcile_errors_total{controller="thing"}'
+    const timeouts = 'controller_runtime_reconcile_timeouts_total{controller="thing"}'
+    const cases: readonly (readonly [string, (context: ReconcileContext) => Promise<Result>, number, string])[] = [
+      ['a request fails with the cause', ({ client }) => client.get(thing, { namespace: 'ns', name: 'a' }) as never, 1, 'error'],
+      [
+        'another error is retried, too',
+        async ({ clock }) => {
+          await new Promise<void>((resolve) => clock.after(1500, resolve))
+          throw new Error('other')
+        },
+        1,
+        'error',
+      ],
+      [
+        'a result counts, although it is late',
+        async ({ clock }) => {
+          await new Promise<void>((resolve) => clock.after(1500, resolve))
+          return { requeueAfterMs: 10_000 }
+        },
+        0,
+        'requeue_after',
+      ],
+    ]
+    for (const [name, reconcile, failures, result] of cases) {
+      const reasons: unknown[] = []
+      let calls = 0
+      const get = ((_type: unknown, _key: unknown, options: { signal: AbortSignal }) =>
+        new Promise((_resolve, reject) => {
+          options.signal.addEventListener('abort', () => reject(options.signal.reason as Error))
+        })) as unknown as Client['get']
+      const world = run(
+        async (_, context) => {
+          if (++calls > 1) return undefined
+          context.signal.addEventListener('abort', () => reasons.push(context.signal.reason))
+          return reconcile(context)
+        },
+        { reconciliationTimeoutMs: 1000 },
+        { get },
+      )
+      world.queue.add('ns/a')
+      await world.clock.advance(2000)
+      t.match(reasons, [{ code: 'PRO_ABORTED', message: 'The reconcile took longer than its limit of 1000 ms.' }], name)
+      t.ok(await world.measured(`${timeouts} 1`), name)
+      t.ok(await world.measured(`${errors} ${failures}`), name)
+      t.ok(await world.measured(total(result, 1)), name)
+      t.equal(calls, 1 + failures, 'an error is retried with back-off')
+      await world.end()
+    }
+  },
+)
+
+t.test('a stop is no exceeded time limit', async (t) => {
+  const world = run(
+    (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    { reconciliationTimeoutMs: 60_000 },
+  )
+  world.queue.add('a')
+  await world.clock.advance(0)
+  world.stop.abort()
+  await world.clock.advance(30_000)
+  await world.done
+  t.ok(await world.measured('controller_runtime_reconcile_timeouts_total{controller="thing"} 0'))
+  t.equal(world.clock.pending, 0)
 })
 
 t.test('a clock that is set back causes no negative durations', async (t) => {

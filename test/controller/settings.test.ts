@@ -1,13 +1,16 @@
 import t from 'tap'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
-import type { KubernetesObject } from '../../src/api/object.ts'
-import { formatKey } from '../../src/api/object.ts'
+import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
+import { formatKey, keyOf } from '../../src/api/object.ts'
 import { defineController } from '../../src/controller/builder.ts'
+import type { MapFunction } from '../../src/controller/enqueue.ts'
 import { ConcurrencyLimit } from '../../src/controller/concurrency-limit.ts'
+import * as predicates from '../../src/controller/predicates.ts'
 import { slowest, exponentialBackoff, tokenBucket } from '../../src/controller/rate-limiter.ts'
 import { runController } from '../../src/controller/run-controller.ts'
 import type { ControllerSettings } from '../../src/controller/settings.ts'
+import * as source from '../../src/controller/source.ts'
 import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller/fakes.ts'
 
 const other = resourceType({ group: 'example.com', version: 'v1', kind: 'Other', plural: 'others' })
@@ -29,7 +32,7 @@ async function start(settings: Partial<ControllerSettings<KubernetesObject>>, ow
     ...settings,
   })
   for (const type of definition.types) cache.of(type)
-  const done = runController(definition, environment, stop.signal)
+  const done = runController(definition, { ...environment, random: () => 0.5 }, stop.signal)
   for (const informer of cache.informers.values()) informer.sync()
   await clock.advance(0)
   const end = async (): Promise<void> => {
@@ -127,4 +130,132 @@ t.test('controllers share the limit of concurrent reconciles of their process', 
   t.strictSame([most, total], [3, 6])
   stop.abort()
   await Promise.all(done)
+})
+
+t.test('an asynchronous map function enqueues keys later, and a stop waits for its calls', async (t) => {
+  const calls: { resolve(keys: readonly ObjectKey[]): void; signal: AbortSignal }[] = []
+  const map: MapFunction = (_, { signal }) => new Promise((resolve) => calls.push({ resolve, signal }))
+  const world = await start({ watches: [{ type: part, map }] }, ['a'])
+  world.seen.length = 0
+  for (const name of ['first', 'second']) world.cache.of(part).set(objectOf(part, name))
+  calls[1]!.resolve([{ namespace: 'ns', name: 'a' }])
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['ns/a'])
+  let ended = false
+  const end = world.end().then(() => (ended = true))
+  await world.clock.advance(0)
+  t.strictSame([calls[0]!.signal.aborted, ended], [true, false])
+  calls[0]!.resolve([])
+  await end
+})
+
+t.test('a resync reconciles all objects of the primary type that the predicates accept, with a low priority', async (t) => {
+  for (const [settings, periodMs] of [
+    [{}, 36_000_000],
+    [{ resyncPeriodMs: 600_000 }, 600_000],
+  ] as const) {
+    const names: string[] = []
+    const world = await start(
+      {
+        ...settings,
+        predicates: [predicates.generationChanged, ({ object }) => object.metadata.name !== 'ignored'],
+        owns: [part],
+        reconcile: async (object, { clock }) => {
+          names.push(object.metadata.name)
+          if (object.metadata.name === 'busy') await new Promise<void>((resolve) => clock.after(5, resolve))
+        },
+      },
+      ['a', 'b', 'ignored', 'owner'],
+    )
+    world.cache.of(part).set(objectOf(part, 'dependent', { ownerReferences: [reference(thing, 'gone', true)] }))
+    await world.clock.advance(periodMs - 1)
+    t.strictSame([names.splice(0).sort(), world.seen.splice(0)], [['a', 'b', 'owner'], ['-ns/gone']])
+    world.cache.of(thing).set(objectOf(thing, 'busy'))
+    await world.clock.advance(1)
+    world.cache.of(thing).set(objectOf(thing, 'urgent'))
+    await world.clock.advance(100)
+    t.strictSame(names, ['busy', 'urgent', 'a', 'b', 'owner', 'busy'])
+    t.strictSame(world.seen, [], 'dependents are not mapped again')
+    await world.end()
+    t.equal(world.clock.pending, 0)
+  }
+})
+
+t.test('with a resync period of 0 there is no resync', async (t) => {
+  const world = await start({ resyncPeriodMs: 0 }, ['a'])
+  t.equal(world.clock.pending, 0)
+  await world.end()
+})
+
+t.test('sources enqueue keys while the controller works', async (t) => {
+  const signals: AbortSignal[] = []
+  const { cache, clock, environment, stop } = controllerWorld()
+  const seen: string[] = []
+  const definition = defineController(thing, {
+    sources: [
+      source.interval(1000, ({ cache: read, signal }) => {
+        signals.push(signal)
+        return read.list(thing).map(keyOf)
+      }),
+    ],
+    reconcile: async (object) => {
+      seen.push(formatKey(object.metadata))
+      await running
+    },
+  })
+  let running: Promise<void> | undefined
+  cache.of(thing).set(objectOf(thing, 'a'))
+  const terms = [new AbortController(), new AbortController()]
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const began = [first.promise, second.promise]
+  let index = 0
+  const term = async (signal: AbortSignal): Promise<{ lost: AbortSignal }> => {
+    await Promise.race([began[index], new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))])
+    return { lost: terms[index++]!.signal }
+  }
+  const done = runController(definition, environment, stop.signal, { term })
+  cache.of(thing).sync()
+  await clock.advance(2500)
+  t.equal(signals.length, 0, 'a replica that stands by runs no sources')
+  first.resolve()
+  await clock.advance(2500)
+  t.equal(signals.length, 2)
+  t.equal(seen.length, 3)
+  terms[0]!.abort()
+  await clock.advance(10_000)
+  t.strictSame([signals.length, signals[0]!.aborted], [2, true])
+  second.resolve()
+  await clock.advance(1500)
+  t.equal(signals.length, 3)
+  const reconcile = Promise.withResolvers<void>()
+  running = reconcile.promise
+  await clock.advance(1000)
+  stop.abort(new Error('stop'))
+  t.equal(signals[2]!.aborted, true, 'also while a reconcile is still running')
+  reconcile.resolve()
+  await done
+})
+
+t.test('sources and resyncs end when a worker fails', async (t) => {
+  const { cache, clock, environment, stop } = controllerWorld()
+  const definition = defineController(thing, {
+    sources: [source.interval(1000, [])],
+    reconcile: async () => {
+      throw new Error('broken')
+    },
+  })
+  const broken = (): never => {
+    throw new Error('no disk space')
+  }
+  const logger = {
+    ...environment.logger,
+    error: broken,
+    info: () => undefined,
+    child: () => logger,
+  } as unknown as typeof environment.logger
+  const done = runController(definition, { ...environment, logger }, stop.signal)
+  cache.of(thing).sync()
+  cache.of(thing).set(objectOf(thing, 'a'))
+  await t.rejects(done, { message: 'no disk space' })
+  t.equal(clock.pending, 0)
 })
