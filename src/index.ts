@@ -122,11 +122,13 @@ export type {
   ListOptions,
   PatchOptions,
   RawOptions,
+  RequestOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
 } from './client/client.ts'
 export type { RequestReport, TransportOptions, WarnedRequest } from './client/transport.ts'
+export type { TimedVerb, VerbTimeouts } from './client/timeouts.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/write-types.ts'
 export type { Connection, TlsFiles } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'

@@ -24,5 +24,5 @@ export interface ApiRequest {
    */
   readonly guard?: (() => void) | undefined
   /** Time limit of one attempt in milliseconds, instead of the transport's. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }

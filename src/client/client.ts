@@ -3,11 +3,20 @@ import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
-import type { LabelSelector } from '../api/label-selector.ts'
 import { checkedRequirements, formatLabelSelector } from '../api/label-selector.ts'
 import type { ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
+import type {
+  ApplyOptions,
+  DeleteOptions,
+  ListOptions,
+  PatchOptions,
+  RawOptions,
+  RequestOptions,
+  WatchOptions,
+  WriteOptions,
+} from './options.ts'
 import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
 import type { Query } from './resource-path.ts'
 import type { Transport, TransportOptions } from './transport.ts'
@@ -18,62 +27,16 @@ import type { ApplyInput, PatchOf, StatusPatch, Writable } from './write-types.t
 
 export type { WatchEvent }
 
-export interface WriteOptions {
-  readonly dryRun?: boolean
-  readonly fieldManager?: string
-  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface ListOptions {
-  /** The namespace of the objects; all namespaces when absent or empty. */
-  readonly namespace?: string | undefined
-  readonly labelSelector?: LabelSelector
-  readonly fieldSelector?: string
-  readonly limit?: number
-  readonly continue?: string
-  readonly resourceVersion?: string
-  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface WatchOptions extends ListOptions {
-  readonly allowWatchBookmarks?: boolean
-  readonly timeoutSeconds?: number
-  /** Called when the server has accepted the watch, before the first event. */
-  readonly onOpen?: () => void
-}
-
-export interface PatchOptions extends WriteOptions {
-  /** The type of the patch. Default `merge`. Custom resources do not support `strategic`. */
-  readonly type?: 'merge' | 'json' | 'strategic'
-  readonly subresource?: string
-}
-
-export interface ApplyOptions extends WriteOptions {
-  /**
-   * Decides what happens when another field manager owns a field of the request. With `true`, the default, the request takes the field
-   * over. With `false`, the request fails with a conflict.
-   */
-  readonly force?: boolean
-  readonly subresource?: string
-}
-
-export interface DeleteOptions {
-  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
-  readonly gracePeriodSeconds?: number
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
-  readonly dryRun?: boolean
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface RawOptions {
-  readonly method?: string
-  readonly body?: unknown
-  readonly contentType?: string
-  readonly accept?: string
-  readonly signal?: AbortSignal | undefined
-}
+export type {
+  ApplyOptions,
+  DeleteOptions,
+  ListOptions,
+  PatchOptions,
+  RawOptions,
+  RequestOptions,
+  WatchOptions,
+  WriteOptions,
+} from './options.ts'
 
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, so it keeps all digits.
@@ -89,7 +52,7 @@ export interface RawOptions {
  * - the signal's reason when the signal aborts
  */
 export interface Client {
-  get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
+  get<R extends ResourceType>(type: R, key: ObjectKey, options?: RequestOptions): Promise<ObjectOf<R>>
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
   /**
    * Yields events until the server ends the watch. An ERROR event is thrown as `ApiError`. When the caller stops iterating, the watch is
@@ -157,17 +120,11 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     method: string,
     verb: string,
     path: string,
-    rest: { query?: Query; body?: object; contentType?: string; signal?: AbortSignal | undefined },
+    rest: { query?: Query; body?: object; contentType?: string } & RequestOptions,
   ): Promise<T> {
     const { body, ...others } = rest
-    const answer = await transport.request({
-      type,
-      method,
-      verb,
-      path,
-      ...others,
-      ...(body === undefined ? {} : { body: stringifyJson(body)! }),
-    })
+    const sent = body === undefined ? {} : { body: stringifyJson(body)! }
+    const answer = await transport.request({ type, method, verb, path, ...others, ...sent })
     if (!isObject(answer.body)) {
       throw new ProreusError(
         'PRO_API',
@@ -186,9 +143,9 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     options: WriteOptions,
     more: { query?: Query; contentType?: string } = {},
   ): Promise<T> {
-    const { dryRun, fieldManager = defaultManager, fieldValidation, signal } = options
+    const { dryRun, fieldManager = defaultManager, fieldValidation } = options
     const query = { fieldManager, fieldValidation, ...(dryRun === true ? { dryRun: 'All' } : {}), ...more.query }
-    return send<T>(type, method, verb, path, { ...more, query, body, signal })
+    return send<T>(type, method, verb, path, { ...more, ...limitsOf(options), query, body })
   }
 
   function put<R extends ResourceType>(
@@ -215,26 +172,26 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   }
 
   return {
-    async get(type, key, { signal } = {}) {
-      return send(type, 'GET', 'get', objectPath(type, key), { signal })
+    async get(type, key, options = {}) {
+      return send(type, 'GET', 'get', objectPath(type, key), limitsOf(options))
     },
 
-    async list<R extends ResourceType>(type: R, { namespace, signal, ...options }: ListOptions = {}) {
-      const path = resourcePath(type, { namespace })
-      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query: selectionQuery(options), signal })
+    async list<R extends ResourceType>(type: R, options: ListOptions = {}) {
+      const path = resourcePath(type, { namespace: options.namespace })
+      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query: selectionQuery(options), ...limitsOf(options) })
       // Lists of built-in types omit apiVersion and kind of the items, and `items` may be null.
       return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
-    async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, ...options }: WatchOptions) {
-      const path = resourcePath(type, { namespace })
+    async *watch<R extends ResourceType>(type: R, { onOpen, ...options }: WatchOptions) {
+      const path = resourcePath(type, { namespace: options.namespace })
       const stream = await transport.stream({
         type,
         method: 'GET',
         verb: 'watch',
         path,
         query: { ...selectionQuery(options), watch: true },
-        signal,
+        ...limitsOf(options),
       })
       onOpen?.()
       yield* readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
@@ -269,10 +226,10 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
       return patchWith(type, key, patch, { ...options, subresource: 'status' })
     },
 
-    async delete(type, key, { signal, dryRun, ...options } = {}) {
+    async delete(type, key, { signal, timeoutMs, dryRun, ...options } = {}) {
       // The API server ignores the query parameters if the request has a body, so all options are in the body.
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
-      return send(type, 'DELETE', 'delete', objectPath(type, key), { body, signal })
+      return send(type, 'DELETE', 'delete', objectPath(type, key), { body, ...limitsOf({ signal, timeoutMs }) })
     },
 
     async raw(path, { body, method = 'GET', ...options } = {}) {
@@ -284,10 +241,16 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   }
 }
 
+/** Returns the options that a request has beside its query and body. */
+function limitsOf({ signal, timeoutMs }: RequestOptions): RequestOptions {
+  return { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
+}
+
 /** Returns the options of a list or watch as query parameters. The label selector is formatted as a string. */
-function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen'>): Query {
+function selectionQuery(options: Omit<WatchOptions, 'onOpen'>): Query {
+  const { namespace: _namespace, signal: _signal, timeoutMs: _timeoutMs, labelSelector, ...parameters } = options
   const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
-  return { ...options, ...(text === '' ? {} : { labelSelector: text }) }
+  return { ...parameters, ...(text === '' ? {} : { labelSelector: text }) }
 }
 
 /** Fills in the apiVersion and kind of an object where they are missing. */

@@ -16,6 +16,8 @@ import { Dispatchers } from './dispatchers.ts'
 import { Fence } from './fence.ts'
 import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
+import type { VerbTimeouts } from './timeouts.ts'
+import { timeoutOf } from './timeouts.ts'
 import { isConnectionReset, unreachable } from './unreachable.ts'
 import { defaultUserAgent } from './user-agent.ts'
 import { parseWarnings } from './warning.ts'
@@ -46,10 +48,11 @@ export interface TransportOptions {
   /** Called for each warning in the `Warning` header of a response, with the warning's text and the request. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
   /**
-   * Time limit of one attempt in milliseconds, including the loading of credentials. For a stream, it applies until the response headers
-   * arrive. Default 65 s, because the API server responds with a timeout after 60 s.
+   * Time limit of one attempt in milliseconds, including the loading of credentials; for all requests, or by verb, e.g.
+   * `{ list: 120_000, default: 30_000 }`. For a stream, it applies until the response headers arrive. Default 65 s, because the API server
+   * responds with a timeout after 60 s.
    */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | VerbTimeouts
   readonly clock?: Clock
   /** Returns a number in [0, 1), for the jitter of pauses; `Math.random` when absent. */
   readonly random?: () => number
@@ -90,7 +93,6 @@ class HttpTransport implements Transport {
   readonly #connection: Connection
   readonly #options: TransportOptions
   readonly #clock: Clock
-  readonly #timeoutMs: number
   readonly #random: () => number
   readonly #origin: string
   readonly #prefix: string
@@ -117,7 +119,6 @@ class HttpTransport implements Transport {
     this.#connection = connection
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#timeoutMs = options.timeoutMs ?? 65_000
     this.#random = options.random ?? Math.random
     this.#origin = url.origin
     this.#prefix = url.pathname.replace(/\/+$/, '')
@@ -202,7 +203,8 @@ class HttpTransport implements Transport {
    * the transport is closed, with `PRO_KUBECONFIG` when the credentials cannot be loaded, or with `PRO_API_UNREACHABLE`.
    */
   async #attempt(request: ApiRequest, streaming: boolean, refused: Answer | undefined, fence: Fence | undefined): Promise<Answer> {
-    const { signal, method, timeoutMs = this.#timeoutMs } = request
+    const { signal, method } = request
+    const timeoutMs = timeoutOf(request, this.#options.timeoutMs)
     signal?.throwIfAborted()
     const abort = new AbortController()
     this.#running.add(abort)
