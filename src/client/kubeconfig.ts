@@ -15,13 +15,17 @@ import { ExecPlugin } from './exec-plugin.ts'
 import { inClusterConnection } from './in-cluster.ts'
 import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
+import { proxyFromEnvironment } from './proxy-from-environment.ts'
 
 export interface KubeconfigOptions {
   /** The kubeconfig that the user has named. It takes precedence over `KUBECONFIG`. */
   readonly kubeconfig?: string
   /** The context to use instead of the kubeconfig's `current-context`. */
   readonly context?: string
-  /** The environment variables. `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods are used. */
+  /**
+   * The environment variables. `KUBECONFIG`, `HOME`, `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and the variables that Kubernetes sets in Pods
+   * are used.
+   */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder in which the kubelet mounts the service account; `serviceAccountDirectory` when absent. */
   readonly inClusterRoot?: string
@@ -39,6 +43,8 @@ const credentialsMaxAgeMs = 10_000
  * - the Pod's service account, if there is one and `context` is not set
  * - `~/.kube/config`, if the file exists
  *
+ * Requests use the `proxy-url` of the kubeconfig, or else the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` select, as in kubectl.
+ *
  * @throws {ProreusError} `PRO_KUBECONFIG` when no source applies, or when the first one that applies is unusable, e.g. because a file is
  * missing.
  */
@@ -55,7 +61,7 @@ export async function loadConnection(options: KubeconfigOptions): Promise<Connec
   if (options.context === undefined) {
     const directory = options.inClusterRoot === undefined ? {} : { directory: options.inClusterRoot }
     const inCluster = await inClusterConnection({ env, clock: options.clock ?? systemClock, ...directory })
-    if (inCluster !== undefined) return inCluster
+    if (inCluster !== undefined) return { ...inCluster, ...proxyOf(inCluster.server, env) }
   }
   const home = env.HOME ?? env.USERPROFILE
   const file = home === undefined ? undefined : join(home, '.kube', 'config')
@@ -84,7 +90,7 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
 }
 
 async function fromFiles(files: readonly string[], options: KubeconfigOptions): Promise<Connection> {
-  const { context: contextName, clock = systemClock } = options
+  const { context: contextName, clock = systemClock, env } = options
   const content = await readKubeconfig(files)
   const config = await kubeConfigOf(content)
   const source = `kubeconfig ${files.join(delimiter)}`
@@ -109,7 +115,7 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
     ...(ca === undefined ? {} : { ca }),
     ...(cluster.skipTLSVerify ? { insecureSkipTlsVerify: true } : {}),
     ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
-    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
+    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : proxyOf(cluster.server, env)),
     ...(context.namespace ? { namespace: context.namespace } : {}),
     ...(impersonation === undefined ? {} : { headers: impersonation }),
     ...(secure && user !== undefined
@@ -124,6 +130,11 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
       : {}),
     describe,
   }
+}
+
+function proxyOf(server: string, env: KubeconfigOptions['env']): Pick<Connection, 'proxyUrl'> {
+  const proxyUrl = proxyFromEnvironment(server, env)
+  return proxyUrl === undefined ? {} : { proxyUrl }
 }
 
 async function caOf(cluster: Cluster, describe: string): Promise<string | undefined> {
