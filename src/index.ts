@@ -128,6 +128,7 @@ export type {
   WriteOptions,
 } from './client/client.ts'
 export type { RequestReport, TransportOptions, WarnedRequest } from './client/transport.ts'
+export type { Impersonation } from './client/impersonation.ts'
 export type { TimedVerb, VerbTimeouts } from './client/timeouts.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/write-types.ts'
 export type { Connection, TlsFiles } from './client/connection.ts'

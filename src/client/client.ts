@@ -7,6 +7,7 @@ import { checkedRequirements, formatLabelSelector } from '../api/label-selector.
 import type { ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
+import type { Impersonation } from './impersonation.ts'
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -97,6 +98,8 @@ export interface Client {
 export interface ClientOptions extends TransportOptions {
   /** The field manager in `managedFields` for the writes of this client. Default `proreus`. */
   readonly fieldManager?: string
+  /** The user in whose name the client sends its requests. It replaces the impersonation of a kubeconfig. */
+  readonly impersonate?: Impersonation | undefined
 }
 
 const patchTypes = {
@@ -112,8 +115,11 @@ export function createClient(connection: Connection, options: ClientOptions = {}
 }
 
 /** Creates a client over an existing transport. The client's `close` closes the transport. */
-export function clientOver(transport: Transport, options: { readonly fieldManager?: string } = {}): Client {
-  const defaultManager = options.fieldManager ?? 'proreus'
+export function clientOver(
+  transport: Transport,
+  { fieldManager: defaultManager = 'proreus', impersonate }: Pick<ClientOptions, 'fieldManager' | 'impersonate'> = {},
+): Client {
+  const asUser = impersonate && { impersonate }
 
   async function send<T>(
     type: ResourceType,
@@ -124,7 +130,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   ): Promise<T> {
     const { body, ...others } = rest
     const sent = body === undefined ? {} : { body: stringifyJson(body)! }
-    const answer = await transport.request({ type, method, verb, path, ...others, ...sent })
+    const answer = await transport.request({ type, method, verb, path, ...others, ...sent, ...asUser })
     if (!isObject(answer.body)) {
       throw new ProreusError(
         'PRO_API',
@@ -192,6 +198,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
         path,
         query: { ...selectionQuery(options), watch: true },
         ...limitsOf(options),
+        ...asUser,
       })
       onOpen?.()
       yield* readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
@@ -233,7 +240,13 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     },
 
     async raw(path, { body, method = 'GET', ...options } = {}) {
-      const answer = await transport.request({ method, path, ...options, ...(body === undefined ? {} : { body: stringifyJson(body)! }) })
+      const answer = await transport.request({
+        method,
+        path,
+        ...options,
+        ...(body === undefined ? {} : { body: stringifyJson(body)! }),
+        ...asUser,
+      })
       return answer.body
     },
 

@@ -14,6 +14,7 @@ import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
 import { Fence } from './fence.ts'
+import { impersonationHeaders, withoutImpersonation } from './impersonation.ts'
 import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
 import type { VerbTimeouts } from './timeouts.ts'
@@ -315,7 +316,9 @@ class HttpTransport implements Transport {
 
   #headers(request: ApiRequest, authorization: string | undefined): Record<string, string | string[]> {
     return {
-      ...this.#connection.headers,
+      ...(request.impersonate === undefined
+        ? this.#connection.headers
+        : { ...withoutImpersonation(this.#connection.headers ?? {}), ...impersonationHeaders(request.impersonate) }),
       'user-agent': request.userAgent ?? this.#userAgent,
       accept: request.accept ?? 'application/json',
       ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
