@@ -4,22 +4,31 @@ import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
 import { checkedRequirements, formatLabelSelector } from '../api/label-selector.ts'
-import type { ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
+import { pod } from '../api/builtin.ts'
+import type { KubernetesObject, ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
 import type { Impersonation } from './impersonation.ts'
+import { readLines } from './logs.ts'
+import { acceptOf, isMetadataOnly, withKindOf } from './metadata-only.ts'
 import type {
   ApplyOptions,
+  CreateOptions,
+  DeleteCollectionOptions,
   DeleteOptions,
+  GetOptions,
   ListOptions,
+  LogOptions,
   PatchOptions,
   RawOptions,
   RequestOptions,
+  UpdateOptions,
   WatchOptions,
   WriteOptions,
 } from './options.ts'
 import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
 import type { Query } from './resource-path.ts'
+import type { ResultOf, WrittenOf } from './subresource-types.ts'
 import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
@@ -30,17 +39,33 @@ export type { WatchEvent }
 
 export type {
   ApplyOptions,
+  CreateOptions,
+  DeleteCollectionOptions,
   DeleteOptions,
+  GetOptions,
   ListOptions,
+  LogOptions,
   PatchOptions,
   RawOptions,
   RequestOptions,
+  SelectionOptions,
+  UpdateOptions,
   WatchOptions,
   WriteOptions,
 } from './options.ts'
 
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, so it keeps all digits.
+ *
+ * Subresources are an option of the verbs, because each is read and written with the same verbs as an object. The option determines the
+ * static types, so there is no method for each subresource:
+ *
+ *     await client.get(apps.deployment, key, { subresource: 'scale' })
+ *     await client.patch(apps.deployment, key, { spec: { replicas: 3 } }, { subresource: 'scale' })
+ *     await client.create(core.pod, { metadata: key }, { subresource: 'eviction' })
+ *     await client.create(core.serviceAccount, { metadata: key, spec: { audiences: [] } }, { subresource: 'token' })
+ *
+ * The status has shorter methods, because every reconciler needs them, and logs have a method, because they are text.
  *
  * Methods reject with one of these errors:
  *
@@ -53,16 +78,34 @@ export type {
  * - the signal's reason when the signal aborts
  */
 export interface Client {
-  get<R extends ResourceType>(type: R, key: ObjectKey, options?: RequestOptions): Promise<ObjectOf<R>>
+  /** Reads an object, or with `options.subresource` a subresource of it, e.g. the `Scale` of a Deployment. */
+  get<R extends ResourceType, const Options extends GetOptions = GetOptions>(
+    type: R,
+    key: ObjectKey,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
+  /** Lists objects. For types with many objects, see `listInPages` and `metadataOnly`. */
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
   /**
    * Yields events until the server ends the watch. An ERROR event is thrown as `ApiError`. When the caller stops iterating, the watch is
    * closed.
    */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
-  create<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Replaces the object. It fails with a conflict when the stored object has another resourceVersion. */
-  update<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
+  /** Creates an object, or with `options.subresource` posts to a subresource of the object that the metadata names. */
+  create<R extends ResourceType, const Options extends CreateOptions = CreateOptions>(
+    type: R,
+    object: Writable<WrittenOf<R, Options>>,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
+  /**
+   * Replaces the object, or with `options.subresource` a subresource of it. It fails with a conflict when the stored object has another
+   * resourceVersion.
+   */
+  update<R extends ResourceType, const Options extends UpdateOptions = UpdateOptions>(
+    type: R,
+    object: Writable<WrittenOf<R, Options>>,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
   /**
    * Patches the object with a merge patch, unless `options.type` selects another type. `null` removes a field. With `options.subresource`,
    * it patches the subresource, e.g. with `{ spec: { replicas: 3 } }` for `scale`.
@@ -72,9 +115,13 @@ export interface Client {
     key: ObjectKey,
     patch: PatchOf<R, Options>,
     options?: Options,
-  ): Promise<ObjectOf<R>>
+  ): Promise<ResultOf<R, Options>>
   /** Sends a server-side apply request. It creates the object if it does not exist. */
-  apply<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>, options?: ApplyOptions): Promise<ObjectOf<R>>
+  apply<R extends ResourceType, const Options extends ApplyOptions = ApplyOptions>(
+    type: R,
+    object: Writable<ApplyInput<R>>,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
   /** Replaces the status of the object; other fields are ignored. */
   updateStatus<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
   /** Patches the status of the object with a merge patch: absent fields are unchanged, and `null` removes a field. */
@@ -88,6 +135,16 @@ export interface Client {
    * Deletes an object. It resolves to the object if finalizers or a grace period delay the removal; otherwise usually to a `Status`.
    */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
+  /**
+   * Deletes the selected objects; all objects of the namespace without a selector. It resolves to the list of the objects as they were
+   * before the deletion. A namespaced type requires `options.namespace`.
+   */
+  deleteCollection<R extends ResourceType>(type: R, options: DeleteCollectionOptions): Promise<Status | ObjectList<ObjectOf<R>>>
+  /**
+   * Yields the lines of a container's logs, without their newlines. With `follow`, it yields new lines until the container ends. When the
+   * caller stops iterating, the connection is closed.
+   */
+  logs(pod: ObjectKey, options?: LogOptions): AsyncIterable<string>
   /**
    * Sends a request to any path, e.g. `/version` or `/readyz`. It resolves to the parsed JSON or, for another content type, to a string.
    */
@@ -126,10 +183,10 @@ export function clientOver(
     method: string,
     verb: string,
     path: string,
-    rest: { query?: Query; body?: object; contentType?: string } & RequestOptions,
+    rest: { query?: Query; body?: object; contentType?: string; accept?: string | undefined } & RequestOptions,
   ): Promise<T> {
-    const { body, ...others } = rest
-    const sent = body === undefined ? {} : { body: stringifyJson(body)! }
+    const { body, accept, ...others } = rest
+    const sent = { ...(body && { body: stringifyJson(body)! }), ...(accept !== undefined && { accept }) }
     const answer = await transport.request({ type, method, verb, path, ...others, ...sent, ...asUser })
     if (!isObject(answer.body)) {
       throw new ProreusError(
@@ -138,6 +195,13 @@ export function clientOver(
       )
     }
     return answer.body as T
+  }
+
+  /** Sends a request whose response is one object. */
+  async function sendOne<T extends KubernetesObject>(...request: Parameters<typeof send>): Promise<T> {
+    const [type, method, verb, path, rest] = request
+    const object = await send<T>(type, method, verb, path, { ...rest, accept: acceptOf(type, verb) })
+    return isMetadataOnly(type) ? withKindOf(type, object) : object
   }
 
   function write<T>(
@@ -151,46 +215,44 @@ export function clientOver(
   ): Promise<T> {
     const { dryRun, fieldManager = defaultManager, fieldValidation } = options
     const query = { fieldManager, fieldValidation, ...(dryRun === true ? { dryRun: 'All' } : {}), ...more.query }
-    return send<T>(type, method, verb, path, { ...more, ...limitsOf(options), query, body })
+    return sendOne<T & KubernetesObject>(type, method, verb, path, { ...more, ...limitsOf(options), query, body })
   }
 
-  function put<R extends ResourceType>(
-    type: R,
-    object: Writable<InputOf<R>>,
-    options: WriteOptions,
-    subresource?: string,
-  ): Promise<ObjectOf<R>> {
+  async function put<T>(type: ResourceType, object: object, options: UpdateOptions): Promise<T> {
+    requireAllFields(type, 'update')
     const { metadata } = object as ObjectInput
-    return write(
-      type,
-      'PUT',
-      'update',
-      objectPath(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, subresource),
-      typed(type, object),
-      options,
-    )
+    const path = objectPath(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, options.subresource)
+    return write<T>(type, 'PUT', 'update', path, typed(type, object, options.subresource), options)
   }
 
-  function patchWith<R extends ResourceType>(type: R, key: ObjectKey, patch: object, options: PatchOptions): Promise<ObjectOf<R>> {
-    return write(type, 'PATCH', 'patch', objectPath(type, key, options.subresource), patch, options, {
+  async function patchWith<T>(type: ResourceType, key: ObjectKey, patch: object, options: PatchOptions): Promise<T> {
+    return write<T>(type, 'PATCH', 'patch', objectPath(type, key, options.subresource), patch, options, {
       contentType: patchTypes[options.type ?? 'merge'],
     })
   }
 
   return {
-    async get(type, key, options = {}) {
-      return send(type, 'GET', 'get', objectPath(type, key), limitsOf(options))
+    async get(type, key, options) {
+      return sendOne(type, 'GET', 'get', objectPath(type, key, options?.subresource), limitsOf(options)) as never
     },
 
     async list<R extends ResourceType>(type: R, options: ListOptions = {}) {
       const path = resourcePath(type, { namespace: options.namespace })
-      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query: selectionQuery(options), ...limitsOf(options) })
+      const query = selectionQuery(options)
+      const accept = acceptOf(type, 'list')
+      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query, accept, ...limitsOf(options) })
+      const items = list.items ?? []
+      if (isMetadataOnly(type)) {
+        const listType = { apiVersion: apiVersionOf(type), kind: `${type.kind}List` }
+        return { ...list, ...listType, items: items.map((item) => withKindOf(type, item)) }
+      }
       // Lists of built-in types omit apiVersion and kind of the items, and `items` may be null.
-      return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
+      return { ...list, items: items.map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
     async *watch<R extends ResourceType>(type: R, { onOpen, ...options }: WatchOptions) {
       const path = resourcePath(type, { namespace: options.namespace })
+      const accept = acceptOf(type, 'watch')
       const stream = await transport.stream({
         type,
         method: 'GET',
@@ -198,56 +260,70 @@ export function clientOver(
         path,
         query: { ...selectionQuery(options), watch: true },
         ...limitsOf(options),
+        ...(accept !== undefined && { accept }),
         ...asUser,
       })
       onOpen?.()
-      yield* readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
+      const events = readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
+      if (!isMetadataOnly(type)) yield* events
+      else for await (const event of events) yield { ...event, object: withKindOf(type, event.object) }
     },
 
-    async create(type, object, options = {}) {
-      return write(type, 'POST', 'create', collectionPath(type, (object as ObjectInput).metadata.namespace), typed(type, object), options)
+    async create(type, object, options) {
+      requireAllFields(type, 'create')
+      const { subresource } = options ?? {}
+      const { namespace, name } = (object as ObjectInput).metadata
+      const path =
+        subresource === undefined ? collectionPath(type, namespace) : objectPath(type, { namespace, name: name ?? '' }, subresource)
+      return write(type, 'POST', 'create', path, typed(type, object, subresource), options ?? {})
     },
 
-    async update(type, object, options = {}) {
-      return put(type, object, options)
+    async update(type, object, options) {
+      return put(type, object, options ?? {})
     },
 
     async patch(type, key, patch, options) {
       return patchWith(type, key, patch, options ?? {})
     },
 
-    async apply(type, object, options = {}) {
-      const { metadata } = object as ApplyInput
-      const query = { force: options.force ?? true }
-      return write(type, 'PATCH', 'apply', objectPath(type, metadata, options.subresource), typed(type, object), options, {
-        query,
+    async apply(type, object, options) {
+      const { force = true, subresource } = options ?? {}
+      const path = objectPath(type, (object as ApplyInput).metadata, subresource)
+      return write(type, 'PATCH', 'apply', path, typed(type, object, subresource), options ?? {}, {
+        query: { force },
         contentType: patchTypes.apply,
       })
     },
 
     async updateStatus(type, object, options = {}) {
-      return put(type, object, options, 'status')
+      return put(type, object, { ...options, subresource: 'status' })
     },
 
     async patchStatus(type, key, patch, options = {}) {
       return patchWith(type, key, patch, { ...options, subresource: 'status' })
     },
 
-    async delete(type, key, { signal, timeoutMs, dryRun, ...options } = {}) {
-      // The API server ignores the query parameters if the request has a body, so all options are in the body.
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
-      return send(type, 'DELETE', 'delete', objectPath(type, key), { body, ...limitsOf({ signal, timeoutMs }) })
+    async delete(type, key, options = {}) {
+      return send(type, 'DELETE', 'delete', objectPath(type, key), { body: deletionBody(options), ...limitsOf(options) })
+    },
+
+    async deleteCollection(type, { propagationPolicy, gracePeriodSeconds, preconditions, dryRun, ...selection }) {
+      const body = deletionBody({ propagationPolicy, gracePeriodSeconds, preconditions, dryRun })
+      const path = collectionPath(type, selection.namespace)
+      return send(type, 'DELETE', 'deletecollection', path, { body, query: selectionQuery(selection), ...limitsOf(selection) })
+    },
+
+    async *logs(key, options = {}) {
+      const { signal: _signal, timeoutMs: _timeoutMs, ...query } = options
+      // The API server sends the headers of a silent container's logs only with their first line.
+      const limits = options.follow === true ? { timeoutMs: Infinity, ...limitsOf(options) } : limitsOf(options)
+      const path = objectPath(pod, key, 'log')
+      yield* readLines(await transport.stream({ type: pod, method: 'GET', verb: 'get', path, query, accept: '*/*', ...limits, ...asUser }))
     },
 
     async raw(path, { body, method = 'GET', ...options } = {}) {
-      const answer = await transport.request({
-        method,
-        path,
-        ...options,
-        ...(body === undefined ? {} : { body: stringifyJson(body)! }),
-        ...asUser,
-      })
-      return answer.body
+      const sent = body === undefined ? {} : { body: stringifyJson(body)! }
+      return (await transport.request({ method, path, ...options, ...sent, ...asUser })).body
     },
 
     close: () => transport.close(),
@@ -255,7 +331,7 @@ export function clientOver(
 }
 
 /** Returns the options that a request has beside its query and body. */
-function limitsOf({ signal, timeoutMs }: RequestOptions): RequestOptions {
+function limitsOf({ signal, timeoutMs }: RequestOptions = {}): RequestOptions {
   return { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
 }
 
@@ -266,8 +342,32 @@ function selectionQuery(options: Omit<WatchOptions, 'onOpen'>): Query {
   return { ...parameters, ...(text === '' ? {} : { labelSelector: text }) }
 }
 
+/** Returns the body of a deletion. The API server ignores the query parameters if there is a body, so it contains all options. */
+function deletionBody({ signal: _signal, timeoutMs: _timeoutMs, dryRun, ...options }: DeletionOptions): object {
+  return { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
+}
+
+type DeletionOptions = { readonly [Option in keyof DeleteOptions]: DeleteOptions[Option] | undefined }
+
+function requireAllFields(type: ResourceType, verb: string): void {
+  if (!isMetadataOnly(type)) return
+  throw new ProreusError(
+    'PRO_INPUT',
+    `The ${verb} of a ${type.kind} would remove all of its fields but the metadata, because its type is metadata-only: use the full type, patch or apply.`,
+  )
+}
+
+/** The apiVersion and kind of subresources that have their own. */
+const subresourceTypes: ReadonlyMap<string, { readonly apiVersion: string; readonly kind: string }> = new Map([
+  ['scale', { apiVersion: 'autoscaling/v1', kind: 'Scale' }],
+  ['eviction', { apiVersion: 'policy/v1', kind: 'Eviction' }],
+  ['binding', { apiVersion: 'v1', kind: 'Binding' }],
+  ['token', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }],
+])
+
 /** Fills in the apiVersion and kind of an object where they are missing. */
-function typed<T extends object>(type: ResourceType, object: T): T {
+function typed<T extends object>(type: ResourceType, object: T, subresource = ''): T {
   const { apiVersion, kind } = object as { apiVersion?: string; kind?: string }
-  return { ...object, apiVersion: apiVersion ?? apiVersionOf(type), kind: kind ?? type.kind }
+  const own = subresourceTypes.get(subresource) ?? { apiVersion: apiVersionOf(type), kind: type.kind }
+  return { ...object, apiVersion: apiVersion ?? own.apiVersion, kind: kind ?? own.kind }
 }

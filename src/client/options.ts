@@ -11,13 +11,25 @@ export interface RequestOptions {
   readonly timeoutMs?: number | undefined
 }
 
+export interface GetOptions extends RequestOptions {
+  /** Reads a subresource of the object, e.g. `scale`. */
+  readonly subresource?: string
+}
+
 export interface WriteOptions extends RequestOptions {
   readonly dryRun?: boolean
   readonly fieldManager?: string
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
 }
 
-/** The objects of a request for several objects. */
+export interface CreateOptions extends WriteOptions {
+  /** Writes to a subresource of the object that the metadata names, e.g. `eviction`. */
+  readonly subresource?: string
+}
+
+export type UpdateOptions = CreateOptions
+
+/** Selects objects of a type. */
 export interface SelectionOptions extends RequestOptions {
   /** The namespace of the objects; all namespaces when absent or empty. */
   readonly namespace?: string | undefined
@@ -59,6 +71,27 @@ export interface DeleteOptions extends RequestOptions {
   readonly gracePeriodSeconds?: number
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
   readonly dryRun?: boolean
+}
+
+export interface DeleteCollectionOptions extends SelectionOptions, DeleteOptions {}
+
+/** Options of the logs of a Pod's container. */
+export interface LogOptions extends RequestOptions {
+  /** The name of the container. It may be absent when the Pod has only one. */
+  readonly container?: string
+  /** True to continue with new lines until the container ends. */
+  readonly follow?: boolean
+  /** True for the logs of the container's previous instance, before its restart. */
+  readonly previous?: boolean
+  readonly sinceSeconds?: number
+  /** The time of the first line, in RFC 3339 format. */
+  readonly sinceTime?: string
+  /** The number of lines before the end at which the logs begin. */
+  readonly tailLines?: number
+  readonly limitBytes?: number
+  /** True when each line begins with its time. */
+  readonly timestamps?: boolean
+  readonly stream?: 'All' | 'Stdout' | 'Stderr'
 }
 
 export interface RawOptions extends RequestOptions {

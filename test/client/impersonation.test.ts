@@ -55,9 +55,11 @@ t.test('every request of a client has the headers, instead of those of its kubec
     await each.get(configMap, { namespace: 'ns', name: 'x' })
     await each.create(configMap, { metadata: { namespace: 'ns', name: 'x' } })
     await each.raw('/version')
+    await each.deleteCollection(configMap, { namespace: 'ns' })
+    for await (const line of each.logs({ namespace: 'ns', name: 'x' })) t.equal(line, '{}')
     for await (const _ of each.watch(configMap, {})) t.fail('no event')
   }
-  t.equal(server.requests.length, 8)
+  t.equal(server.requests.length, 12)
   for (const { headers } of server.requests) {
     t.equal(Buffer.from(String(headers['impersonate-user']), 'latin1').toString(), 'jürgen')
     t.match(headers, { 'impersonate-group': 'a, b', 'x-other': 'kept' })

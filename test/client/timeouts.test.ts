@@ -68,8 +68,10 @@ t.test('each verb passes on its time limit, which is not part of its query or bo
   await client.patch(configMap, key, {}, options)
   await client.apply(configMap, object, options)
   await client.delete(configMap, key, options)
+  await client.deleteCollection(configMap, { namespace: 'ns', ...options })
+  for await (const _ of client.logs(key, options)) t.fail('no line')
   await client.raw('/x', options)
-  t.equal(sent.length, 9)
+  t.equal(sent.length, 11)
   for (const { method, path, query, body, timeoutMs } of sent) {
     t.equal(timeoutMs, 1234, `${method} ${path}`)
     t.notMatch(JSON.stringify([query, body]), '1234')
