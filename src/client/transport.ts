@@ -15,6 +15,8 @@ import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
 import { Fence } from './fence.ts'
 import { impersonationHeaders, withoutImpersonation } from './impersonation.ts'
+import type { RequestReport } from './request-report.ts'
+import { sizesOf } from './request-report.ts'
 import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
 import type { VerbTimeouts } from './timeouts.ts'
@@ -23,18 +25,7 @@ import { isConnectionReset, unreachable } from './unreachable.ts'
 import { defaultUserAgent } from './user-agent.ts'
 import { parseWarnings } from './warning.ts'
 
-export type { ApiResponse }
-
-/** The outcome of one attempt of a request. */
-export interface RequestReport {
-  readonly method: string
-  readonly verb: string
-  readonly host: string
-  /** The HTTP status code; `error` when there was no response. */
-  readonly code: number | 'error'
-  /** Seconds until the response was complete. For a stream: until the response headers arrived. */
-  readonly seconds: number
-}
+export type { ApiResponse, RequestReport }
 
 /** The request whose response has a `Warning` header. */
 export interface WarnedRequest {
@@ -79,6 +70,17 @@ export function createTransport(connection: Connection, options: TransportOption
 }
 
 const closeGraceMs = 1000
+
+/** The state of a request that may have several attempts. */
+interface Attempts {
+  readonly request: ApiRequest
+  readonly streaming: boolean
+  readonly fence: Fence | undefined
+  /** The number of attempts so far. */
+  count: number
+  /** The 401 response to an earlier attempt. */
+  refused: Answer | undefined
+}
 
 /** A response. Either `text` is its complete body, or `stream` is the body that is still being received. */
 interface Answer {
@@ -168,12 +170,12 @@ class HttpTransport implements Transport {
   /** Sends a request, and returns its 2xx response. A failed request is retried when a retry is safe. */
   async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
     const fence = request.guard === undefined ? undefined : new Fence(request.guard)
-    let refused: Answer | undefined
+    const attempts: Attempts = { request, streaming, fence, count: 0, refused: undefined }
     let reset = false
     for (let repeats = 0; ;) {
       let answer: Answer
       try {
-        answer = await this.#attempt(request, streaming, refused, fence)
+        answer = await this.#attempt(attempts)
       } catch (error) {
         // The server may close an idle kept-alive connection just as a request is sent on it. A GET is then retried once.
         if (reset || fence?.refusal !== undefined || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
@@ -181,8 +183,8 @@ class HttpTransport implements Transport {
         continue
       }
       if (answer.statusCode >= 200 && answer.statusCode < 300) return answer
-      if (answer.statusCode === 401 && refused === undefined) {
-        refused = answer
+      if (answer.statusCode === 401 && attempts.refused === undefined) {
+        attempts.refused = answer
         continue
       }
       const retryAfter = retryAfterOf(answer.headers)
@@ -199,11 +201,12 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Loads the credentials, and sends the request once. `refused` is the 401 response to an earlier attempt: it is returned without another
-   * attempt when the credentials are still the same. Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when
+   * Loads the credentials, and sends the request once. The 401 response to an earlier attempt is returned without another attempt when the
+   * credentials are still the same. Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when
    * the transport is closed, with `PRO_KUBECONFIG` when the credentials cannot be loaded, or with `PRO_API_UNREACHABLE`.
    */
-  async #attempt(request: ApiRequest, streaming: boolean, refused: Answer | undefined, fence: Fence | undefined): Promise<Answer> {
+  async #attempt(attempts: Attempts): Promise<Answer> {
+    const { request, streaming, fence, refused } = attempts
     const { signal, method } = request
     const timeoutMs = timeoutOf(request, this.#options.timeoutMs)
     signal?.throwIfAborted()
@@ -215,6 +218,7 @@ class HttpTransport implements Transport {
     let dispatchers: Dispatchers | undefined
     let started: number | undefined
     let code: number | 'error' = 'error'
+    let received: string | undefined
     let unlink = true
     try {
       this.#loading.add(abort)
@@ -223,6 +227,7 @@ class HttpTransport implements Transport {
       if (refused !== undefined && areEqual(credentials, refused.credentials)) return refused
       dispatchers = this.#current(credentials)
       started = performance.now()
+      attempts.count += 1
       const pool = dispatchers[streaming ? 'watches' : 'requests']
       const answer = (fence?.around(pool) ?? pool).request({
         origin: this.#origin,
@@ -254,6 +259,7 @@ class HttpTransport implements Transport {
       }
       const text = await body.text()
       code = statusCode
+      if (!streaming) received = text
       return { credentials, statusCode, headers, text }
     } catch (error) {
       if (fence?.refusal !== undefined) throw fence.refusal.error
@@ -271,7 +277,8 @@ class HttpTransport implements Transport {
       // A request that the guard has refused was not sent, so it is not reported.
       if (started !== undefined && fence?.refusal === undefined) {
         const seconds = (performance.now() - started) / 1000
-        this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds })
+        const more = { ...(attempts.count > 1 && { isRetry: true }), ...(!streaming && sizesOf(request.body, received)) }
+        this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds, ...more })
       }
     }
   }
