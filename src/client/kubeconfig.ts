@@ -15,6 +15,7 @@ import { ExecPlugin } from './exec-plugin.ts'
 import { inClusterConnection } from './in-cluster.ts'
 import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
+import { OidcProvider } from './oidc-provider.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
 
 export interface KubeconfigOptions {
@@ -123,7 +124,7 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
           config,
           content,
           user,
-          plugin: execPluginOf(content, user.name, cluster.name, ca, describe, options),
+          plugin: pluginOf(content, user.name, cluster.name, ca, describe, options),
           describe,
           clock,
         })
@@ -155,28 +156,39 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   return ca
 }
 
+/** Loads credentials from another program or server. `refresh` is true when the API server has rejected the previous ones. */
+interface CredentialPlugin {
+  load(refresh: boolean): Promise<Credentials>
+}
+
 /**
- * Returns the user's credential plugin; undefined when the user has none, or has a token or a name and password, which take precedence as in
- * kubectl.
+ * Returns the user's exec plugin or OpenID Connect provider; undefined when the user has none, or has a token or a name and password, which
+ * take precedence as in kubectl.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` entry is invalid.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` or `auth-provider` entry is invalid.
  */
-function execPluginOf(
+function pluginOf(
   content: KubeconfigContent,
   userName: string,
   clusterName: string,
   ca: string | undefined,
   describe: string,
   { env, clock = systemClock }: KubeconfigOptions,
-): ExecPlugin | undefined {
+): CredentialPlugin | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
   const cluster = content.clusters.find((entry) => entry.name === clusterName)?.cluster
-  if (!isObject(user) || !isObject(user.exec) || user.token || user.tokenFile || user.username) return undefined
+  if (!isObject(user) || user.token || user.tokenFile || user.username) return undefined
+  const provider = isObject(user['auth-provider']) ? user['auth-provider'] : {}
   try {
-    const isTerminal = process.stdin.isTTY === true
-    return new ExecPlugin({ exec: user.exec, cluster: isObject(cluster) ? cluster : {}, ca, env, clock, isTerminal })
+    if (isObject(user.exec)) {
+      const isTerminal = process.stdin.isTTY === true
+      return new ExecPlugin({ exec: user.exec, cluster: isObject(cluster) ? cluster : {}, ca, env, clock, isTerminal })
+    }
+    if (provider.name === 'oidc') return new OidcProvider({ config: isObject(provider.config) ? provider.config : {}, env, clock })
+    return undefined
   } catch (error) {
-    throw problem(`The user "${userName}" in ${describe} has an invalid exec plugin: ${messageOf(error)}.`, error)
+    const what = isObject(user.exec) ? 'exec plugin' : 'auth-provider'
+    throw problem(`The user "${userName}" in ${describe} has an invalid ${what}: ${messageOf(error)}.`, error)
   }
 }
 
@@ -185,7 +197,7 @@ interface CredentialsSource {
   readonly content: KubeconfigContent
   readonly user: User
   /** The credential plugin of `user`. */
-  readonly plugin: ExecPlugin | undefined
+  readonly plugin: CredentialPlugin | undefined
   readonly describe: string
   readonly clock: Clock
 }
@@ -206,7 +218,7 @@ function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorizati
       }
       return await readCredentials(config)
     } catch (error) {
-      const hint = plugin === undefined ? '' : ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})`
+      const hint = !isObject(user.exec) ? '' : ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})`
       throw problem(`The credentials of user "${user.name}" in ${describe} cannot be had${hint}: ${messageOf(error).trim()}.`, error)
     }
   }
