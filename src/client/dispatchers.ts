@@ -22,7 +22,7 @@ const connectTimeoutMs = 10_000
 /**
  * Two pools of connections: one for requests, and one for watches. With HTTP/1.1, a watch occupies a connection for minutes, so watches in
  * a common pool could leave no connection for requests. HTTP/2, the default of undici 8, is disabled: it would use a single connection, on
- * which a lost packet or an unresponsive peer blocks all requests.
+ * which a lost packet or an unresponsive peer blocks all requests. docs/guides/client.md has the measurements.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
