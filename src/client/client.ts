@@ -28,7 +28,7 @@ import type {
 } from './options.ts'
 import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
 import type { Query } from './resource-path.ts'
-import type { ResultOf, WrittenOf } from './subresource-types.ts'
+import type { AppliedOf, ResultOf, WrittenOf } from './subresource-types.ts'
 import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
@@ -119,7 +119,7 @@ export interface Client {
   /** Sends a server-side apply request. It creates the object if it does not exist. */
   apply<R extends ResourceType, const Options extends ApplyOptions = ApplyOptions>(
     type: R,
-    object: Writable<ApplyInput<R>>,
+    object: Writable<AppliedOf<R, Options>>,
     options?: Options,
   ): Promise<ResultOf<R, Options>>
   /** Replaces the status of the object; other fields are ignored. */

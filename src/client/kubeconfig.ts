@@ -7,6 +7,7 @@ import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
@@ -184,12 +185,16 @@ function pluginOf(
       const isTerminal = process.stdin.isTTY === true
       return new ExecPlugin({ exec: user.exec, cluster: isObject(cluster) ? cluster : {}, ca, env, clock, isTerminal })
     }
-    if (provider.name === 'oidc') return new OidcProvider({ config: isObject(provider.config) ? provider.config : {}, env, clock })
+    if (isOidc(user)) return new OidcProvider({ config: isObject(provider.config) ? provider.config : {}, env, clock })
     return undefined
   } catch (error) {
     const what = isObject(user.exec) ? 'exec plugin' : 'auth-provider'
     throw problem(`The user "${userName}" in ${describe} has an invalid ${what}: ${messageOf(error)}.`, error)
   }
+}
+
+function isOidc(user: unknown): user is JsonObject {
+  return isObject(user) && isObject(user['auth-provider']) && user['auth-provider'].name === 'oidc'
 }
 
 interface CredentialsSource {
@@ -249,9 +254,11 @@ async function readCredentials(config: KubeConfig): Promise<Credentials> {
 async function kubeConfigOf(content: KubeconfigContent): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const config = new KubeConfig()
+  // `OidcProvider` replaces client-node's provider, which would take precedence over a token.
+  const users = content.users.map(({ name, user }) => ({ name, user: isOidc(user) ? { ...user, 'auth-provider': undefined } : user }))
   try {
     config.loadFromString(
-      JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: content.clusters, users: content.users, contexts: content.contexts }),
+      JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: content.clusters, users, contexts: content.contexts }),
     )
   } catch (error) {
     throw problem(`The kubeconfig ${content.files.join(delimiter)} cannot be used: ${messageOf(error)}.`, error)

@@ -3,6 +3,7 @@ import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.
 import type { models } from '../api/kubernetes/models.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
+import type { ApplyInput } from './write-types.ts'
 
 /** The response of a `scale` subresource: the number of replicas of an object. */
 export type ScaleResult = KubernetesObject & { spec: { replicas?: number }; status: models.V1ScaleStatus }
@@ -38,6 +39,15 @@ export type ResultOf<R extends ResourceType, Options> = Options extends { readon
       ? ObjectOf<R>
       : KubernetesObject
   : ObjectOf<R>
+
+/** The static type of an object for server-side apply: of the type, or of the subresource that the options name. */
+export type AppliedOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
+  ? Name extends keyof SubresourceTypes
+    ? Partial<Omit<SubresourceTypes[Name]['input'], 'metadata'>> & Pick<ApplyInput, 'metadata'>
+    : Name extends PartsOfObject
+      ? ApplyInput<R>
+      : Pick<ApplyInput, 'metadata'> & Record<string, unknown>
+  : ApplyInput<R>
 
 /** The static type of an object to create or replace: of the type, or of the subresource that the options name. */
 export type WrittenOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }

@@ -320,7 +320,7 @@ function subresourceCases(): Case[] {
     {
       ...apply,
       name: 'apply of a scale',
-      call: (c) => c.apply(widget, { metadata, spec: { replicas: 3 } } as object as { metadata: typeof key }, { subresource: 'scale' }),
+      call: (c) => c.apply(widget, { metadata, spec: { replicas: 3 } }, { subresource: 'scale' }),
       path: `${path}/scale`,
       body: { ...scale, metadata, spec: { replicas: 3 } },
     },

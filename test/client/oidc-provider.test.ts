@@ -151,6 +151,7 @@ t.test('a kubeconfig with the auth-provider oidc yields the header', async (t) =
   t.equal(first, `Bearer ${String(config['id-token'])}`)
   await clock.advance(60_000)
   t.equal(await authorization!(), `Bearer ${tokenUntil(clock.now() + 3_600_000, 'renewed')}`)
+  t.equal(await (await load({ ...oidc, token: 'static' })).authorization!(), 'Bearer static', 'a token takes precedence')
   await t.rejects(load({ 'auth-provider': { name: 'oidc' } }), {
     code: 'PRO_KUBECONFIG',
     message: /^The user "u" in .* has an invalid auth-provider: idp-issuer-url is "", which is not an https URL\.$/,

@@ -90,6 +90,10 @@ t.test('a subresource has static types of its own', async (t) => {
   await client.create(core.pod, { metadata: key }, { subresource: 'eviction' })
   await client.create(core.pod, { metadata: key, target: { name: 'n' } }, { subresource: 'binding' })
   await client.create(core.pod, { metadata: key, anything: [1] }, { subresource: 'other' })
+  await client.apply(memcached, { metadata: key, spec: { replicas: 2 } }, { subresource: 'scale' })
+  await client.apply(memcached, { metadata: key, status: { ready: 1 } }, { subresource: 'status' })
+  // @ts-expect-error a Scale has no size
+  await client.apply(memcached, { metadata: key, spec: { size: 2 } }, { subresource: 'scale' })
   // @ts-expect-error a Scale has no image
   await client.update(memcached, { metadata: key, spec: { image: 'a' } }, { subresource: 'scale' })
   // @ts-expect-error a Binding has a target
@@ -98,7 +102,7 @@ t.test('a subresource has static types of its own', async (t) => {
   await client.create(core.pod, { metadata: key, deleteOption: {} }, { subresource: 'eviction' })
   // @ts-expect-error a Scale has no nodes
   t.notOk(patched.status?.nodes)
-  t.strictSame([replicas, size, token, requests.length], [undefined, undefined, undefined, 11])
+  t.strictSame([replicas, size, token, requests.length], [undefined, undefined, undefined, 14])
 })
 
 t.test('the fields of a status are optional in the CRD and in the static type', async (t) => {
