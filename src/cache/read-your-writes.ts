@@ -7,11 +7,12 @@ import { isObject } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Client } from '../client/client.ts'
+import type { Origin } from './origin.ts'
 
 /** Receives the results of write requests. Types that are not in the cache are ignored. */
 export interface OwnWrites {
-  /** `object` is the API server's response to a write. It is not changed. */
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void
+  /** `object` is the API server's response to a write of `origin`. It is not changed. */
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void
   /** The object with this uid no longer exists. */
   deleted(type: ResourceType, key: ObjectKey, uid: string): void
 }
@@ -29,6 +30,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
   }
 
   return {
+    fieldManager: client.fieldManager,
     get: (type, key, options) => client.get(type, key, options),
     list: (type, options) => client.list(type, options),
     watch: (type, options) => client.watch(type, options),

@@ -48,6 +48,12 @@ interface Options extends LogOptions {
   certSecret?: string
   healthProbeBindAddress?: string
   metricsBindAddress?: string
+  leaderElect?: boolean
+  leaderElectLeaseDuration?: number
+  leaderElectRenewDeadline?: number
+  leaderElectRetryPeriod?: number
+  leaderElectResourceName?: string
+  leaderElectResourceNamespace?: string
   metricsSecure?: boolean
   metricsCertDir?: string
   debugBindAddress: string
@@ -144,6 +150,43 @@ export function runCommand(start: typeof run = run): Command {
     )
     .addOption(
       new Option(
+        '--leader-elect <bool>',
+        'let only one replica, the leader, reconcile; all replicas serve webhooks (default: true in a cluster, false outside)',
+      )
+        .argParser(parseBoolean)
+        .env('LEADER_ELECT'),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-lease-duration <duration>',
+        'time for which the other replicas wait after the last renewal of the leader (default: 15s)',
+      )
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_LEASE_DURATION'),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-renew-deadline <duration>',
+        'time after the last renewal at which the leader stops to reconcile (default: 10s)',
+      )
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_RENEW_DEADLINE'),
+    )
+    .addOption(
+      new Option('--leader-elect-retry-period <duration>', 'time between two attempts to get or renew the lease (default: 2s)')
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_RETRY_PERIOD'),
+    )
+    .addOption(
+      new Option('--leader-elect-resource-name <name>', 'name of the Lease (default: NAME-leader)').env('LEADER_ELECT_RESOURCE_NAME'),
+    )
+    .addOption(
+      new Option('--leader-elect-resource-namespace <name>', "namespace of the Lease (default: the operator's own namespace)").env(
+        'LEADER_ELECT_RESOURCE_NAMESPACE',
+      ),
+    )
+    .addOption(
+      new Option(
         '--metrics-secure <bool>',
         'serve /metrics over HTTPS to users with the permission to get it (default: true, except on loopback outside a cluster)',
       )
@@ -221,6 +264,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
     ...(options.namespace !== undefined && { namespace: options.namespace }),
     ...(options.healthProbeBindAddress !== undefined && { probeBindAddress: options.healthProbeBindAddress }),
     ...(options.metricsBindAddress !== undefined && { metricsBindAddress: options.metricsBindAddress }),
+    ...leaderElectionOf(options),
     ...(options.metricsSecure !== undefined && { metricsSecure: options.metricsSecure }),
     ...(options.metricsCertDir !== undefined && { metricsCertDir: options.metricsCertDir }),
     debugBindAddress: options.debugBindAddress,
@@ -238,6 +282,22 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
       ...(options.webhookService !== undefined && { service: options.webhookService }),
     },
   }
+}
+
+/** Returns the option of leader election. Without a flag, `run` decides: it is enabled in a cluster. */
+function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> {
+  const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace } = options
+  const { leaderElectLeaseDuration, leaderElectRenewDeadline, leaderElectRetryPeriod } = options
+  const given = {
+    ...(leaderElectResourceName !== undefined && { name: leaderElectResourceName }),
+    ...(leaderElectResourceNamespace !== undefined && { namespace: leaderElectResourceNamespace }),
+    ...(leaderElectLeaseDuration !== undefined && { leaseDurationMs: leaderElectLeaseDuration }),
+    ...(leaderElectRenewDeadline !== undefined && { renewDeadlineMs: leaderElectRenewDeadline }),
+    ...(leaderElectRetryPeriod !== undefined && { retryPeriodMs: leaderElectRetryPeriod }),
+  }
+  if (leaderElect === false) return { leaderElection: false }
+  if (Object.keys(given).length > 0) return { leaderElection: given }
+  return leaderElect === undefined ? {} : { leaderElection: true }
 }
 
 /** Returns where the certificates are stored. Undefined means the default of `run`: a Secret in a cluster, files outside. */

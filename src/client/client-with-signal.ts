@@ -18,6 +18,7 @@ export function clientWithSignal(client: Client, signal: AbortSignal): Client {
     return { ...options, signal: own === undefined || own === signal ? signal : AbortSignal.any([own, signal]) } as Options
   }
   return {
+    fieldManager: client.fieldManager,
     get: (type, key, options) => client.get(type, key, bind(options)),
     list: (type, options) => client.list(type, bind(options)),
     watch: (type, options) => client.watch(type, bind(options)),

@@ -9,24 +9,41 @@ import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { KeysOf } from './enqueue.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { KeysOf } from './map-calls.ts'
 import type { Predicate } from './predicates.ts'
 import type { CacheReader, Reconciler } from './reconciler.ts'
 import type { WatchedInformer } from './wait-for-sync.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
-import { hasOptions, isDuration, isFunction, isListOf, isResourceType, isText, isType, isWholeNumber } from '../api/option-checks.ts'
+import {
+  hasOptions,
+  isBoolean,
+  isDelay,
+  isDuration,
+  isFunction,
+  isListOf,
+  isResourceType,
+  isText,
+  isType,
+  isWholeNumber,
+} from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
-import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
-import { readYourWrites } from '../cache/read-your-writes.ts'
+import { isSameView } from '../cache/view.ts'
+import type { WorkSignals } from './controller.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
-import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
+import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
+import { finalizerRules, isFinalizer, withFinalizer } from './finalizer.ts'
+import { defaultResyncPeriodMs, resync } from './resync.ts'
+import { runSources } from './run-sources.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
+import { RunningReconciles } from './running-reconciles.ts'
+import { replay, Standby } from './standby.ts'
 import { whenAllSynced } from './wait-for-sync.ts'
 import { traced } from './traced-reconciler.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
@@ -51,8 +68,23 @@ export interface ControllerEnvironment {
    * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
    */
   readonly graceMs?: number
+  /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
+  readonly limit?: ConcurrencyLimit
   /** Called with the work queue of the controller, for the debug endpoint. */
   readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
+  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
+  readonly random?: () => number
+}
+
+/** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
+export interface PreparedController {
+  /**
+   * Reconciles until one of the signals aborts. It may be called again afterwards, and then reconciles all objects again. It rejects when a
+   * worker fails.
+   */
+  work(signals: WorkSignals): Promise<void>
+  /** Stops watching. Running reconciles are not aborted. Resolves when the running calls of map functions have settled. */
+  close(): Promise<void> | void
 }
 
 export interface ControllerDefinition {
@@ -62,17 +94,20 @@ export interface ControllerDefinition {
   /** All types that the controller watches; the first one is the primary type. */
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
+  /** True when the controller reconciles on every replica, and not only on the leader. */
+  readonly everyReplica: boolean
   /**
-   * Watches and reconciles until the signal aborts, and resolves when the last worker has stopped.
+   * Begins to watch, and to queue keys. Nothing is reconciled before `work` is called.
    * @internal
    */
-  start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void>
+  prepare(environment: ControllerEnvironment): PreparedController
 }
 
 const defaultGraceMs = 30_000
 
-const ownedOptions = { type: isResourceType, predicates: isListOf(isFunction) } satisfies Record<keyof OwnedType, OptionCheck>
-const watchedOptions = { ...ownedOptions, map: isFunction } satisfies Record<keyof WatchedType, OptionCheck>
+const watchedBase = { type: isResourceType, predicates: isListOf(isFunction) }
+const ownedOptions = { ...watchedBase, everyOwner: isBoolean } satisfies Record<keyof OwnedType, OptionCheck>
+const watchedOptions = { ...watchedBase, map: isFunction } satisfies Record<keyof WatchedType, OptionCheck>
 const isOwned: OptionCheck = (value, path) =>
   typeof value === 'object' && value !== null && 'type' in value
     ? hasOptions(ownedOptions, ['type'])(value, path)
@@ -83,11 +118,16 @@ const controllerOptions = {
   name: isText,
   reconcile: isFunction,
   deleted: isFunction,
+  finalizer: isFinalizer,
   owns: isListOf(isOwned),
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
+  sources: isListOf(hasOptions({ run: isFunction }, ['run'], { mayHaveOthers: true })),
+  resyncPeriodMs: isDelay,
   indexes: isListOf(isCacheIndex),
   predicates: isListOf(isFunction),
+  eventFilter: isFunction,
   workers: isWholeNumber(1),
+  everyReplica: isBoolean,
   rateLimiter: isFunction,
   rbac: isListOf(isPolicyRule),
   reconciliationTimeoutMs: isDuration,
@@ -131,13 +171,19 @@ export function defineController<R extends ResourceType, const Watched extends r
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
-  const { workers = 1, reconciliationTimeoutMs } = settings
+  const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
   refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
-  async function start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void> {
-    const { cache, clock, metrics } = environment
+  function prepare(environment: ControllerEnvironment): PreparedController {
+    const { cache, clock, metrics, random = Math.random } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
-    const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
+    const queue = new WorkQueue<string>({
+      clock,
+      metrics: metrics.queue(name),
+      rateLimiter: settings.rateLimiter?.({ clock }),
+      limit: environment.limit,
+    })
+    const running = new RunningReconciles(name, cache, queue)
     environment.onQueue?.(name, queue)
     const declared = new DeclaredCache(cache, types, (unknown) => {
       const advice = 'name it in its `owns` or `watches`, or read it with the client'
@@ -147,46 +193,73 @@ export function defineController<R extends ResourceType, const Watched extends r
     const seenGone = new Set<string>()
     const sources: Source[] = [
       { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[], seenGone },
-      ...owned.map((entry) => ({ type: entry.type, map: toController(type), predicates: entry.predicates ?? [] })),
+      ...owned.map(({ type: each, predicates = [], everyOwner }) => ({
+        type: each,
+        map: everyOwner ? toOwners(type) : toController(type),
+        predicates,
+      })),
       ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
     ]
+    const filters = settings.eventFilter === undefined ? [] : [settings.eventFilter]
     // A map function may read any informer and index, so all of them are created before the first event.
-    for (const each of types) cache.informer(each)
+    const informers = types.map((each) => cache.informer(each))
     for (const index of indexes) cache.addIndex(index)
-    const stops = sources.flatMap((source) => {
-      const handler = new EnqueueHandler({ ...source, queue, clock, logger })
-      return [cache.informer(source.type).addHandler(handler), () => handler.stop()]
+    const handled = sources.map((source) => {
+      const predicates = [...filters, ...source.predicates]
+      return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, queue, running, clock, logger }) }
     })
-    const options = {
+    const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
+    const controller = new Controller({
       ...environment,
-      client: readYourWrites(environment.client, cache),
       cache: declared,
       queue,
       logger,
-      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone))),
+      reconcile: running.reconciler(
+        inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone))),
+      ),
       workers,
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
       metrics: metrics.controller(name),
+    })
+    const primary = handled.slice(0, 1)
+    const workInBackground = async (during: AbortSignal): Promise<void> => {
+      const enqueueAll = (): Promise<void> => replay(primary, declared, during)
+      const sourceOptions = { ...mapOptions, type, queue, clock, random }
+      await Promise.all([
+        runSources(settings.sources ?? [], sourceOptions, during),
+        resync({ periodMs, clock, random, logger, enqueueAll }, during),
+      ])
     }
-    try {
-      if (
-        !(await whenAllSynced(
-          types.map((each) => cache.informer(each)),
-          { clock, logger },
-          signal,
-        ))
-      )
-        return
-      logger.info({ workers: options.workers }, 'starting workers')
-      await new Controller(options).run(signal)
-    } finally {
-      for (const stop of stops) stop()
-      queue.shutDown()
+    const standby = new Standby({ queue, seenGone, clock })
+    standby.begin()
+    return {
+      async work(signals) {
+        const ended = AbortSignal.any([signals.stop, signals.lost])
+        if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
+        if (standby.end()) await replay(handled, declared, ended)
+        logger.info({ workers }, 'starting workers')
+        const done = new AbortController()
+        const background = workInBackground(AbortSignal.any([ended, done.signal]))
+        try {
+          await controller.work(signals)
+        } finally {
+          done.abort()
+          standby.begin()
+          await background
+        }
+      },
+      async close() {
+        standby.end()
+        for (const remove of removals) remove()
+        queue.shutDown()
+        await Promise.all(handled.map(({ handler }) => handler.stop()))
+      },
     }
   }
 
-  return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
+  const rbac = [...types.map(readRule), ...finalizerRules(type, settings), ...(settings.rbac ?? [])]
+  return Object.freeze({ name, type, types, rbac, everyReplica: settings.everyReplica ?? false, prepare })
 }
 
 /**
@@ -202,5 +275,5 @@ function readRule(type: ResourceType): PolicyRule {
 }
 
 function uniqueTypes(types: readonly ResourceType[]): readonly ResourceType[] {
-  return types.filter((type, index) => types.findIndex((other) => isSameType(other, type)) === index)
+  return types.filter((type, index) => types.findIndex((other) => isSameView(other, type)) === index)
 }

@@ -1,5 +1,6 @@
 /** Starts the runnables of an operator as background tasks. */
 import type { ControllerCache } from '../controller/builder.ts'
+import type { Terms } from '../controller/run-controller.ts'
 import type { Client } from '../client/client.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -17,14 +18,14 @@ export interface RunnableEnvironment {
   readonly logger: Logger
   readonly clock: Clock
   readonly metrics: Metrics
-  /** Returns the task that runs `task` while this replica is the leader. */
-  readonly whileLeader: (task: (signal: AbortSignal) => Promise<void>) => (signal: AbortSignal) => Promise<void>
+  /** Undefined without leader election. */
+  readonly terms: Terms | undefined
 }
 
 /** Starts `run` when the types in `reads` have synced and, without `everyReplica`, this replica is the leader. */
 export function startRunnable(runnable: Runnable, environment: RunnableEnvironment): BackgroundTask {
   const { name, run, everyReplica = false, mayEnd = false, reads = [] } = runnable
-  const { client, cache, clock, metrics, whileLeader } = environment
+  const { client, cache, clock, metrics, terms } = environment
   const logger = environment.logger.child({ runnable: name })
   const declared = new DeclaredCache(
     cache,
@@ -39,5 +40,21 @@ export function startRunnable(runnable: Runnable, environment: RunnableEnvironme
     if (mayEnd) await aborted(signal)
     if (!signal.aborted) throw new Error('it returned before the process stopped; a runnable that may do so has the option mayEnd: true')
   }
-  return inBackground(`the runnable ${name}`, everyReplica ? task : whileLeader(task), logger)
+  return inBackground(`the runnable ${name}`, everyReplica || terms === undefined ? task : whileLeader(terms, task), logger)
+}
+
+type Task = (signal: AbortSignal) => Promise<void>
+
+/** Returns a task that runs `task` in each term of this replica. In the next term, it runs again. */
+function whileLeader(terms: Terms, task: Task): Task {
+  return async (stop) => {
+    while (!stop.aborted) {
+      const { lost } = await terms.term(stop)
+      try {
+        await task(AbortSignal.any([stop, lost]))
+      } catch (error) {
+        if (!lost.aborted) throw error
+      }
+    }
+  }
 }

@@ -2,6 +2,7 @@
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookServer } from '../webhook/server.ts'
+import type { ProcessElection } from './leader-election.ts'
 import type { BackgroundTask } from './background.ts'
 import type { DebuggedQueue } from './debug-handlers.ts'
 import type { Check } from './health-handler.ts'
@@ -23,7 +24,10 @@ export interface Running {
   /** The readiness check of the webhook server; undefined until the server listens. */
   webhookCheck?: Check
   injection?: BackgroundTask | undefined
-  cache?: { readonly task: BackgroundTask; status(): readonly { type: string; synced: boolean; lastError?: string }[] }
+  cache?: { readonly task: BackgroundTask; status(): readonly { type: string; view?: string; synced: boolean; lastError?: string }[] }
+  /** Undefined without leader election. */
+  readonly election?: ProcessElection | undefined
+  electionTask?: BackgroundTask
   readonly controllers: Map<string, BackgroundTask>
   /** The work queues of the controllers, for the debug endpoint. */
   readonly queues: Map<string, DebuggedQueue>

@@ -72,6 +72,28 @@ function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
   return [{ apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames, verbs: ['get', 'patch'] }]
 }
 
+/** Returns the Role for the Lease of leader election, and its binding to the ServiceAccount of the installation. */
+export function leaderElectionRole({ installation, namespace, leaderLease: name }: InstallationNames): JsonObject[] {
+  const metadata = { name, namespace, labels: labelsOf(installation) }
+  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
+  const rules = [
+    { ...leases, resourceNames: [name], verbs: ['get', 'update', 'watch'] },
+    // Without a name, because an object that is created has no name yet when RBAC checks the request.
+    { ...leases, verbs: ['create'] },
+  ]
+  return [
+    { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata,
+      roleRef,
+      subjects: [{ kind: 'ServiceAccount', name: installation, namespace }],
+    },
+  ]
+}
+
 /**
  * Returns two ClusterRoles for each kind: a viewer role that is aggregated to `view`, and an editor role that is aggregated to `edit` and
  * `admin`.

@@ -28,8 +28,8 @@ export interface ControllerMetrics {
 export interface QueueMetrics {
   /** Counts a key that became ready to be processed. */
   added(): void
-  /** Sets the number of ready keys of this priority. Default priority: 0. */
-  depth(count: number, priority?: number): void
+  /** Sets the number of ready keys of this priority. Default priority: 0. A text stands for several priorities together. */
+  depth(count: number, priority?: number | string): void
   /** Counts a key that was added with a delay. */
   retried(): void
   /** Observes the time that a ready key waited for a worker. */
@@ -41,6 +41,14 @@ export interface QueueMetrics {
    * since the worker started.
    */
   observeRunning(seconds: () => readonly number[]): void
+}
+
+/** The metrics of leader election. */
+export interface LeaderElectionMetrics {
+  /** Sets whether this replica is the leader. */
+  leading(leads: boolean): void
+  /** Counts a renewal for which the leader had to read the Lease first. */
+  slowpath(): void
 }
 
 /** One HTTP request to the API server, for the client metrics. */
@@ -69,6 +77,9 @@ const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue'
 interface CachedType {
   /** The type as `plural.group`. */
   readonly type: string
+  readonly version: string
+  /** Describes the view; absent for a whole type. */
+  readonly view?: string
   readonly synced: boolean
   readonly lastError?: string
 }
@@ -151,6 +162,17 @@ export class Metrics {
     requestBuckets,
   )
 
+  readonly #leads = this.#gauge(
+    'leader_election_master_status',
+    'Whether this replica is the leader of the lease: 1, or 0 while it stands by',
+    ['name'],
+  )
+  readonly #leaseReads = this.#counter(
+    'leader_election_slowpath_total',
+    'Number of renewals for which the leader had to read the Lease first, because it had changed',
+    ['name'],
+  )
+
   readonly #running = new Map<string, () => readonly number[]>()
 
   readonly #bytesLimit = this.#gauge(
@@ -166,10 +188,12 @@ export class Metrics {
     new Gauge({
       name: 'proreus_cache_up_to_date',
       help: 'Whether the objects of a resource are listed and watched: 1, or 0 before the first list and while requests fail',
-      labelNames: ['resource'],
+      labelNames: ['resource', 'version', 'view'],
       registers: [this.registry],
       collect() {
-        for (const { type, synced, lastError } of cachedTypes()) this.set({ resource: type }, synced && lastError === undefined ? 1 : 0)
+        this.reset()
+        for (const { type, version, view = '', synced, lastError } of cachedTypes())
+          this.set({ resource: type, version, view }, synced && lastError === undefined ? 1 : 0)
       },
     })
     const bytesInFlight = (): number => this.#bytesInFlight()
@@ -216,6 +240,16 @@ export class Metrics {
       timedOut: () => this.#timeouts.inc(controller),
       activeWorkers: (count) => this.#activeWorkers.set(controller, count),
       maxWorkers: (count) => this.#maxWorkers.set(controller, count),
+    }
+  }
+
+  /** Returns the metrics of leader election, and creates their series with the value zero. `name` is the name of the Lease. @internal */
+  leaderElection(name: string): LeaderElectionMetrics {
+    this.#leads.set({ name }, 0)
+    this.#leaseReads.inc({ name }, 0)
+    return {
+      leading: (leads) => this.#leads.set({ name }, leads ? 1 : 0),
+      slowpath: () => this.#leaseReads.inc({ name }),
     }
   }
 

@@ -130,6 +130,13 @@ const flags: [flag: string, variable: string, value: string, comesTo: Record<str
   ['--metrics-cert-dir', 'METRICS_CERT_DIR', 'other', { metricsCertDir: 'other' }],
   ['--debug-bind-address', 'DEBUG_BIND_ADDRESS', ':6060', { debugBindAddress: ':6060' }],
   ['--drain-delay', 'DRAIN_DELAY', '1.5s', { drainDelayMs: 1500 }],
+  ['--leader-elect', 'LEADER_ELECT', 'true', { leaderElection: true }],
+  ['--leader-elect', 'LEADER_ELECT', 'false', { leaderElection: false }],
+  ['--leader-elect-lease-duration', 'LEADER_ELECT_LEASE_DURATION', '30s', { leaderElection: { leaseDurationMs: 30_000 } }],
+  ['--leader-elect-renew-deadline', 'LEADER_ELECT_RENEW_DEADLINE', '5s', { leaderElection: { renewDeadlineMs: 5_000 } }],
+  ['--leader-elect-retry-period', 'LEADER_ELECT_RETRY_PERIOD', '1s', { leaderElection: { retryPeriodMs: 1_000 } }],
+  ['--leader-elect-resource-name', 'LEADER_ELECT_RESOURCE_NAME', 'lock', { leaderElection: { name: 'lock' } }],
+  ['--leader-elect-resource-namespace', 'LEADER_ELECT_RESOURCE_NAMESPACE', 'ns', { leaderElection: { namespace: 'ns' } }],
   ['--drain-deadline', 'DRAIN_DEADLINE', '2m', { drainDeadlineMs: 120_000 }],
   ['--log-level', 'LOG_LEVEL', 'silent', {}],
 ]

@@ -3,9 +3,11 @@ import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { formatKey, keyOf } from '../../src/api/object.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
+import { runController } from '../../src/controller/run-controller.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { type ControllerSettings } from '../../src/controller/settings.ts'
 import { labelSelector } from '../../src/controller/predicates.ts'
+import * as source from '../../src/controller/source.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import type { RateLimiter } from '../../src/controller/rate-limiter.ts'
@@ -38,11 +40,12 @@ async function start(
   const definition = defineController(options.type ?? thing, {
     reconcile: async (object) => void seen.push(formatKey(object.metadata)),
     deleted: async (key) => void seen.push(`-${formatKey(key)}`),
+    resyncPeriodMs: 0,
     ...settings,
   })
   for (const type of definition.types) cache.of(type)
   options.prepare?.(world)
-  const done = definition.start(environment, stop.signal)
+  const done = runController(definition, environment, stop.signal)
   if (options.synced ?? true) for (const informer of cache.informers.values()) informer.sync()
   await clock.advance(0)
   const end = async (): Promise<void> => {
@@ -499,7 +502,7 @@ t.test('a map function can read the cache from the first event on', async (t) =>
   const world = controllerWorld()
   world.cache.of(part).set(objectOf(part, 'p'))
   const { environment, stop } = world
-  const done = defineController(thing, { reconcile: async () => undefined, ...settings }).start(environment, stop.signal)
+  const done = runController(defineController(thing, { reconcile: async () => undefined, ...settings }), environment, stop.signal)
   t.strictSame(read, [[byPart]])
   t.strictSame([...world.cache.informers.keys()], ['parts', 'things'])
   stop.abort()
@@ -614,10 +617,13 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
     name: 7,
     reconcile: 'x',
     deleted: 1,
-    owns: [part, 'parts', { type: part, predicates: [1] }, { type: 'parts' }, {}, null],
-    watches: [{ type: part }, { map: () => [], type: 'parts' }, { map: () => [] }],
+    owns: [part, 'parts', { type: part, predicates: [1] }, { type: 'parts' }, {}, null, { type: part, everyOwner: 'yes' }],
+    watches: [{ type: part }, { map: () => [], type: 'parts' }, { map: () => [] }, { map: () => [], type: part, everyOwner: true }],
+    sources: [{}, { run: 1, extra: 2 }, source.interval(1, [])],
+    resyncPeriodMs: -1,
     indexes: [1],
     predicates: 'x',
+    eventFilter: [],
     workers: 0,
     rateLimiter: {},
     rbac: [{ apiGroups: [''] }],
@@ -635,11 +641,17 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
     `owns[3].type: must be ${type}, found "parts"`,
     `owns[4]: must be ${type}, found an object`,
     `owns[5]: must be ${type}, found null`,
+    'owns[6].everyOwner: must be true or false, found "yes"',
     'watches[0].map: is missing',
     `watches[1].type: must be ${type}, found "parts"`,
     'watches[2].type: is missing',
+    'watches[3].everyOwner: unknown field',
+    'sources[0].run: is missing',
+    'sources[1].run: must be a function, found 1',
+    'resyncPeriodMs: must be a number of milliseconds of at least 0, found -1',
     'indexes[0]: must be what defineCacheIndex returns, found 1',
     'predicates: must be a list, found "x"',
+    'eventFilter: must be a function, found a list',
     'workers: must be a whole number of at least 1, found 0',
     'rateLimiter: must be a function, found an object',
     'rbac[0].resources: is missing',
@@ -714,7 +726,7 @@ t.test('a running reconcile has 30 s after the stop by default', async (t) => {
       },
     })
     const { graceMs: _, ...environment } = world.environment
-    const done = definition.start(graceMs === undefined ? environment : { ...environment, graceMs }, stop.signal)
+    const done = runController(definition, graceMs === undefined ? environment : { ...environment, graceMs }, stop.signal)
     cache.of(thing).sync()
     await clock.advance(0)
     stop.abort()
@@ -758,7 +770,7 @@ t.test('all types are watched before the first event is mapped', async (t) => {
     { type: part, map },
     { type: other, map },
   ] as const
-  const done = defineController(thing, { reconcile: async () => undefined, watches }).start(environment, stop.signal)
+  const done = runController(defineController(thing, { reconcile: async () => undefined, watches }), environment, stop.signal)
   t.strictSame(watched, [['parts', 'things', 'others']])
   stop.abort()
   await done

@@ -35,6 +35,7 @@ t.test('readiness lists all checks, and depends only on the webhooks and the sto
   const webhookCheck: Check = { name: 'webhook', problem: () => 'no answer' }
   const status = () => [
     { type: 'pods', synced: true },
+    { type: 'pods', view: 'labels app=web', synced: true },
     { type: 'nodes', synced: false },
     { type: 'things', synced: true, lastError: 'is away' },
   ]
@@ -43,6 +44,7 @@ t.test('readiness lists all checks, and depends only on the webhooks and the sto
     'shutdown: the process is ending',
     'webhook: no answer',
     '~cache/pods: undefined',
+    '~cache/pods (labels app=web): undefined',
     '~cache/nodes: not synced yet',
     '~cache/things: is away',
     '~controller/a: undefined',

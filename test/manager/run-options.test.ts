@@ -66,13 +66,20 @@ t.test('given options are used', (t) => {
     debugBindAddress: '127.0.0.1:6060',
     drainDelayMs: 0,
     drainDeadlineMs: 0,
+    leaderElection: { name: 'lock', namespace: 'elsewhere', leaseDurationMs: 20_000 },
     instance: 'me',
     logger: silentLogger(),
     clock: new FakeClock(),
     metrics: new Metrics(),
   } as const
   const complete = withDefaults([noteOperator], input)
-  t.strictSame(complete, { ...input, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
+  const leaderElection = {
+    lease: { name: 'lock', namespace: 'elsewhere' },
+    leaseDurationMs: 20_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+  }
+  t.strictSame(complete, { ...input, leaderElection, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
   for (const part of ['logger', 'clock', 'metrics'] as const) t.equal(complete[part], input[part])
   t.end()
 })
@@ -93,6 +100,12 @@ t.test('in a cluster, servers listen on all addresses, certificates are in a Sec
     metricsBindAddress: ':8443',
     metricsSecure: true,
     debugBindAddress: '0',
+    leaderElection: {
+      lease: { namespace: 'of-the-connection', name: 'note-leader' },
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+    },
     drainDelayMs: 10_000,
   })
 })
@@ -106,6 +119,7 @@ t.test('outside a cluster, servers listen on loopback, certificates are in files
     metricsBindAddress: '127.0.0.1:8080',
     metricsSecure: false,
     debugBindAddress: '0',
+    leaderElection: undefined,
     drainDelayMs: 0,
   })
 })

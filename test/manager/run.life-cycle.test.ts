@@ -1,4 +1,5 @@
 import { createServer } from 'node:tls'
+import assert from 'node:assert'
 import type { Server } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
@@ -11,9 +12,11 @@ import type { Connection } from '../../src/client/connection.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
-import type { ControllerDefinition } from '../../src/controller/builder.ts'
+import type { ControllerDefinition, PreparedController } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { formatListenAddress } from '../../src/manager/listen-address.ts'
+import type { Election } from '../../src/manager/leader-election.ts'
+import type { LeaderElectorOptions, Term } from '../../src/leader-election/leader-elector.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
@@ -33,6 +36,10 @@ const pair = (async (): Promise<ServingCertificate> => {
   return { ...leaf, caBundle: authority.cert, notAfter: new Date(Date.now() + 1_000_000) }
 })()
 
+function working(work: (stop: AbortSignal) => Promise<void>): PreparedController {
+  return { work: ({ stop }) => work(stop), close: () => undefined }
+}
+
 /** A controller that logs its start and its end. `end` runs when the controller is stopped. */
 function fakeController(name: string, log: string[], end: () => Promise<void> = async () => undefined): ControllerDefinition {
   return {
@@ -40,12 +47,14 @@ function fakeController(name: string, log: string[], end: () => Promise<void> = 
     type: kind,
     types: [kind],
     rbac: [],
-    async start(_environment, signal) {
-      log.push(`${name} starts`)
-      await untilAborted(signal)
-      await end()
-      log.push(`${name} ends`)
-    },
+    everyReplica: false,
+    prepare: () =>
+      working(async (stop) => {
+        log.push(`${name} starts`)
+        await untilAborted(stop)
+        await end()
+        log.push(`${name} ends`)
+      }),
   }
 }
 
@@ -83,7 +92,7 @@ function start(
   }
   const cache = Object.assign(new FakeCache(), {
     start: background('cache'),
-    status: () => [{ type: 'things.example.com', synced: false, objects: 0, lastError: 'no such CRD' }],
+    status: () => [{ type: 'things.example.com', version: 'v1', synced: false, objects: 0, lastError: 'no such CRD' }],
   })
   const fakes: Parts = {
     createTransport: () => transportThat(async () => void log.push('client closes')),
@@ -96,7 +105,7 @@ function start(
     createWebhookServer: fakeWebhookServer(log, t),
     injectCaBundle: (_options, signal) => background('injection')(signal),
     createCache: () => cache,
-    elected: async () => undefined,
+    createElector: () => assert.fail('leader election is off'),
     ...parts(log),
   }
   const done = runWith(fakes, operators(log), {
@@ -208,9 +217,9 @@ t.test('a running reconcile may take as long as the webhooks accept and finish',
   let graceMs: number | undefined
   const controller: ControllerDefinition = {
     ...fakeController('thing', []),
-    async start(environment, signal) {
+    prepare(environment) {
       graceMs = environment.graceMs
-      await untilAborted(signal)
+      return working(untilAborted)
     },
   }
   const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], controllers: [controller] })], {
@@ -264,9 +273,7 @@ t.test('an operator with conversions only has no webhook configurations to wait 
 t.test('readiness depends on the webhooks only, caches and controllers are shown', async (t) => {
   const failing: ControllerDefinition = {
     ...fakeController('failing', []),
-    async start() {
-      throw new Error('out of luck')
-    },
+    prepare: () => working(() => Promise.reject(new Error('out of luck'))),
   }
   const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind)], controllers: [failing] })])
   await life.started
@@ -301,10 +308,11 @@ t.test('a controller that has ended by itself is named by the liveness probe', a
   const broken = new AbortController()
   const failing: ControllerDefinition = {
     ...fakeController('failing', []),
-    async start() {
-      await untilAborted(broken.signal)
-      throw new Error('out of luck')
-    },
+    prepare: () =>
+      working(async () => {
+        await untilAborted(broken.signal)
+        throw new Error('out of luck')
+      }),
   }
   const life = start(t, (log) => [defineOperator({ name: 'thing', kinds: [kind], controllers: [failing, fakeController('working', log)] })])
   await life.started
@@ -498,13 +506,73 @@ t.test('with empty webhookConfigurations no caBundle is injected', async (t) => 
   t.notOk(life.log.includes('injection starts'))
 })
 
-t.test('controllers wait until this replica is elected, webhooks do not', async (t) => {
-  const elected = Promise.withResolvers<void>()
-  const life = start(t, complete, {}, () => ({ elected: () => elected.promise }))
+/** An elector whose terms the test begins. It logs its steps. */
+function fakeElector(log: string[]): { elector: Election; begin(): void } {
+  const term = Promise.withResolvers<Term>()
+  const elector: Election = {
+    run: async (signal) => {
+      log.push('the election starts')
+      await untilAborted(signal)
+      log.push('the election ends')
+    },
+    term: (signal) => Promise.race([term.promise, untilAborted(signal).then(() => Promise.reject(signal.reason as Error))]),
+    guard: () => undefined,
+    resign: async () => void log.push('resigns'),
+  }
+  return { elector, begin: () => term.resolve({ lost: new AbortController().signal }) }
+}
+
+t.test('controllers work while this replica is the leader; webhooks and controllers for every replica do not wait', async (t) => {
+  let fake: ReturnType<typeof fakeElector> | undefined
+  let given: LeaderElectorOptions | undefined
+  const life = start(
+    t,
+    (log) => [
+      defineOperator({
+        name: 'thing',
+        kinds: [kind],
+        webhooks: [defineWebhook(kind)],
+        controllers: [fakeController('thing', log), { ...fakeController('local', log), everyReplica: true }],
+      }),
+    ],
+    { leaderElection: true, namespace: 'ns', instance: 'pod-1' },
+    (log) => ({
+      createElector(options) {
+        given = options
+        return (fake = fakeElector(log)).elector
+      },
+    }),
+  )
   await life.started
+  await life.clock.advance(0)
+  t.match(given, {
+    lease: { namespace: 'ns', name: 'thing-leader' },
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+    identity: /^pod-1_[0-9a-f-]{36}$/,
+  })
+  t.ok(life.log.includes('local starts'))
   t.notOk(life.log.includes('thing starts'))
   t.match(await life.probe('/readyz'), { code: 200 })
-  elected.resolve()
+  t.match(await life.probe('/healthz?verbose'), { code: 200, body: /leader-election ok/ })
+  fake?.begin()
   await life.clock.advance(0)
   t.ok(life.log.includes('thing starts'))
+  life.stop.abort()
+  await life.clock.advance(0)
+  const order = life.log.filter((line) => /thing ends|resigns|webhooks stop/.test(line))
+  t.strictSame(order, ['thing ends', 'resigns'], 'the next leader does not wait until the webhooks have stopped')
+  await life.clock.advance(10_000)
+  await life.done
+  t.ok(life.log.includes('the election ends'))
+})
+
+t.test('an election that ends by itself is named by the liveness probe', async (t) => {
+  const life = start(t, complete, { leaderElection: true }, (log) => ({
+    createElector: () => ({ ...fakeElector(log).elector, run: () => Promise.reject(new Error('out of luck')) }),
+  }))
+  await life.started
+  await life.clock.advance(0)
+  t.match(await life.probe('/healthz'), { code: 500, body: /leader-election failed/ })
 })

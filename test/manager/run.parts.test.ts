@@ -1,4 +1,5 @@
 /** Tests of the options that `run` passes to each of its components. */
+import assert from 'node:assert'
 import t, { type Test } from 'tap'
 import { configMap, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -68,9 +69,10 @@ const controller = (name: string, given: Recorded): ControllerDefinition => ({
   type: kind,
   types: [kind],
   rbac: [],
-  async start(environment, signal) {
+  everyReplica: false,
+  prepare(environment) {
     given.environments.set(name, environment)
-    await untilAborted(signal)
+    return { work: ({ stop }) => untilAborted(stop), close: () => undefined }
   },
 })
 
@@ -79,7 +81,12 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Calls `run` with components that record their options. Resolves when it has started. */
-async function start(t: Test, operators: (given: Recorded) => readonly Operator[], more: Partial<RunOptions> = {}): Promise<Life> {
+async function start(
+  t: Test,
+  operators: (given: Recorded) => readonly Operator[],
+  more: Partial<RunOptions> = {},
+  otherParts: Partial<Parts> = {},
+): Promise<Life> {
   const given: Recorded = { environments: new Map() }
   const clock = new FakeClock()
   const { logger, entries } = recordingLogger()
@@ -119,9 +126,13 @@ async function start(t: Test, operators: (given: Recorded) => readonly Operator[
     },
     createCache: (...options) => {
       given.cache = options
-      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true, objects: 7 }] })
+      return Object.assign(cache, {
+        start: untilAborted,
+        status: () => [{ type: 'things.example.com', version: 'v1', synced: true, objects: 7 }],
+      })
     },
-    elected: async () => undefined,
+    createElector: () => assert.fail('leader election is off'),
+    ...otherParts,
   }
   let serving: Endpoints | undefined
   const started = Promise.withResolvers<Endpoints>()
@@ -199,7 +210,7 @@ t.test('a single operator gives the process its name and version', async (t) => 
 
   const { client: own, events, cache: controllerCache, ...environment } = given.environments.get('thing')!
   t.equal(controllerCache, cache)
-  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com"\} 1/)
+  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com",version="v1",view=""\} 1/)
   const { onQueue, ...others } = environment
   t.type(onQueue, 'function')
   t.strictSame(others, { logger, metrics, clock, graceMs: 30_000 })
@@ -356,4 +367,30 @@ t.test('incompatible operators are not started', async (t) => {
   await t.rejects(start(t, () => [a, a]), { message: 'two operators are called "a"' }) // prettier-ignore
   await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [other] })]), { message: 'define Thing.example.com differently' }) // prettier-ignore
   await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [] })]), { message: 'has no name' }) // prettier-ignore
+})
+
+t.test("with leader election, requests of reconciles ask the elector, except those of every replica's controllers", async (t) => {
+  const guard = (): void => undefined
+  const elector = { guard, run: untilAborted, resign: async () => undefined, term: async () => ({ lost: new AbortController().signal }) }
+  const life = await start(
+    t,
+    (given) => [
+      defineOperator({
+        name: 'thing',
+        kinds: [kind],
+        controllers: [controller('thing', given), { ...controller('local', given), everyReplica: true }],
+      }),
+    ],
+    { leaderElection: true },
+    { createElector: () => elector },
+  )
+  for (const name of ['thing', 'local']) await life.given.environments.get(name)?.client.get(pod, { namespace: 'ns', name })
+  t.strictSame(
+    life.requests.slice(-2).map((request) => [request.path.split('/').at(-1), request.guard]),
+    [
+      ['thing', guard],
+      ['local', undefined],
+    ],
+  )
+  await life.end()
 })

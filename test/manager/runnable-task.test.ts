@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Terms } from '../../src/controller/run-controller.ts'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import type { Client } from '../../src/client/client.ts'
 import { aborted } from '../../src/runtime/waiting.ts'
@@ -10,13 +11,7 @@ import { until } from '../../src/testing/until.ts'
 import { FakeCache } from '../support/controller/fakes.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 
-type Task = (signal: AbortSignal) => Promise<void>
-
-function start(
-  t: { teardown(end: () => unknown): unknown },
-  runnable: Partial<Runnable>,
-  whileLeader: (task: Task) => Task = (task) => task,
-) {
+function start(t: { teardown(end: () => unknown): unknown }, runnable: Partial<Runnable>, terms?: Terms) {
   const { logger, entries } = recordingLogger()
   const cache = new FakeCache()
   const environment: RunnableEnvironment = {
@@ -25,7 +20,7 @@ function start(
     logger,
     clock: new FakeClock(),
     metrics: new Metrics(),
-    whileLeader,
+    terms,
   }
   const contexts: RunnableContext[] = []
   const task = startRunnable(
@@ -39,7 +34,7 @@ function start(
     },
     environment,
   )
-  t.teardown(() => task.stop())
+  t.teardown(() => void task.stop())
   return { task, cache, contexts, entries, environment }
 }
 
@@ -90,17 +85,46 @@ t.test('a runnable that may end does not count as ended', async (t) => {
 })
 
 t.test('it runs on the leader only, or on every replica by choice', async (t) => {
-  const elected = Promise.withResolvers<void>()
-  const whileLeader =
-    (task: Task): Task =>
-    async (signal) => {
-      await elected.promise
-      await task(signal)
-    }
-  const everywhere = start(t, { everyReplica: true }, whileLeader)
-  const leading = start(t, {}, whileLeader)
+  let begin: (term: { lost: AbortSignal }) => void = () => undefined
+  const terms: Terms = {
+    term: (signal) =>
+      new Promise((resolve, reject) => {
+        begin = resolve
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      }),
+  }
+  const everywhere = start(t, { everyReplica: true }, terms)
+  const leading = start(t, {}, terms)
   await until('it runs on every replica', () => everywhere.contexts.length === 1)
   t.strictSame(leading.contexts, [])
-  elected.resolve()
+  const first = new AbortController()
+  begin({ lost: first.signal })
   await until('it runs on the leader', () => leading.contexts.length === 1)
+  first.abort()
+  t.ok(leading.contexts[0]!.signal.aborted)
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(leading.task.state, 'running', 'it waits for the next term')
+  begin({ lost: new AbortController().signal })
+  await until('it runs again', () => leading.contexts.length === 2)
+  t.notOk(leading.contexts[1]!.signal.aborted)
+  await leading.task.stop()
+  t.equal(leading.task.state, 'ended')
+})
+
+t.test('an error after the end of the term is no failure, one before it is', async (t) => {
+  const lost = new AbortController()
+  const terms = (): Terms => {
+    let count = 0
+    return { term: () => (count++ === 0 ? Promise.resolve({ lost: lost.signal }) : new Promise(() => undefined)) }
+  }
+  const failing = start(t, { run: () => Promise.reject(new Error('no luck')) }, terms())
+  await failing.task.ended
+  t.match(failing.task.state, { failed: { message: 'no luck' } })
+  const run: Runnable['run'] = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('ended')), { once: true }))
+  const ending = start(t, { run }, terms())
+  await new Promise((resolve) => setImmediate(resolve))
+  lost.abort()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(ending.task.state, 'running')
 })
