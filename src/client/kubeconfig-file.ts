@@ -1,7 +1,6 @@
 /** Reads kubeconfig files: validates them, merges them like kubectl, and makes relative paths absolute. */
 import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, resolve } from 'node:path'
-import { parse } from 'yaml'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
@@ -57,6 +56,7 @@ async function readFileContent(file: string): Promise<JsonObject> {
   } catch (error) {
     throw problem(`The kubeconfig ${file} ${readProblem(error as NodeJS.ErrnoException)}: check --kubeconfig and KUBECONFIG.`, error)
   }
+  const { parse } = await import('yaml') // is not needed in a Pod
   let content: unknown
   try {
     content = parse(text)
