@@ -18,4 +18,11 @@ export interface ApiRequest {
   /** The type of the objects. If the API server does not serve this type, the error message names the type. */
   readonly type?: ResourceType
   readonly signal?: AbortSignal | undefined
+  /**
+   * Called immediately before the request is written to a connection, for each attempt. When it throws, the request is not sent, and is
+   * rejected with that error. It must be synchronous.
+   */
+  readonly guard?: (() => void) | undefined
+  /** Time limit of one attempt in milliseconds, instead of the transport's. */
+  readonly timeoutMs?: number
 }

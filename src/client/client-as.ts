@@ -1,4 +1,5 @@
 /** `clientAs`: creates a named client over a shared transport, so all clients of a process use the same connections. */
+import type { ApiRequest } from './api-request.ts'
 import { clientOver } from './client.ts'
 import type { Client } from './client.ts'
 import type { Transport } from './transport.ts'
@@ -11,15 +12,32 @@ export interface ClientIdentity {
   readonly version?: string | undefined
 }
 
+/** Properties that a client adds to each of its requests. */
+export interface ClientAsOptions {
+  /**
+   * Called immediately before each attempt of a request is written to a connection. When it throws, the request is not sent, and is rejected
+   * with that error. Leader election uses it, so that a process that is no longer the leader writes nothing.
+   */
+  readonly guard?: (() => void) | undefined
+  /** Time limit of one attempt in milliseconds, instead of the transport's. */
+  readonly timeoutMs?: number | undefined
+}
+
 /**
  * Returns a client with the user agent and field manager of `identity`. The client's `close` has no effect, because other clients use the
  * same transport.
  */
-export function clientAs(transport: Transport, identity: ClientIdentity): Client {
+export function clientAs(transport: Transport, identity: ClientIdentity, { guard, timeoutMs }: ClientAsOptions = {}): Client {
   const userAgent = userAgentOf(identity)
+  const extended = (request: ApiRequest): ApiRequest => ({
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...request,
+    userAgent,
+    ...(guard && { guard }),
+  })
   const named: Transport = {
-    request: (request) => transport.request({ ...request, userAgent }),
-    stream: (request) => transport.stream({ ...request, userAgent }),
+    request: (request) => transport.request(extended(request)),
+    stream: (request) => transport.stream(extended(request)),
     close: () => Promise.resolve(),
   }
   return clientOver(named, { fieldManager: identity.name })

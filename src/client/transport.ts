@@ -4,26 +4,23 @@ import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
-import { parseJson } from '../api/json-reader.ts'
 import type { Status } from '../api/status.ts'
 import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { ApiError, statusOf } from './api-error.ts'
+import type { ApiRequest } from './api-request.ts'
+import type { ApiResponse, ResponseHeaders } from './api-response.ts'
+import { bodyOf } from './api-response.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
+import { Fence } from './fence.ts'
 import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
 import { isConnectionReset, unreachable } from './unreachable.ts'
 import { defaultUserAgent } from './user-agent.ts'
 import { parseWarnings } from './warning.ts'
-import type { ApiRequest } from './api-request.ts'
 
-export interface ApiResponse {
-  readonly statusCode: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The parsed JSON, in which an integer beyond 2^53 is a `bigint`. When the response has another content type, the body is a string. */
-  readonly body: unknown
-}
+export type { ApiResponse }
 
 /** The outcome of one attempt of a request. */
 export interface RequestReport {
@@ -84,7 +81,7 @@ interface Answer {
   /** The credentials of the request. */
   readonly credentials: Credentials
   readonly statusCode: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: ResponseHeaders
   readonly text: string
   readonly stream?: AsyncIterable<Buffer>
 }
@@ -130,7 +127,7 @@ class HttpTransport implements Transport {
 
   async request(request: ApiRequest): Promise<ApiResponse> {
     const { statusCode, headers, text } = await this.#answer(request, false)
-    return { statusCode, headers, body: isJson(headers) ? read(text, request) : text }
+    return { statusCode, headers, body: bodyOf(headers, text, request) }
   }
 
   async stream(request: ApiRequest): Promise<AsyncIterable<Buffer>> {
@@ -168,15 +165,16 @@ class HttpTransport implements Transport {
 
   /** Sends a request, and returns its 2xx response. A failed request is retried when a retry is safe. */
   async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
+    const fence = request.guard === undefined ? undefined : new Fence(request.guard)
     let refused: Answer | undefined
     let reset = false
     for (let repeats = 0; ;) {
       let answer: Answer
       try {
-        answer = await this.#attempt(request, streaming, refused)
+        answer = await this.#attempt(request, streaming, refused, fence)
       } catch (error) {
         // The server may close an idle kept-alive connection just as a request is sent on it. A GET is then retried once.
-        if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
+        if (reset || fence?.refusal !== undefined || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
       }
@@ -200,17 +198,17 @@ class HttpTransport implements Transport {
 
   /**
    * Loads the credentials, and sends the request once. `refused` is the 401 response to an earlier attempt: it is returned without another
-   * attempt when the credentials are still the same. Rejects with the signal's reason, with `PRO_ABORTED` when the transport is closed, with
-   * `PRO_KUBECONFIG` when the credentials cannot be loaded, or with `PRO_API_UNREACHABLE`.
+   * attempt when the credentials are still the same. Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when
+   * the transport is closed, with `PRO_KUBECONFIG` when the credentials cannot be loaded, or with `PRO_API_UNREACHABLE`.
    */
-  async #attempt(request: ApiRequest, streaming: boolean, refused: Answer | undefined): Promise<Answer> {
-    const { signal, method } = request
+  async #attempt(request: ApiRequest, streaming: boolean, refused: Answer | undefined, fence: Fence | undefined): Promise<Answer> {
+    const { signal, method, timeoutMs = this.#timeoutMs } = request
     signal?.throwIfAborted()
     const abort = new AbortController()
     this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
-    const timer = this.#clock.after(this.#timeoutMs, () => abort.abort(new TimeoutError()))
+    const timer = this.#clock.after(timeoutMs, () => abort.abort(new TimeoutError()))
     let dispatchers: Dispatchers | undefined
     let started: number | undefined
     let code: number | 'error' = 'error'
@@ -222,7 +220,8 @@ class HttpTransport implements Transport {
       if (refused !== undefined && areEqual(credentials, refused.credentials)) return refused
       dispatchers = this.#current(credentials)
       started = performance.now()
-      const answer = dispatchers[streaming ? 'watches' : 'requests'].request({
+      const pool = dispatchers[streaming ? 'watches' : 'requests']
+      const answer = (fence?.around(pool) ?? pool).request({
         origin: this.#origin,
         path: `${this.#prefix}${request.path}${formatQuery(request.query)}`,
         method: method as Dispatcher.HttpMethod,
@@ -254,7 +253,9 @@ class HttpTransport implements Transport {
       code = statusCode
       return { credentials, statusCode, headers, text }
     } catch (error) {
-      if (abort.signal.reason instanceof TimeoutError && dispatchers === undefined) throw this.#credentialsTimedOut(abort.signal.reason)
+      if (fence?.refusal !== undefined) throw fence.refusal.error
+      if (abort.signal.reason instanceof TimeoutError && dispatchers === undefined)
+        throw this.#credentialsTimedOut(abort.signal.reason, timeoutMs)
       // After a timeout, the other kept-alive connections may be dead, too. Later requests on them would also time out, so new connections
       // are opened.
       if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
@@ -264,7 +265,8 @@ class HttpTransport implements Transport {
       this.#running.delete(abort)
       this.#loading.delete(abort)
       if (unlink) signal?.removeEventListener('abort', onAbort)
-      if (started !== undefined) {
+      // A request that the guard has refused was not sent, so it is not reported.
+      if (started !== undefined && fence?.refusal === undefined) {
         const seconds = (performance.now() - started) / 1000
         this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds })
       }
@@ -331,8 +333,8 @@ class HttpTransport implements Transport {
     return unreachable(this.#connection, error)
   }
 
-  #credentialsTimedOut(cause: unknown): ProreusError {
-    const seconds = this.#timeoutMs / 1000
+  #credentialsTimedOut(cause: unknown, timeoutMs: number): ProreusError {
+    const seconds = timeoutMs / 1000
     return new ProreusError('PRO_KUBECONFIG', `The credentials of ${this.#connection.describe} were not loaded within ${seconds} s.`, {
       cause,
     })
@@ -381,17 +383,4 @@ function serverUrl(connection: Connection): URL {
     )
   }
   return url
-}
-
-function isJson(headers: Answer['headers']): boolean {
-  const type = headers['content-type']
-  return typeof type === 'string' && /^application\/([\w.-]+\+)?json\b/i.test(type)
-}
-
-function read(text: string, request: ApiRequest): unknown {
-  try {
-    return parseJson(text)
-  } catch (cause) {
-    throw new ProreusError('PRO_API', `The API server's answer to ${request.method} ${request.path} is not valid JSON.`, { cause })
-  }
 }

@@ -14,7 +14,17 @@ import type { Predicate } from './predicates.ts'
 import type { CacheReader, Reconciler } from './reconciler.ts'
 import type { WatchedInformer } from './wait-for-sync.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
-import { hasOptions, isDuration, isFunction, isListOf, isResourceType, isText, isType, isWholeNumber } from '../api/option-checks.ts'
+import {
+  hasOptions,
+  isBoolean,
+  isDuration,
+  isFunction,
+  isListOf,
+  isResourceType,
+  isText,
+  isType,
+  isWholeNumber,
+} from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { isSameType } from '../api/group-version-kind.ts'
@@ -22,11 +32,13 @@ import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
 import { readYourWrites } from '../cache/read-your-writes.ts'
+import type { WorkSignals } from './controller.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
+import { replay, Standby } from './standby.ts'
 import { whenAllSynced } from './wait-for-sync.ts'
 import { traced } from './traced-reconciler.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
@@ -53,6 +65,17 @@ export interface ControllerEnvironment {
   readonly graceMs?: number
 }
 
+/** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
+export interface PreparedController {
+  /**
+   * Reconciles until one of the signals aborts. It may be called again afterwards, and then reconciles all objects again. It rejects when a
+   * worker fails.
+   */
+  work(signals: WorkSignals): Promise<void>
+  /** Stops watching. Running reconciles are not aborted. */
+  close(): void
+}
+
 export interface ControllerDefinition {
   readonly name: string
   /** The primary type, whose objects the controller reconciles. */
@@ -60,11 +83,13 @@ export interface ControllerDefinition {
   /** All types that the controller watches; the first one is the primary type. */
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
+  /** True when the controller reconciles on every replica, and not only on the leader. */
+  readonly everyReplica: boolean
   /**
-   * Watches and reconciles until the signal aborts, and resolves when the last worker has stopped.
+   * Begins to watch, and to queue keys. Nothing is reconciled before `work` is called.
    * @internal
    */
-  start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void>
+  prepare(environment: ControllerEnvironment): PreparedController
 }
 
 const defaultGraceMs = 30_000
@@ -86,6 +111,7 @@ const controllerOptions = {
   indexes: isListOf(isCacheIndex),
   predicates: isListOf(isFunction),
   workers: isWholeNumber(1),
+  everyReplica: isBoolean,
   rateLimiter: isFunction,
   rbac: isListOf(isPolicyRule),
   reconciliationTimeoutMs: isDuration,
@@ -132,7 +158,7 @@ export function defineController<R extends ResourceType, const Watched extends r
   const { workers = 1, reconciliationTimeoutMs } = settings
   refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
-  async function start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void> {
+  function prepare(environment: ControllerEnvironment): PreparedController {
     const { cache, clock, metrics } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
@@ -148,13 +174,11 @@ export function defineController<R extends ResourceType, const Watched extends r
       ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
     ]
     // A map function may read any informer and index, so all of them are created before the first event.
-    for (const each of types) cache.informer(each)
+    const informers = types.map((each) => cache.informer(each))
     for (const index of indexes) cache.addIndex(index)
-    const stops = sources.flatMap((source) => {
-      const handler = new EnqueueHandler({ ...source, queue, clock, logger })
-      return [cache.informer(source.type).addHandler(handler), () => handler.stop()]
-    })
-    const options = {
+    const handled = sources.map((source) => ({ type: source.type, handler: new EnqueueHandler({ ...source, queue, clock, logger }) }))
+    const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
+    const controller = new Controller({
       ...environment,
       client: readYourWrites(environment.client, cache),
       cache: declared,
@@ -165,25 +189,32 @@ export function defineController<R extends ResourceType, const Watched extends r
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
       metrics: metrics.controller(name),
-    }
-    try {
-      if (
-        !(await whenAllSynced(
-          types.map((each) => cache.informer(each)),
-          { clock, logger },
-          signal,
-        ))
-      )
-        return
-      logger.info({ workers: options.workers }, 'starting workers')
-      await new Controller(options).run(signal)
-    } finally {
-      for (const stop of stops) stop()
-      queue.shutDown()
+    })
+    const standby = new Standby({ queue, seenGone, clock })
+    standby.begin()
+    return {
+      async work(signals) {
+        const ended = AbortSignal.any([signals.stop, signals.lost])
+        if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
+        if (standby.end()) await replay(handled, declared, ended)
+        logger.info({ workers }, 'starting workers')
+        try {
+          await controller.work(signals)
+        } finally {
+          standby.begin()
+        }
+      },
+      close() {
+        standby.end()
+        for (const remove of removals) remove()
+        for (const { handler } of handled) handler.stop()
+        queue.shutDown()
+      },
     }
   }
 
-  return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
+  const rbac = [...types.map(readRule), ...(settings.rbac ?? [])]
+  return Object.freeze({ name, type, types, rbac, everyReplica: settings.everyReplica ?? false, prepare })
 }
 
 /**

@@ -48,47 +48,88 @@ type Outcome =
   | { readonly kind: 'requeue' }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'terminal'; readonly error: unknown }
-  | { readonly kind: 'aborted'; readonly error: unknown }
+  | { readonly kind: 'aborted'; readonly error: unknown; readonly because: string }
+
+/** The signals that end a call of `work`. */
+export interface WorkSignals {
+  /** Aborts when the process stops. Running reconciles may then go on for the grace period. */
+  readonly stop: AbortSignal
+  /**
+   * Aborts when this replica is no longer the leader. Running reconciles are then aborted immediately, because another replica may already
+   * reconcile the same objects.
+   */
+  readonly lost: AbortSignal
+}
 
 /** Runs the workers of a controller. */
 export class Controller {
   readonly #options: ControllerOptions
-  /** The abort controllers of running reconciles. */
-  readonly #running = new Set<AbortController>()
-  /** True when no further reconcile may start. */
-  #stopping = false
-  /** The abort reason of reconciles that were still running at the end of the grace period; undefined before that. */
-  #ended: ProreusError | undefined
+  /** The running reconciles, by the abort controllers of their signals. */
+  readonly #running = new Map<AbortController, Promise<void>>()
+  /** The workers; undefined before the first call of `work`. The promise resolves when the queue is shut down. */
+  #workers: Promise<unknown> | undefined
+  /** True while reconciles may start. */
+  #working = false
 
+  /** Pauses the queue until the first call of `work`. */
   constructor(options: ControllerOptions) {
     this.#options = options
+    options.queue.pause()
   }
 
   /**
-   * Reconciles until `signal` aborts, and resolves when the last running reconcile has ended. When a worker fails, the other workers stop
-   * as if the signal had aborted, and `run` rejects with the worker's error. Queued keys are dropped, because the next start lists all
-   * objects again.
+   * Reconciles until one of the signals aborts. After `stop`, it resolves when the last running reconcile has ended. After `lost`, it
+   * resolves immediately. It may then be called again: keys that are still queued are reconciled, except those of reconciles that ignore
+   * their aborted signals. Such a key stays reserved until its reconcile ends, so that two reconciles never process one object at the same
+   * time.
+   *
+   * When a worker fails, `work` ends as if `stop` had aborted, and rejects with the worker's error.
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async work({ stop, lost }: WorkSignals): Promise<void> {
     const { queue, workers, clock, graceMs, metrics } = this.#options
-    let grace: Timer | undefined
-    const stop = (): void => {
-      this.#stopping = true
-      queue.shutDown()
-      grace ??= clock.after(graceMs, () => this.#abortRunning())
-    }
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
     metrics.maxWorkers(workers)
-    const ends = await Promise.allSettled(Array.from({ length: workers }, () => this.#work().finally(stop)))
-    signal.removeEventListener('abort', stop)
-    grace?.cancel()
-    const failed = ends.find((end) => end.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    this.#workers ??= this.#startWorkers(workers)
+    const paused = Promise.withResolvers<void>()
+    const gone = Promise.withResolvers<void>()
+    let grace: Timer | undefined
+    const pause = (): void => {
+      if (!this.#working) return
+      this.#working = false
+      queue.pause()
+      grace = clock.after(graceMs, () => this.#abortRunning('the process ends', 'The process ends; the reconcile did not end in time.'))
+      paused.resolve()
+    }
+    const onLost = (): void => {
+      pause()
+      const because = 'this replica is no longer the leader'
+      this.#abortRunning(because, `The reconcile was aborted, because ${because}.`)
+      gone.resolve()
+    }
+    if (stop.aborted || lost.aborted) return
+    stop.addEventListener('abort', pause, { once: true })
+    lost.addEventListener('abort', onLost, { once: true })
+    try {
+      this.#working = true
+      queue.resume()
+      await Promise.race([paused.promise, this.#workers])
+    } finally {
+      pause()
+      await Promise.race([gone.promise, Promise.allSettled(this.#running.values())])
+      grace?.cancel()
+      stop.removeEventListener('abort', pause)
+      lost.removeEventListener('abort', onLost)
+    }
+  }
+
+  #startWorkers(count: number): Promise<unknown> {
+    const workers = Promise.all(Array.from({ length: count }, () => this.#runWorker()))
+    // A worker may fail between two calls of `work`. The next call then rejects.
+    workers.catch(() => undefined)
+    return workers
   }
 
   /** Takes keys from the queue and reconciles them, one after the other, until the queue is shut down. */
-  async #work(): Promise<void> {
+  async #runWorker(): Promise<void> {
     const { queue, clock } = this.#options
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
       // The time slice is checked after `queue.get`, which may wait for a long time. If it were checked before, several keys that are added
@@ -96,12 +137,27 @@ export class Controller {
       const turn = slices.next(() => clock.monotonicNow())
       if (turn !== undefined) await turn
       try {
-        if (!this.#stopping) await this.#process(key)
+        if (this.#working) await this.#track(key)
+        else queue.add(key, { priority: queue.priorityOf(key) })
       } catch (error) {
         this.#logPlainly(key, error)
       } finally {
         queue.done(key)
       }
+    }
+  }
+
+  /** Reconciles the object with this key. Meanwhile, `#running` contains the reconcile. */
+  async #track(key: string): Promise<void> {
+    const abort = new AbortController()
+    const processing = this.#process(key, abort)
+    this.#running.set(abort, processing)
+    this.#options.metrics.activeWorkers(this.#running.size)
+    try {
+      await processing
+    } finally {
+      this.#running.delete(abort)
+      this.#options.metrics.activeWorkers(this.#running.size)
     }
   }
 
@@ -114,19 +170,14 @@ export class Controller {
     this.#options.logger.error(`the outcome of the reconcile of ${key} could not be reported: ${plainTextOf(error)}`)
   }
 
-  async #process(key: string): Promise<void> {
-    const { clock, metrics } = this.#options
+  async #process(key: string, abort: AbortController): Promise<void> {
+    const { clock } = this.#options
     const request = parseKey(key)
     const reconcileID = randomUUID()
     const logger = this.#options.logger.child({ namespace: request.namespace, name: request.name, reconcileID })
-    const abort = new AbortController()
-    this.#running.add(abort)
-    metrics.activeWorkers(this.#running.size)
     const startedAt = clock.monotonicNow()
     // `#attempt` catches errors, but inspecting a thrown value can throw, too.
     const outcome = await this.#attempt(request, reconcileID, logger, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
-    this.#running.delete(abort)
-    metrics.activeWorkers(this.#running.size)
     this.#settle(key, outcome, logger, (clock.monotonicNow() - startedAt) / 1000)
   }
 
@@ -146,7 +197,7 @@ export class Controller {
         await reconcile(request, { client: clientWithSignal(client, signal), cache, logger, signal, reconcileID, clock, events }),
       )
     } catch (error) {
-      if (signal.aborted && signal.reason === this.#ended) return { kind: 'aborted', error }
+      if (signal.aborted && signal.reason instanceof CutOff) return { kind: 'aborted', error, because: signal.reason.because }
       return { kind: isTerminal(error) ? 'terminal' : 'error', error }
     } finally {
       limit?.cancel()
@@ -192,15 +243,26 @@ export class Controller {
         )
         return
       case 'aborted':
+        // The key is reconciled again if this replica becomes the leader again.
+        queue.add(key)
         metrics.reconciled('error', seconds)
-        logger.warn({ err: outcome.error, seconds }, 'the reconcile was cut off because the process ends')
+        logger.warn({ err: outcome.error, seconds }, `the reconcile was cut off because ${outcome.because}`)
     }
   }
 
-  #abortRunning(): void {
-    const reason = new ProreusError('PRO_ABORTED', 'The process ends; the reconcile did not end in time.')
-    this.#ended = reason
-    for (const abort of this.#running) abort.abort(reason)
+  #abortRunning(because: string, message: string): void {
+    const reason = new CutOff(message, because)
+    for (const abort of this.#running.keys()) abort.abort(reason)
+  }
+}
+
+/** The abort reason of a reconcile that `work` aborts. */
+class CutOff extends ProreusError {
+  readonly because: string
+
+  constructor(message: string, because: string) {
+    super('PRO_ABORTED', message)
+    this.because = because
   }
 }
 

@@ -55,7 +55,8 @@ type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
  * A queue with one entry for each key. Keys with the same priority come in FIFO order. Keys with a higher priority come earlier, but a key
- * that has waited long comes before them. Two workers never process the same key at the same time: after `get` has returned a key, it returns this key again only when `done` has been called.
+ * that has waited long comes before them. Two workers never process the same key at the same time: after `get` has returned a key, it
+ * returns this key again only when `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -68,8 +69,11 @@ export class WorkQueue<Key extends string> {
   /** The number of ready and held items for each priority, which `workqueue_depth` reports. */
   readonly #depths = new Map<number, number>()
   readonly #waiters = new Set<Waiter<Key>>()
+  /** The callbacks that are called at the next `done` of a key. */
+  readonly #idle = new Map<Key, Set<() => void>>()
   #order = 0
   #timer: { readonly due: number; readonly timer: Timer } | undefined
+  #paused = false
   #shutDown = false
 
   constructor(options: WorkQueueOptions<Key>) {
@@ -109,12 +113,12 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Resolves to the next key. No other caller gets this key until `done` is called for it. Resolves to undefined when the queue is shut
-   * down, or the signal aborts first.
+   * Resolves to the next key. No other caller gets this key until `done` is called for it. While the queue is paused, the call waits.
+   * Resolves to undefined when the queue is shut down, or the signal aborts first.
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
-    const item = this.#ready.pop()
+    const item = this.#paused ? undefined : this.#ready.pop()
     if (item !== undefined) return Promise.resolve(this.#handOut(item))
     return new Promise((resolve) => {
       const waiter: Waiter<Key> = (key) => {
@@ -134,8 +138,80 @@ export class WorkQueue<Key extends string> {
     if (work === undefined) return
     this.#working.delete(key)
     this.#metrics?.worked(this.#secondsSince(work.startedAt))
+    const idle = this.#idle.get(key)
+    this.#idle.delete(key)
+    for (const resolve of idle ?? []) resolve()
     const item = this.#items.get(key)
     if (item?.state === 'held') this.#offer(item)
+  }
+
+  /**
+   * Stops handing out keys until `resume` is called. Calls of `get` wait. Keys are still added, and delayed keys still become ready. Keys
+   * that workers are processing are not affected.
+   */
+  pause(): void {
+    this.#paused = true
+  }
+
+  /** Hands out keys again after `pause`. */
+  resume(): void {
+    this.#paused = false
+    for (const waiter of this.#waiters) {
+      const item = this.#ready.pop()
+      if (item === undefined) return
+      waiter(this.#handOut(item))
+    }
+  }
+
+  /**
+   * Removes the entries for which `filter` returns true, whether they are ready or delayed, and forgets the failures of their keys. If a
+   * worker is processing such a key, it continues, and the failures of the key are kept.
+   *
+   * @param filter gets the key, and the time since the key became ready in milliseconds. The time of a delayed key is 0.
+   */
+  drop(filter: (key: Key, waitedMs: number) => boolean): void {
+    if (this.#shutDown) return
+    const now = this.#clock.monotonicNow()
+    const dropped = [...this.#items.values()].filter(({ key, state, readyAt }) =>
+      filter(key, state === 'delayed' ? 0 : Math.max(0, now - readyAt)),
+    )
+    for (const item of dropped) {
+      this.#items.delete(item.key)
+      if (item.state === 'delayed') this.#delayed.remove(item)
+      else this.#count(item.priority, -1)
+      if (item.state === 'ready') this.#ready.remove(item)
+      if (!this.#working.has(item.key)) this.forget(item.key)
+    }
+    this.#armTimer()
+  }
+
+  /**
+   * Resolves when no worker is processing `key`, and immediately if none is. A queued entry of the key may be handed out right afterwards,
+   * unless the queue is paused or the entry is dropped first.
+   *
+   * @throws the reason of `signal` when the signal aborts first.
+   */
+  whenIdle(key: Key, signal?: AbortSignal): Promise<void> {
+    if (!this.#working.has(key)) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason as Error)
+        return
+      }
+      const waiting = this.#idle.get(key) ?? new Set()
+      this.#idle.set(key, waiting)
+      const onIdle = (): void => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const onAbort = (): void => {
+        waiting.delete(onIdle)
+        if (waiting.size === 0) this.#idle.delete(key)
+        reject(signal?.reason as Error)
+      }
+      waiting.add(onIdle)
+      signal?.addEventListener('abort', onAbort, { once: true })
+    })
   }
 
   /**
@@ -190,10 +266,10 @@ export class WorkQueue<Key extends string> {
     else this.#offer(item)
   }
 
-  /** Gives a ready item to the worker that has waited longest. If no worker waits, the item stays in the queue. */
+  /** Gives a ready item to the worker that has waited longest. If no worker waits, or the queue is paused, the item stays in the queue. */
   #offer(item: Item<Key>): void {
     item.state = 'ready'
-    const [waiter] = this.#waiters
+    const [waiter] = this.#paused ? [] : this.#waiters
     if (waiter === undefined) this.#ready.push(item)
     else waiter(this.#handOut(item))
   }

@@ -44,8 +44,12 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** Maximum number of objects that are reconciled at the same time. Default 1. */
   readonly workers?: number
   /**
-   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. It is called once for each start of the
-   * controller. Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
+   * True to reconcile on every replica. Default false: only the leader reconciles, and the other replicas stand by. Two replicas may then
+   * reconcile one object at the same time, so this is for work that each replica does for itself.
+   */
+  readonly everyReplica?: boolean
+  /**
+   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. It is called once in the life of the process. Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
    */
   readonly rateLimiter?: () => RateLimiter
   /** The RBAC rules that the reconciler needs. The rules for watching the types are added automatically. */

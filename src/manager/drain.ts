@@ -16,7 +16,7 @@ export interface DrainOptions {
 /** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for stopping the cache, the `caBundle` injection, the certificates and the events. They stop concurrently. The
+ * Time limit in milliseconds for stopping the cache, the leader election, the `caBundle` injection, the certificates and the events. They stop concurrently. The
  * limit is needed because an API server that does not respond must not delay the end of the process.
  */
 const restMs = 3_000
@@ -31,11 +31,11 @@ const closeMs = 2_000
  *
  * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection, so
  * that the API server can open its next connection to another replica.
- * 2. Controllers start no new reconciles and finish those in flight. The webhooks are still served, because the API server may call them
- * for objects that these reconciles write.
+ * 2. Controllers start no new reconciles and finish those in flight. Then the leader releases its lease, so another replica takes over at
+ * once. The webhooks are still served, because the API server may call them for objects that these reconciles write.
  * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in
  * flight.
- * 4. The cache, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections to the API server.
+ * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections to the API server.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
@@ -52,7 +52,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   }
   running.draining = true
   webhookServer?.beginDrain()
-  const controllers = Promise.all([...running.controllers.values()].map((task) => task.stop()))
+  const controllers = stopControllers(running)
 
   if (webhookServer !== undefined) {
     if (delayMs > 0) {
@@ -66,11 +66,20 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
 
   await Promise.all([
     attempt('the cache', restMs, () => running.cache?.task.stop()),
+    attempt('the leader election', restMs, () => running.electionTask?.stop()),
     attempt('the caBundle injection', restMs, () => running.injection?.stop()),
     attempt('the certificates', restMs, () => running.certificates?.task.stop()),
-    ...[...running.identities.values()].map(({ events }) => attempt('the writing of events', restMs, () => events.flush())),
+    ...[running.election, ...running.identities.values()].map((each) =>
+      attempt('the writing of events', restMs, () => each?.events.flush()),
+    ),
   ])
   await attempt('the probes', closeMs, () => running.probes?.close())
   await attempt('the client', closeMs, () => running.client.close())
   logger.info('stopped')
+}
+
+/** Stops the controllers. When the last reconcile has ended, the leader releases its lease. */
+async function stopControllers({ controllers, election }: Running): Promise<void> {
+  await Promise.all([...controllers.values()].map((task) => task.stop()))
+  await election?.elector.resign()
 }

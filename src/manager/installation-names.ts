@@ -17,6 +17,8 @@ export interface InstallationNames {
   readonly webhookService: string
   /** The Secret with the CA of the webhooks, and the Role and RoleBinding that permit access to this Secret. */
   readonly caSecret: string
+  /** The Lease of leader election, and the Role and RoleBinding that permit access to it. */
+  readonly leaderLease: string
   readonly mutatingConfiguration: string
   readonly validatingConfiguration: string
   /** The ClusterRole of the process, and the ClusterRoleBinding to it. */
@@ -38,6 +40,7 @@ export function namesOf(installation: string): InstallationNames {
     namespace: `${installation}-system`,
     webhookService: `${installation}-webhook`,
     caSecret: `${installation}-webhook-ca`,
+    leaderLease: `${installation}-leader`,
     mutatingConfiguration: `${installation}-mutating`,
     validatingConfiguration: `${installation}-validating`,
     managerRole: `${installation}-manager`,

@@ -12,20 +12,23 @@ import type { Operator } from './operator.ts'
 export interface OperatorIdentity {
   /** A client whose field manager is the operator's name, and whose user agent begins with the operator's name and version. */
   readonly client: Client
+  /** Like `client`, but its requests are sent only while this replica is the leader. Without leader election, they are always sent. */
+  readonly leaderClient: Client
   /** An event recorder whose events have the operator's name as their source. */
   readonly events: EventRecorder & { flush(): Promise<void> }
 }
 
-/** Returns the client and the event recorder of each operator. */
+/** Returns the clients and the event recorder of each operator. `guard` throws while this replica is not the leader. */
 export function identitiesOf(
   operators: readonly Operator[],
   transport: Transport,
-  options: Omit<EventRecorderOptions, 'component'>,
+  { guard, ...options }: Omit<EventRecorderOptions, 'component'> & { readonly guard: (() => void) | undefined },
 ): ReadonlyMap<Operator, OperatorIdentity> {
   return new Map(
     operators.map((operator) => {
       const client = clientAs(transport, operator)
-      return [operator, { client, events: createEventRecorder(client, { ...options, component: operator.name }) }]
+      const leaderClient = guard === undefined ? client : clientAs(transport, operator, { guard })
+      return [operator, { client, leaderClient, events: createEventRecorder(client, { ...options, component: operator.name }) }]
     }),
   )
 }

@@ -42,7 +42,7 @@ const operatorOptions = {
   kinds: isListOf(isResourceType),
   webhooks: isListOf(isMadeBy('defineWebhook', ['type', 'handlers', 'settings'])),
   conversions: isListOf(isMadeBy('defineConversion', ['kind', 'spokes'])),
-  controllers: isListOf(isMadeBy('defineController', ['type', 'types', 'start'])),
+  controllers: isListOf(isMadeBy('defineController', ['type', 'types', 'prepare'])),
   rbac: isListOf(isPolicyRule),
 } satisfies Record<keyof OperatorDefinition, OptionCheck>
 const checkDefinition = hasOptions(operatorOptions, ['name', 'kinds'])

@@ -31,11 +31,12 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
  * During the shutdown all checks succeed.
  */
 export function livenessChecks(running: Running): readonly Check[] {
-  const { cache, certificates, injection, controllers } = running
+  const { cache, certificates, injection, electionTask, controllers } = running
   const tasks: readonly (readonly [name: string, task: BackgroundTask | undefined])[] = [
     ['cache', cache?.task],
     ['certificates', certificates?.task],
     ['ca-bundle', injection],
+    ['leader-election', electionTask],
     ...[...controllers].map(([name, task]) => [`controller/${name}`, task] as const),
   ]
   return tasks.flatMap(([name, task]) =>

@@ -7,6 +7,7 @@ import {
   isAnything,
   isBoolean,
   isDelay,
+  isDuration,
   isFunction,
   isListOf,
   isOneOf,
@@ -16,6 +17,7 @@ import {
 } from '../api/option-checks.ts'
 import type { Connection } from '../client/connection.ts'
 import type { CertificateOptions } from './certificates.ts'
+import type { LeaderElectionOptions } from './leader-election.ts'
 import type { InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /** Returns whether a value has methods with these names, including inherited methods. */
@@ -81,6 +83,17 @@ const injectionChecks = {
   definitions: isListOf(isText),
 } satisfies Record<keyof InjectionTargets, OptionCheck>
 
+const leaderElectionChecks = {
+  name: isText,
+  namespace: isText,
+  labels: isAnObject,
+  leaseDurationMs: isDuration,
+  renewDeadlineMs: isDuration,
+  retryPeriodMs: isDuration,
+} satisfies Record<keyof LeaderElectionOptions, OptionCheck>
+const checkLeaderElection = hasOptions(leaderElectionChecks)
+const isLeaderElection: OptionCheck = (value, path) => (typeof value === 'boolean' ? [] : checkLeaderElection(value, path))
+
 /** The check of each option of `run`. Functions that pass options on to `run` use the same checks. */
 export const runOptionChecks = {
   // Unknown properties of a connection are accepted, because callers may extend it.
@@ -97,6 +110,7 @@ export const runOptionChecks = {
   namespaces: isListOf(isText),
   drainDelayMs: isDelay,
   drainDeadlineMs: isDelay,
+  leaderElection: isLeaderElection,
   instance: isText,
   logger: isLogger,
   clock: isClock,

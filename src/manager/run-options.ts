@@ -9,6 +9,8 @@ import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { TlsOptions } from '../webhook/http/tls.ts'
 import type { CertificateOptions } from './certificates.ts'
+import type { CompleteLeaderElection, LeaderElectionOptions } from './leader-election.ts'
+import { completeLeaderElection } from './leader-election.ts'
 import type { ListenAddress } from './listen-address.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -106,6 +108,11 @@ export interface RunOptions {
   readonly drainDelayMs?: number
   /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
+  /**
+   * Leader election: only one replica of the installation, the leader, reconciles. Webhooks are served by all replicas. Default in a
+   * cluster: true; outside: false. With options, it is enabled.
+   */
+  readonly leaderElection?: boolean | LeaderElectionOptions
   /** The name of this replica in events. Default: the host name. In a cluster, this is the name of the Pod. */
   readonly instance?: string
   readonly logger?: Logger
@@ -124,7 +131,7 @@ export interface RunOptions {
  * The options with their defaults. `names` and `service` are derived from the options `name`, `namespace` and `webhook`. `signal`,
  * `namespaces` and `memoryLimitBytes` may still be undefined, because the code that uses these options applies their defaults.
  */
-export type CompleteOptions = RunOptions &
+export type CompleteOptions = Omit<RunOptions, 'leaderElection'> &
   Required<
     Pick<
       RunOptions,
@@ -140,7 +147,12 @@ export type CompleteOptions = RunOptions &
       | 'clock'
       | 'metrics'
     >
-  > & { readonly names: InstallationNames; readonly service: ServiceReference }
+  > & {
+    readonly names: InstallationNames
+    readonly service: ServiceReference
+    /** Undefined when leader election is disabled. */
+    readonly leaderElection: CompleteLeaderElection | undefined
+  }
 
 /**
  * Applies the defaults of the options.
@@ -168,6 +180,7 @@ export function withDefaults(operators: readonly Operator[], options: RunOptions
     metricsBindAddress: options.metricsBindAddress ?? (inCluster ? ':8080' : '127.0.0.1:8080'),
     drainDelayMs: options.drainDelayMs ?? (inCluster ? 10_000 : 0),
     drainDeadlineMs: options.drainDeadlineMs ?? 30_000,
+    leaderElection: completeLeaderElection(options.leaderElection ?? inCluster, names, service),
     instance: options.instance ?? hostname(),
     logger: options.logger ?? createLogger(),
     clock: options.clock ?? systemClock,

@@ -16,11 +16,16 @@ import { injectCaBundle } from '../certs/injector.ts'
 import { clientOver } from '../client/client.ts'
 import { createTransport } from '../client/transport.ts'
 import { userAgentOf } from '../client/user-agent.ts'
+import { runController } from '../controller/run-controller.ts'
+import type { LeaderElectorOptions } from '../leader-election/leader-elector.ts'
+import { LeaderElector } from '../leader-election/leader-elector.ts'
 import { createWebhookServer } from '../webhook/server.ts'
 import { warningLog } from './api-warnings.ts'
 import { inBackground } from './background.ts'
 import { certificateNames, openCertificates } from './certificates.ts'
 import { drain } from './drain.ts'
+import type { Election } from './leader-election.ts'
+import { createElection } from './leader-election.ts'
 import { identitiesOf } from './operator-identity.ts'
 import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
@@ -64,8 +69,7 @@ export interface Parts {
   readonly createWebhookServer: typeof createWebhookServer
   readonly injectCaBundle: typeof injectCaBundle
   readonly createCache: (client: Client, options: CacheOptions) => OwnCache
-  /** Resolves when this replica is elected to reconcile. Webhooks and probes do not wait for the election. */
-  readonly elected: (signal: AbortSignal) => Promise<void>
+  readonly createElector: (options: LeaderElectorOptions) => Election
 }
 
 type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status'>
@@ -77,7 +81,7 @@ const realParts: Parts = {
   createWebhookServer,
   injectCaBundle,
   createCache: (client, options) => new Cache(client, options),
-  elected: () => Promise.resolve(),
+  createElector: (options) => new LeaderElector(options),
 }
 
 /** The options with a signal that is always present: the caller's, or one that aborts on SIGTERM and SIGINT. */
@@ -115,9 +119,11 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
     onRequest: (report) => metrics.clientRequest(report),
     onWarning: warningLog(logger, clock),
   })
+  const election = createElection(options, transport, parts.createElector)
   const running: Running = {
     client: clientOver(transport, { fieldManager: names.installation }),
-    identities: identitiesOf(operators, transport, { instance, logger, clock }),
+    identities: identitiesOf(operators, transport, { instance, logger, clock, guard: election?.elector.guard }),
+    election,
     draining: false,
     controllers: new Map(),
   }
@@ -160,7 +166,7 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
   signal.throwIfAborted()
   running.injection = startInjection(operators, options, parts, running)
   startCache(cache, options, running)
-  if (cache !== undefined) startControllers(cache, options, parts, running)
+  if (cache !== undefined) startControllers(cache, options, running)
   logger.info({ operators: operators.map(({ name }) => name), ...addresses(endpoints) }, 'started')
   await options.onStarted?.(endpoints, running.client)
 }
@@ -248,19 +254,21 @@ function startCache(cache: OwnCache | undefined, { logger, metrics }: CompleteOp
   running.cache = { task: inBackground('the cache', (stop) => cache.start(stop), logger), status: () => cache.status() }
 }
 
-function startControllers(cache: OwnCache, options: CompleteOptions, parts: Parts, running: Running): void {
+function startControllers(cache: OwnCache, options: CompleteOptions, running: Running): void {
   const { logger, clock, metrics } = options
   const graceMs = options.drainDelayMs + options.drainDeadlineMs
-  for (const [{ controllers }, { client, events }] of running.identities) {
-    const environment: ControllerEnvironment = { client, cache, logger, metrics, clock, events, graceMs }
+  const elector = running.election?.elector
+  for (const [{ controllers }, { client, leaderClient, events }] of running.identities) {
     for (const controller of controllers) {
-      const task = async (stop: AbortSignal): Promise<void> => {
-        await parts.elected(stop)
-        await controller.start(environment, stop)
-      }
-      running.controllers.set(controller.name, inBackground(`the controller ${controller.name}`, task, logger))
+      const { name, everyReplica } = controller
+      const own = everyReplica ? client : leaderClient
+      const environment: ControllerEnvironment = { client: own, cache, logger, metrics, clock, events, graceMs }
+      const terms = everyReplica ? undefined : elector
+      const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)
+      running.controllers.set(name, inBackground(`the controller ${name}`, task, logger))
     }
   }
+  if (elector !== undefined) running.electionTask = inBackground('the leader election', (stop) => elector.run(stop), logger)
 }
 
 function addresses({ webhook, probes, metrics }: Endpoints): object {

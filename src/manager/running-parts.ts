@@ -2,6 +2,7 @@
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookServer } from '../webhook/server.ts'
+import type { ProcessElection } from './leader-election.ts'
 import type { BackgroundTask } from './background.ts'
 import type { Check } from './health-handler.ts'
 import type { OperatorIdentity } from './operator-identity.ts'
@@ -21,5 +22,8 @@ export interface Running {
   webhookCheck?: Check
   injection?: BackgroundTask | undefined
   cache?: { readonly task: BackgroundTask; status(): readonly { type: string; synced: boolean; lastError?: string }[] }
+  /** Undefined without leader election. */
+  readonly election?: ProcessElection | undefined
+  electionTask?: BackgroundTask
   readonly controllers: Map<string, BackgroundTask>
 }

@@ -43,6 +43,14 @@ export interface QueueMetrics {
   observeRunning(seconds: () => readonly number[]): void
 }
 
+/** The metrics of leader election. */
+export interface LeaderElectionMetrics {
+  /** Sets whether this replica is the leader. */
+  leading(leads: boolean): void
+  /** Counts a renewal for which the leader had to read the Lease first. */
+  slowpath(): void
+}
+
 /** One HTTP request to the API server, for the client metrics. */
 export interface ClientRequest {
   /** The status code of the HTTP response; `error` when there was no response. */
@@ -151,6 +159,17 @@ export class Metrics {
     requestBuckets,
   )
 
+  readonly #leads = this.#gauge(
+    'leader_election_master_status',
+    'Whether this replica is the leader of the lease: 1, or 0 while it stands by',
+    ['name'],
+  )
+  readonly #leaseReads = this.#counter(
+    'leader_election_slowpath_total',
+    'Number of renewals for which the leader had to read the Lease first, because it had changed',
+    ['name'],
+  )
+
   readonly #running = new Map<string, () => readonly number[]>()
 
   readonly #bytesLimit = this.#gauge(
@@ -216,6 +235,16 @@ export class Metrics {
       timedOut: () => this.#timeouts.inc(controller),
       activeWorkers: (count) => this.#activeWorkers.set(controller, count),
       maxWorkers: (count) => this.#maxWorkers.set(controller, count),
+    }
+  }
+
+  /** Returns the metrics of leader election, and creates their series with the value zero. `name` is the name of the Lease. @internal */
+  leaderElection(name: string): LeaderElectionMetrics {
+    this.#leads.set({ name }, 0)
+    this.#leaseReads.inc({ name }, 0)
+    return {
+      leading: (leads) => this.#leads.set({ name }, leads ? 1 : 0),
+      slowpath: () => this.#leaseReads.inc({ name }),
     }
   }
 

@@ -3,6 +3,7 @@ import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { formatKey, keyOf } from '../../src/api/object.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
+import { runController } from '../../src/controller/run-controller.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { type ControllerSettings } from '../../src/controller/settings.ts'
 import { labelSelector } from '../../src/controller/predicates.ts'
@@ -42,7 +43,7 @@ async function start(
   })
   for (const type of definition.types) cache.of(type)
   options.prepare?.(world)
-  const done = definition.start(environment, stop.signal)
+  const done = runController(definition, environment, stop.signal)
   if (options.synced ?? true) for (const informer of cache.informers.values()) informer.sync()
   await clock.advance(0)
   const end = async (): Promise<void> => {
@@ -499,7 +500,7 @@ t.test('a map function can read the cache from the first event on', async (t) =>
   const world = controllerWorld()
   world.cache.of(part).set(objectOf(part, 'p'))
   const { environment, stop } = world
-  const done = defineController(thing, { reconcile: async () => undefined, ...settings }).start(environment, stop.signal)
+  const done = runController(defineController(thing, { reconcile: async () => undefined, ...settings }), environment, stop.signal)
   t.strictSame(read, [[byPart]])
   t.strictSame([...world.cache.informers.keys()], ['parts', 'things'])
   stop.abort()
@@ -714,7 +715,7 @@ t.test('a running reconcile has 30 s after the stop by default', async (t) => {
       },
     })
     const { graceMs: _, ...environment } = world.environment
-    const done = definition.start(graceMs === undefined ? environment : { ...environment, graceMs }, stop.signal)
+    const done = runController(definition, graceMs === undefined ? environment : { ...environment, graceMs }, stop.signal)
     cache.of(thing).sync()
     await clock.advance(0)
     stop.abort()
@@ -758,7 +759,7 @@ t.test('all types are watched before the first event is mapped', async (t) => {
     { type: part, map },
     { type: other, map },
   ] as const
-  const done = defineController(thing, { reconcile: async () => undefined, watches }).start(environment, stop.signal)
+  const done = runController(defineController(thing, { reconcile: async () => undefined, watches }), environment, stop.signal)
   t.strictSame(watched, [['parts', 'things', 'others']])
   stop.abort()
   await done

@@ -25,7 +25,7 @@ function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, cl
     queue,
     reconcile,
     ...options,
-  }).run(stop.signal)
+  }).work({ stop: stop.signal, lost: new AbortController().signal })
   const end = async (): Promise<void> => {
     stop.abort()
     await done
@@ -441,7 +441,7 @@ t.test('a controller that is stopped before its start does nothing', async (t) =
     workers: 2,
     queue,
     reconcile: async () => void t.fail('must not run'),
-  }).run(stop)
+  }).work({ stop, lost: new AbortController().signal })
   await world.end()
 })
 

@@ -177,6 +177,7 @@ t.test('after shut down nothing comes out and nothing is added', async (t) => {
   t.equal(await waiting, undefined)
   queue.add('new')
   queue.done('running')
+  queue.drop(() => true)
   t.equal(await queue.get(), undefined)
   t.equal(clock.pending, 0, 'no timer is left')
 })
@@ -394,5 +395,169 @@ t.test('a served get leaves no listener on its signal', async (t) => {
   const other = queue.get(signal)
   queue.shutDown()
   t.equal(await other, undefined)
+  t.strictSame(getEventListeners(signal, 'abort'), [])
+})
+
+t.test('a paused queue accepts keys and hands none out', async (t) => {
+  const { clock, queue, calls } = measured()
+  const waiting = [queue.get(), queue.get()]
+  queue.add('running')
+  t.equal(await waiting[0], 'running')
+  queue.pause()
+  queue.add('running')
+  queue.add('later', { after: 1000 })
+  queue.add('urgent', { priority: 5 })
+  queue.done('running')
+  await clock.advance(2000)
+  waiting.push(queue.get())
+  t.equal(await Promise.race([...waiting.slice(1), Promise.resolve('nothing')]), 'nothing')
+  calls.length = 0
+  queue.resume()
+  t.strictSame(calls, [
+    ['depth', 0, 5],
+    ['waited', 2],
+    ['depth', 1, 0],
+    ['waited', 2],
+  ])
+  t.strictSame(await Promise.all(waiting.slice(1)), ['urgent', 'running'])
+  queue.done('urgent')
+  t.equal(await queue.get(), 'later')
+  queue.done('later')
+  const next = queue.get()
+  queue.add('new')
+  t.equal(await next, 'new')
+})
+
+t.test('an aborted get of a paused queue takes nothing when the queue is resumed', async (t) => {
+  const { queue, take } = setUp()
+  queue.pause()
+  queue.add('a')
+  t.equal(await take(), undefined)
+  queue.resume()
+  t.equal(await take(), 'a')
+})
+
+t.test('shutting down a paused queue ends its waiting gets', async (t) => {
+  const { queue } = setUp()
+  queue.pause()
+  const waiting = queue.get()
+  queue.shutDown()
+  t.equal(await waiting, undefined)
+  queue.resume()
+  t.equal(await queue.get(), undefined)
+})
+
+t.test('drop removes ready, delayed and held entries that match', async (t) => {
+  const { clock, queue, calls } = measured()
+  for (const key of ['running', 'busy']) {
+    queue.add(key)
+    t.equal(await queue.get(), key)
+    queue.add(key, { priority: 2 })
+  }
+  queue.add('old')
+  await clock.advance(700)
+  queue.add('new')
+  queue.add('soon', { after: 50 })
+  queue.add('later', { after: 1000 })
+  await clock.advance(300)
+  const waited: Record<string, number> = {}
+  calls.length = 0
+  queue.drop((key, waitedMs) => {
+    waited[key] = waitedMs
+    return key !== 'busy' && key !== 'soon'
+  })
+  t.strictSame(waited, { running: 1000, busy: 1000, old: 1000, new: 300, soon: 250, later: 0 })
+  t.strictSame(calls, [
+    ['depth', 1, 2],
+    ['depth', 2, 0],
+    ['depth', 1, 0],
+  ])
+  t.equal(clock.pending, 0, 'no timer is left for the delayed entry')
+  queue.done('running')
+  t.equal(await queue.get(), 'soon')
+  queue.done('busy')
+  t.equal(await queue.get(), 'busy')
+  queue.add('new')
+  t.equal(await queue.get(), 'new', 'a dropped key can be added again')
+})
+
+t.test('drop forgets the failures of dropped keys, but not of a key that is being processed', async (t) => {
+  const { clock, queue, take } = setUp()
+  for (const key of ['idle', 'running']) {
+    queue.addRateLimited(key)
+    queue.addRateLimited(key)
+  }
+  await clock.advance(5)
+  t.equal(await take(), 'idle')
+  queue.addRateLimited('idle')
+  queue.done('idle')
+  t.equal(await take(), 'running')
+  queue.addRateLimited('running')
+  queue.drop(() => true)
+  queue.done('running')
+  queue.addRateLimited('idle')
+  queue.addRateLimited('running')
+  await clock.advance(39)
+  t.equal(await take(), 'idle', 'after 5 ms')
+  t.equal(await take(), undefined)
+  await clock.advance(1)
+  t.equal(await take(), 'running', 'after 5 ms × 2^3')
+})
+
+t.test('drop removes nothing when its filter throws', async (t) => {
+  const { queue, takeAll } = setUp()
+  queue.add('a')
+  queue.add('b')
+  t.throws(() =>
+    queue.drop((key) => {
+      if (key === 'b') throw new Error('filter')
+      return true
+    }),
+  )
+  t.strictSame(await takeAll(), ['a', 'b'])
+})
+
+t.test('whenIdle resolves when no worker is processing the key', async (t) => {
+  const { queue } = setUp()
+  await queue.whenIdle('a')
+  queue.add('a')
+  queue.add('b')
+  await queue.whenIdle('a')
+  await queue.get()
+  await queue.get()
+  const events: string[] = []
+  const idle = ['first', 'second'].map((name) => queue.whenIdle('a').then(() => events.push(name)))
+  queue.done('b')
+  await queue.whenIdle('b')
+  events.push('done')
+  queue.add('a')
+  queue.done('a')
+  await Promise.all(idle)
+  t.strictSame(events, ['done', 'first', 'second'])
+  t.equal(await queue.get(), 'a')
+  const other = queue.whenIdle('a').then(() => events.push('again'))
+  queue.done('c')
+  t.equal(events.length, 3)
+  queue.shutDown()
+  queue.done('a')
+  await other
+})
+
+t.test('whenIdle rejects when its signal aborts first, and leaves no listener', async (t) => {
+  const { queue } = setUp()
+  queue.add('a')
+  await queue.get()
+  const stop = new AbortController()
+  const [aborted, other] = [queue.whenIdle('a', stop.signal), queue.whenIdle('a')]
+  const reason = new Error('enough')
+  stop.abort(reason)
+  await t.rejects(aborted, reason)
+  await t.rejects(queue.whenIdle('a', stop.signal), reason)
+  await queue.whenIdle('b', stop.signal)
+  const { signal } = new AbortController()
+  const idle = queue.whenIdle('a', signal)
+  t.equal(getEventListeners(signal, 'abort').length, 1)
+  queue.done('a')
+  await Promise.all([idle, other])
   t.strictSame(getEventListeners(signal, 'abort'), [])
 })

@@ -1,5 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import t from 'tap'
+import { runController } from '../../src/controller/run-controller.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import type { ReconcileContext, Result } from '../../src/controller/reconciler.ts'
 import { traced } from '../../src/controller/traced-reconciler.ts'
@@ -82,7 +83,7 @@ t.test('a controller traces its reconciles', async (t) => {
   const definition = defineController(thing, { reconcile: untouched })
   const informer = cache.of(thing)
   informer.set(objectOf(thing, 'a'))
-  const done = definition.start(environment, stop.signal)
+  const done = runController(definition, environment, stop.signal)
   informer.sync()
   await clock.advance(0)
   stop.abort()

@@ -14,7 +14,7 @@ const hung = (name: string): ReturnType<typeof inBackground> => inBackground(nam
 /** Returns the `identities` of a process with one operator. The event recorder of the operator has this `flush`. */
 function identitiesThat(flush: () => Promise<void>): Running['identities'] {
   const events = { event: () => undefined, flush }
-  return new Map([[defineOperator({ name: 'thing', kinds: [] }), { client: {} as Client, events }]])
+  return new Map([[defineOperator({ name: 'thing', kinds: [] }), { client: {} as Client, leaderClient: {} as Client, events }]])
 }
 
 /** Returns a running process whose components never stop. */

@@ -1,4 +1,5 @@
 import { createServer } from 'node:tls'
+import assert from 'node:assert'
 import type { Server } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
@@ -11,7 +12,7 @@ import type { Connection } from '../../src/client/connection.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
-import type { ControllerDefinition } from '../../src/controller/builder.ts'
+import type { ControllerDefinition, PreparedController } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { formatListenAddress } from '../../src/manager/listen-address.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
@@ -33,6 +34,10 @@ const pair = (async (): Promise<ServingCertificate> => {
   return { ...leaf, caBundle: authority.cert, notAfter: new Date(Date.now() + 1_000_000) }
 })()
 
+function working(work: (stop: AbortSignal) => Promise<void>): PreparedController {
+  return { work: ({ stop }) => work(stop), close: () => undefined }
+}
+
 /** A controller that logs its start and its end. `end` runs when the controller is stopped. */
 function fakeController(name: string, log: string[], end: () => Promise<void> = async () => undefined): ControllerDefinition {
   return {
@@ -40,12 +45,14 @@ function fakeController(name: string, log: string[], end: () => Promise<void> = 
     type: kind,
     types: [kind],
     rbac: [],
-    async start(_environment, signal) {
-      log.push(`${name} starts`)
-      await untilAborted(signal)
-      await end()
-      log.push(`${name} ends`)
-    },
+    everyReplica: false,
+    prepare: () =>
+      working(async (stop) => {
+        log.push(`${name} starts`)
+        await untilAborted(stop)
+        await end()
+        log.push(`${name} ends`)
+      }),
   }
 }
 
@@ -96,7 +103,7 @@ function start(
     createWebhookServer: fakeWebhookServer(log, t),
     injectCaBundle: (_options, signal) => background('injection')(signal),
     createCache: () => cache,
-    elected: async () => undefined,
+    createElector: () => assert.fail('leader election is off'),
     ...parts(log),
   }
   const done = runWith(fakes, operators(log), {
@@ -208,9 +215,9 @@ t.test('a running reconcile may take as long as the webhooks accept and finish',
   let graceMs: number | undefined
   const controller: ControllerDefinition = {
     ...fakeController('thing', []),
-    async start(environment, signal) {
+    prepare(environment) {
       graceMs = environment.graceMs
-      await untilAborted(signal)
+      return working(untilAborted)
     },
   }
   const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], controllers: [controller] })], {
@@ -264,9 +271,7 @@ t.test('an operator with conversions only has no webhook configurations to wait 
 t.test('readiness depends on the webhooks only, caches and controllers are shown', async (t) => {
   const failing: ControllerDefinition = {
     ...fakeController('failing', []),
-    async start() {
-      throw new Error('out of luck')
-    },
+    prepare: () => working(() => Promise.reject(new Error('out of luck'))),
   }
   const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind)], controllers: [failing] })])
   await life.started
@@ -301,10 +306,11 @@ t.test('a controller that has ended by itself is named by the liveness probe', a
   const broken = new AbortController()
   const failing: ControllerDefinition = {
     ...fakeController('failing', []),
-    async start() {
-      await untilAborted(broken.signal)
-      throw new Error('out of luck')
-    },
+    prepare: () =>
+      working(async () => {
+        await untilAborted(broken.signal)
+        throw new Error('out of luck')
+      }),
   }
   const life = start(t, (log) => [defineOperator({ name: 'thing', kinds: [kind], controllers: [failing, fakeController('working', log)] })])
   await life.started
@@ -498,13 +504,3 @@ t.test('with empty webhookConfigurations no caBundle is injected', async (t) => 
   t.notOk(life.log.includes('injection starts'))
 })
 
-t.test('controllers wait until this replica is elected, webhooks do not', async (t) => {
-  const elected = Promise.withResolvers<void>()
-  const life = start(t, complete, {}, () => ({ elected: () => elected.promise }))
-  await life.started
-  t.notOk(life.log.includes('thing starts'))
-  t.match(await life.probe('/readyz'), { code: 200 })
-  elected.resolve()
-  await life.clock.advance(0)
-  t.ok(life.log.includes('thing starts'))
-})

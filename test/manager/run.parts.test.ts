@@ -1,4 +1,5 @@
 /** Tests of the options that `run` passes to each of its components. */
+import assert from 'node:assert'
 import t, { type Test } from 'tap'
 import { configMap, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -66,9 +67,10 @@ const controller = (name: string, given: Recorded): ControllerDefinition => ({
   type: kind,
   types: [kind],
   rbac: [],
-  async start(environment, signal) {
+  everyReplica: false,
+  prepare(environment) {
     given.environments.set(name, environment)
-    await untilAborted(signal)
+    return { work: ({ stop }) => untilAborted(stop), close: () => undefined }
   },
 })
 
@@ -119,7 +121,7 @@ async function start(t: Test, operators: (given: Recorded) => readonly Operator[
       given.cache = options
       return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true }] })
     },
-    elected: async () => undefined,
+    createElector: () => assert.fail('leader election is off'),
   }
   let serving: Endpoints | undefined
   const started = Promise.withResolvers<Endpoints>()

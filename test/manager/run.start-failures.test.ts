@@ -1,4 +1,5 @@
 /** Tests of a start that fails or is stopped: what has started is stopped, and nothing more starts. */
+import assert from 'node:assert'
 import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
@@ -53,7 +54,7 @@ async function run(steps: Steps, signal: AbortSignal): Promise<{ log: string[]; 
     })) as unknown as Parts['createWebhookServer'],
     injectCaBundle: (_options, stop) => untilAborted('injection')(stop),
     createCache: () => Object.assign(new FakeCache(), { start: untilAborted('cache'), status: () => [] }),
-    elected: async () => undefined,
+    createElector: () => assert.fail('leader election is off'),
   }
   const options: RunOptions = {
     connection: { server: 'https://127.0.0.1:1', describe: 'a test' },

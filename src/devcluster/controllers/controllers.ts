@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { Cache } from '../../cache/cache.ts'
 import type { Client } from '../../client/client.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
+import { runController } from '../../controller/run-controller.ts'
 import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -35,7 +36,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
     const events = eventsOf(component, instance)
     // The cluster stops as a whole, so running reconciles get no grace period.
-    return definition.start({ client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
+    return runController(definition, { client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
   await Promise.all([
     start(scheduler(cache), 'default-scheduler'),

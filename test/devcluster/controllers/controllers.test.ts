@@ -10,6 +10,7 @@ import { deepFreeze } from '../../../src/api/json.ts'
 import { failure } from '../../../src/api/status.ts'
 import type { Cache } from '../../../src/cache/cache.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
+import { runController } from '../../../src/controller/run-controller.ts'
 import type { ControllerDefinition } from '../../../src/controller/builder.ts'
 import { kubelet } from '../../../src/devcluster/controllers/kubelet.ts'
 import { namespaceController } from '../../../src/devcluster/controllers/namespace-controller.ts'
@@ -74,7 +75,7 @@ function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, an
   }
   const definition = make(world)
   for (const type of definition.types) world.cache.of(type).sync()
-  const running = definition.start(environment as never, world.stop.signal)
+  const running = runController(definition, environment as never, world.stop.signal)
   t.teardown(async () => {
     world.stop.abort()
     await running

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { runController } from '../../../src/controller/run-controller.ts'
 import { version } from '../../../src/api/version.ts'
 import { mypodOperator } from '../../../src/operators/mypod/index.ts'
 import { mypod } from '../../../src/operators/mypod/kind.ts'
@@ -16,7 +17,7 @@ t.test('the operator has one webhook, and one controller with four workers that 
     ['MyPod', 'Pod'],
   )
   const { environment, stop, cache, measured } = controllerWorld()
-  const running = controller!.start(environment, stop.signal)
+  const running = runController(controller!, environment, stop.signal)
   for (const informer of cache.informers.values()) informer.sync()
   await until('it has its workers', () => measured('controller_runtime_max_concurrent_reconciles{controller="mypod"} 4'))
   stop.abort()

@@ -14,6 +14,7 @@ import { formatKey } from '../../../src/api/object.ts'
 import { Type } from '../../../src/api/type.ts'
 import { Cache } from '../../../src/cache/cache.ts'
 import { createClient } from '../../../src/client/client.ts'
+import { runController } from '../../../src/controller/run-controller.ts'
 import { defineController } from '../../../src/controller/builder.ts'
 import type { ReconcileContext } from '../../../src/controller/reconciler.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
@@ -117,7 +118,7 @@ export async function startUnpluggedOperator(proxy: FaultProxy, namespace: strin
     ),
   ]
   const environment = { client, cache, logger, metrics: new Metrics(), clock: systemClock, events: { event: () => undefined }, graceMs: 0 }
-  const stopped = Promise.all([cache.start(stop.signal), ...controllers.map((each) => each.start(environment, stop.signal))]).finally(
+  const stopped = Promise.all([cache.start(stop.signal), ...controllers.map((each) => runController(each, environment, stop.signal))]).finally(
     () => (alive = false),
   )
   stopped.catch((error: unknown) => contradictions.push(`the cache or a controller failed: ${String(error)}`))

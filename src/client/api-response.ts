@@ -1,0 +1,28 @@
+/** `ApiResponse`: a response of the API server, whose body is parsed when it is JSON. */
+import { ProreusError } from '../api/errors.ts'
+import { parseJson } from '../api/json-reader.ts'
+import type { ApiRequest } from './api-request.ts'
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+export interface ApiResponse {
+  readonly statusCode: number
+  readonly headers: ResponseHeaders
+  /** The parsed JSON, in which an integer beyond 2^53 is a `bigint`. When the response has another content type, the body is a string. */
+  readonly body: unknown
+}
+
+/** Returns the body of the response to `request`: parsed when its content type is JSON, otherwise as text. */
+export function bodyOf(headers: ResponseHeaders, text: string, request: ApiRequest): unknown {
+  if (!isJson(headers)) return text
+  try {
+    return parseJson(text)
+  } catch (cause) {
+    throw new ProreusError('PRO_API', `The API server's answer to ${request.method} ${request.path} is not valid JSON.`, { cause })
+  }
+}
+
+function isJson(headers: ResponseHeaders): boolean {
+  const type = headers['content-type']
+  return typeof type === 'string' && /^application\/([\w.-]+\+)?json\b/i.test(type)
+}

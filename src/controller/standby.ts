@@ -1,0 +1,85 @@
+/** `Standby`: what a controller does with events while another replica is the leader. */
+import type { Clock, Timer } from '../runtime/clock.ts'
+import { TimeSlices } from '../runtime/time-slices.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import type { EnqueueHandler } from './enqueue.ts'
+import type { WorkQueue } from './queue.ts'
+
+/**
+ * Time in milliseconds for which keys stay queued on a standby. It is longer than a lease, so the next leader reconciles first what has
+ * changed since the previous leader stopped. That includes deletions, which no list would show.
+ */
+const keptMs = 60_000
+/** Interval in milliseconds in which older keys are dropped. */
+const sweepMs = 30_000
+
+/** Objects are enqueued in slices of this time in milliseconds, because the webhooks must respond meanwhile. */
+const sliceMs = 2
+const slices = new TimeSlices(sliceMs)
+
+export interface StandbyOptions {
+  readonly queue: WorkQueue<string>
+  /** The keys of objects whose deletion events were received. The keys that are dropped from the queue are removed. */
+  readonly seenGone: Set<string>
+  readonly clock: Clock
+}
+
+/**
+ * Limits the queue of a controller that stands by. The leader reconciles the objects, so a standby would otherwise collect the keys of all
+ * objects, including those that are deleted, for as long as it waits.
+ */
+export class Standby {
+  readonly #options: StandbyOptions
+  #timer: Timer | undefined
+  #incomplete = false
+
+  constructor(options: StandbyOptions) {
+    this.#options = options
+  }
+
+  /** Begins to drop keys that have been in the queue for more than a minute. */
+  begin(): void {
+    this.#timer = this.#options.clock.after(sweepMs, () => {
+      const { queue, seenGone } = this.#options
+      this.#incomplete = true
+      queue.drop((key, waitedMs) => {
+        const drops = waitedMs > keptMs
+        if (drops) seenGone.delete(key)
+        return drops
+      })
+      this.begin()
+    })
+  }
+
+  /**
+   * Stops dropping keys. Returns whether the queue may lack keys of objects that have to be reconciled, because keys were dropped or
+   * another replica was the leader. `replay` then enqueues all objects.
+   */
+  end(): boolean {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    const incomplete = this.#incomplete
+    // After this term, other replicas may lead.
+    this.#incomplete = true
+    return incomplete
+  }
+}
+
+/** A watched type, and the handler of its events. */
+export interface Replayed {
+  readonly type: ResourceType
+  readonly handler: Pick<EnqueueHandler, 'added'>
+}
+
+/** Passes all objects of the cache to the handlers, as if they had just been listed. Ends early when the signal aborts. */
+export async function replay(sources: readonly Replayed[], cache: CacheReader, signal: AbortSignal): Promise<void> {
+  for (const { type, handler } of sources) {
+    for (const object of cache.list(type)) {
+      handler.added(object, true)
+      const turn = slices.next()
+      if (turn !== undefined) await turn
+      if (signal.aborted) return
+    }
+  }
+}

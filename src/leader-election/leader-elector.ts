@@ -1,0 +1,366 @@
+/** `LeaderElector`: elects one of several replicas as the leader, with a Lease as client-go does it. */
+import { canonicalJson } from '../api/json.ts'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { coordination } from '../api/kubernetes/coordination.ts'
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+import { retryOnConflict } from '../client/retry-on-conflict.ts'
+import type { Clock, Timer } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
+import type { EventRecorder } from '../telemetry/event-recorder.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { LeaderElectionMetrics } from '../telemetry/metrics.ts'
+import { heldBy, released } from './lease-record.ts'
+
+/** The durations of leader election, in milliseconds. */
+export interface LeaseTimes {
+  /** Time for which the other replicas wait after the leader's last renewal before they take the lease. */
+  readonly leaseDurationMs: number
+  /** Time after the last renewal at which the leader ends its term. It is shorter than `leaseDurationMs`. */
+  readonly renewDeadlineMs: number
+  /** Time between two attempts to renew or to acquire the lease. */
+  readonly retryPeriodMs: number
+}
+
+export interface LeaderElectorOptions extends LeaseTimes {
+  /** A client whose requests have a time limit that is shorter than `renewDeadlineMs`. */
+  readonly client: Pick<Client, 'get' | 'create' | 'update' | 'watch'>
+  readonly lease: { readonly namespace: string; readonly name: string; readonly labels?: Readonly<Record<string, string>> }
+  /** The name of this replica in the Lease. No other process may have the same one. */
+  readonly identity: string
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly events: EventRecorder
+  readonly metrics: LeaderElectionMetrics
+  /** Returns a number in [0, 1); `Math.random` when absent. */
+  readonly random?: () => number
+}
+
+/** A period in which this replica is the leader. */
+export interface Term {
+  /** Aborts when the period ends. */
+  readonly lost: AbortSignal
+}
+
+/** A moment by both clocks. */
+interface Instant {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+/** The last state of the Lease that this replica has seen. */
+interface Observed {
+  readonly lease: coordination.Lease
+  /** The time at which this replica saw this record for the first time, by its monotonic clock. */
+  readonly at: number
+}
+
+interface CurrentTerm extends Term {
+  readonly abort: AbortController
+  /** The time at which the request that last renewed the lease was sent. */
+  renewedAt: Instant
+  timer: Timer
+}
+
+/** Maximum random part of a candidate's pauses, as a multiple of `retryPeriodMs`, so that candidates do not all try at the same time. */
+const jitter = 0.2
+/** Time limit of a candidate's watch in seconds. The next watch may reach another replica of the API server. */
+const watchSeconds = 300
+
+/**
+ * Stands for election, and leads or stands by.
+ *
+ * The times in the Lease are never compared with the clock of this machine, because the clocks of two machines may differ. A candidate takes
+ * the lease when it has seen no new record for the duration in the record. The leader counts from the moment at which it sent its last
+ * successful renewal, and ends its term after `renewDeadlineMs`. It therefore stops some seconds before any candidate may begin.
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions
+  readonly #random: () => number
+  readonly #waiting = new Set<(term: Term) => void>()
+  readonly #resigned = new AbortController()
+  #observed: Observed | undefined
+  /** True when `#observed` is the Lease that this replica itself has written, so the leader need not read it before it renews. */
+  #isOwn = false
+  #term: CurrentTerm | undefined
+  /** True while a watch of the Lease is open. */
+  #followed = false
+  /** True when the candidate shall try again at once, because the watch has shown a free lease. */
+  #isDue = false
+  /** Ends the current pause of the candidate. */
+  #endPause: () => void = () => undefined
+  /** The last failure that was logged. */
+  #problem: string | undefined
+
+  constructor(options: LeaderElectorOptions) {
+    this.#options = options
+    this.#random = options.random ?? Math.random
+  }
+
+  /** The identity of the leader as this replica last saw it; undefined when there is none. */
+  get leader(): string | undefined {
+    return this.#observed?.lease.spec?.holderIdentity || undefined
+  }
+
+  /** Stands for election until the signal aborts or `resign` is called. Never rejects. */
+  async run(stop: AbortSignal): Promise<void> {
+    const ended = AbortSignal.any([stop, this.#resigned.signal])
+    while (!ended.aborted) {
+      if (this.#term === undefined) await this.#standBy(ended)
+      else await this.#lead(this.#term, ended)
+    }
+    this.#end('it stops')
+  }
+
+  /** Resolves to the current term, or to the next one. Rejects with the signal's reason when the signal aborts first. */
+  term(signal: AbortSignal): Promise<Term> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error)
+    if (this.#term !== undefined && this.#isValid(this.#term)) return Promise.resolve(this.#term)
+    return new Promise((resolve, reject) => {
+      const begin = (term: Term): void => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(term)
+      }
+      const onAbort = (): void => {
+        this.#waiting.delete(begin)
+        reject(signal.reason as Error)
+      }
+      this.#waiting.add(begin)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /**
+   * Returns when this replica is the leader; otherwise it throws. The transport calls it before it sends a request of a reconcile.
+   *
+   * @throws {ProreusError} `PRO_ABORTED` when this replica is not the leader, or can no longer be sure to be.
+   */
+  readonly guard = (): void => {
+    if (this.#term !== undefined && this.#isValid(this.#term)) return
+    throw new ProreusError('PRO_ABORTED', 'This replica is not the leader, so that requests of its reconciles are not sent.')
+  }
+
+  /** Ends the term, and releases the lease, so another replica can take it at once. Afterwards this replica no longer stands for election. */
+  async resign(): Promise<void> {
+    const { client, clock, logger, lease, identity } = this.#options
+    const leads = this.#term !== undefined && this.#isValid(this.#term)
+    this.#resigned.abort()
+    this.#end('it stops')
+    if (!leads) return
+    try {
+      // A renewal in flight was aborted, but the API server may still have received it. So the Lease is read again.
+      await retryOnConflict(async () => {
+        const held = await client.get(coordination.lease, lease)
+        if (held.spec?.holderIdentity !== identity) return
+        await client.update(coordination.lease, { ...held, spec: released(held.spec, clock.now()) })
+      })
+      logger.info('released the lease')
+    } catch (err) {
+      logger.warn({ err }, 'the lease was not released: the next leader waits until it expires')
+    }
+  }
+
+  /** Tries to acquire the lease until this replica leads or the signal aborts. */
+  async #standBy(ended: AbortSignal): Promise<void> {
+    const standing = new AbortController()
+    const following = this.#follow(AbortSignal.any([ended, standing.signal]))
+    while (!ended.aborted && this.#term === undefined) {
+      // While the watch is open, there is no need to read a lease that is not free.
+      if (!this.#followed || this.#msUntilFree() <= 0) await this.#attempt(ended)
+      if (this.#term === undefined) await this.#pause(ended)
+    }
+    standing.abort()
+    await following
+  }
+
+  /** Renews the lease until the term ends or the signal aborts. */
+  async #lead({ lost }: Term, ended: AbortSignal): Promise<void> {
+    const { clock, retryPeriodMs } = this.#options
+    const signal = AbortSignal.any([ended, lost])
+    while (!signal.aborted) {
+      await sleep(clock, retryPeriodMs, signal).catch(() => undefined)
+      if (!signal.aborted) await this.#attempt(signal)
+    }
+  }
+
+  /** Waits until the lease may be free. A watch ends the pause early when the leader releases the lease. */
+  async #pause(ended: AbortSignal): Promise<void> {
+    const { clock, retryPeriodMs } = this.#options
+    const left = this.#msUntilFree()
+    const pauseMs = this.#followed && left > 0 ? left : retryPeriodMs
+    const paused = Promise.withResolvers<void>()
+    this.#endPause = paused.resolve
+    if (this.#isDue) paused.resolve()
+    const timer = clock.after(pauseMs + this.#random() * jitter * retryPeriodMs, paused.resolve, true)
+    ended.addEventListener('abort', this.#endPause, { once: true })
+    await paused.promise
+    ended.removeEventListener('abort', this.#endPause)
+    timer.cancel()
+    this.#isDue = false
+  }
+
+  #wake(): void {
+    this.#isDue = true
+    this.#endPause()
+  }
+
+  /** Watches the Lease until the signal aborts. The watch is an addition: without it, candidates notice a free lease somewhat later. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { client, clock, logger, lease, retryPeriodMs } = this.#options
+    const { namespace, name } = lease
+    while (!signal.aborted) {
+      try {
+        const onOpen = (): void => void (this.#followed = true)
+        const options = { namespace, fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal, onOpen }
+        for await (const event of client.watch(coordination.lease, options)) {
+          // A deleted Lease is not free: its leader goes on until its next renewal, for which it creates the Lease again.
+          if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
+          this.#observe(event.object)
+          if (this.#msUntilFree() <= 0) this.#wake()
+        }
+      } catch (error) {
+        if (!signal.aborted) logger.debug({ error: messageOf(error) }, 'the Lease cannot be watched, so it is read from time to time')
+      }
+      this.#followed = false
+      // The pause may have been chosen for an open watch.
+      this.#endPause()
+      await sleep(clock, retryPeriodMs * (1 + this.#random()), signal).catch(() => undefined)
+    }
+  }
+
+  /** Tries once to acquire or to renew the lease. A failure is logged. */
+  async #attempt(signal: AbortSignal): Promise<void> {
+    try {
+      // The second try is for a Lease that has changed since this replica last saw it, e.g. because a user has added a label.
+      if ((await this.#write(signal)) === 'changed') await this.#write(signal)
+      this.#problem = undefined
+    } catch (error) {
+      if (!signal.aborted) this.#report(error)
+    }
+  }
+
+  async #write(signal: AbortSignal): Promise<'done' | 'taken' | 'changed'> {
+    const { client, clock, identity, leaseDurationMs, lease, metrics } = this.#options
+    const { namespace, name, labels } = lease
+    if (this.#term !== undefined && !this.#isOwn) metrics.slowpath()
+    const current = this.#term !== undefined && this.#isOwn ? this.#observed?.lease : await this.#read(signal)
+    if (this.#msUntilFree() > 0) {
+      this.#end(`${this.leader ?? 'another replica'} has taken the lease`)
+      return 'taken'
+    }
+    const sentAt = this.#now()
+    const spec = heldBy({ identity, leaseDurationMs, now: clock.now() }, current?.spec)
+    try {
+      const written =
+        current === undefined
+          ? await client.create(coordination.lease, { metadata: { namespace, name, ...(labels && { labels }) }, spec }, { signal })
+          : await client.update(coordination.lease, { ...current, spec }, { signal })
+      this.#observe(written)
+      this.#isOwn = written.spec?.holderIdentity === identity
+      if (this.#isOwn) this.#renewed(sentAt, written)
+      return 'done'
+    } catch (error) {
+      this.#isOwn = false
+      const hasChanged = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && current !== undefined)
+      if (!hasChanged) throw error
+      return 'changed'
+    }
+  }
+
+  /** Gets the Lease; undefined when it does not exist. The last record that was seen then still counts. */
+  async #read(signal: AbortSignal): Promise<coordination.Lease | undefined> {
+    const { client, lease } = this.#options
+    try {
+      const found = await client.get(coordination.lease, lease, { signal })
+      this.#observe(found)
+      return found
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
+  /** Remembers a state of the Lease. The time of observation changes only with the record, not with other changes of the Lease. */
+  #observe(lease: coordination.Lease): void {
+    const before = this.#observed
+    const same = before !== undefined && canonicalJson(before.lease.spec ?? {}) === canonicalJson(lease.spec ?? {})
+    const leaderBefore = this.leader
+    this.#observed = { lease, at: same ? before.at : this.#options.clock.monotonicNow() }
+    const { leader } = this
+    if (leader !== undefined && leader !== leaderBefore && leader !== this.#options.identity)
+      this.#options.logger.info({ leader }, 'another replica is the leader')
+  }
+
+  /** Returns the milliseconds until this replica may take the lease; 0 or less when it may do so now. */
+  #msUntilFree(): number {
+    if (this.#observed === undefined) return 0
+    const { identity, leaseDurationMs, clock } = this.#options
+    const { lease, at } = this.#observed
+    const { spec = {} } = lease
+    if (!spec.holderIdentity || spec.holderIdentity === identity) return 0
+    const seconds = spec.leaseDurationSeconds ?? 0
+    return at + (seconds > 0 ? seconds * 1000 : leaseDurationMs) - clock.monotonicNow()
+  }
+
+  /** Begins a term, or extends the current one. `sentAt` is the time at which the request was sent. */
+  #renewed(sentAt: Instant, lease: coordination.Lease): void {
+    const { clock, renewDeadlineMs, identity, logger, events, metrics } = this.#options
+    const left = renewDeadlineMs - (clock.monotonicNow() - sentAt.monotonic)
+    // The answer took so long that the term is over already. The next attempt renews the lease.
+    if (left <= 0) return
+    const timer = clock.after(left, () => this.#end('the lease was not renewed in time'))
+    if (this.#term !== undefined) {
+      this.#term.timer.cancel()
+      Object.assign(this.#term, { renewedAt: sentAt, timer })
+      return
+    }
+    const abort = new AbortController()
+    this.#term = { lost: abort.signal, abort, renewedAt: sentAt, timer }
+    metrics.leading(true)
+    logger.info({ identity }, 'became the leader')
+    events.event(lease, 'Normal', 'LeaderElection', `${identity} became leader`)
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const begin of waiting) begin(this.#term)
+  }
+
+  /** Returns whether the term is still valid, and ends it if it is not: a timer may be late, e.g. after the machine was suspended. */
+  #isValid({ renewedAt }: CurrentTerm): boolean {
+    const now = this.#now()
+    // The monotonic clock of Linux stands still while the machine is suspended, and the wall clock may be set back. So the later one counts.
+    const elapsed = Math.max(now.monotonic - renewedAt.monotonic, now.wall - renewedAt.wall)
+    if (elapsed < this.#options.renewDeadlineMs) return true
+    this.#end('the lease was not renewed in time')
+    return false
+  }
+
+  #end(why: string): void {
+    const term = this.#term
+    if (term === undefined) return
+    const { logger, metrics } = this.#options
+    this.#term = undefined
+    term.timer.cancel()
+    metrics.leading(false)
+    logger[this.#resigned.signal.aborted ? 'info' : 'warn'](`no longer the leader: ${why}`)
+    term.abort.abort(new ProreusError('PRO_ABORTED', `This replica is no longer the leader: ${why}.`))
+  }
+
+  #report(error: unknown): void {
+    const { logger, lease } = this.#options
+    const text = messageOf(error)
+    const advice = isForbidden(error)
+      ? `; leader election needs the verbs get, create, update and watch on leases.coordination.k8s.io in the namespace ${lease.namespace}`
+      : ''
+    const level = this.#problem === text ? 'debug' : 'warn'
+    this.#problem = text
+    logger[level](
+      { err: error },
+      `the lease ${lease.name} cannot be ${this.#term === undefined ? 'acquired' : 'renewed'}, trying again${advice}`,
+    )
+  }
+
+  #now(): Instant {
+    const { clock } = this.#options
+    return { monotonic: clock.monotonicNow(), wall: clock.now() }
+  }
+}

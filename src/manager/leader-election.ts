@@ -1,0 +1,81 @@
+/** The leader election of a process: its options and defaults, and its elector. */
+import { randomUUID } from 'node:crypto'
+import { ProreusError } from '../api/errors.ts'
+import { clientAs } from '../client/client-as.ts'
+import type { Transport } from '../client/transport.ts'
+import type { LeaderElector, LeaderElectorOptions, LeaseTimes } from '../leader-election/leader-elector.ts'
+import type { EventRecorder } from '../telemetry/event-recorder.ts'
+import { createEventRecorder } from '../telemetry/event-recorder.ts'
+import type { InstallationNames } from './installation-names.ts'
+import type { CompleteOptions, ServiceReference } from './run-options.ts'
+
+/** The options of leader election. The defaults of the durations are those of Kubernetes' own components. */
+export interface LeaderElectionOptions extends Partial<LeaseTimes> {
+  /** The name of the Lease. Default: `NAME-leader`, where `NAME` is the name of the installation. */
+  readonly name?: string
+  /** The namespace of the Lease. Default: the namespace of the process. */
+  readonly namespace?: string
+  /** The labels with which the Lease is created. Default: none. */
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+export interface CompleteLeaderElection extends LeaseTimes {
+  readonly lease: LeaderElectorOptions['lease']
+}
+
+/** The part of the `LeaderElector` interface that the process uses. */
+export type Election = Pick<LeaderElector, 'run' | 'term' | 'guard' | 'resign'>
+
+/** Lease duration, renew deadline and retry period of Kubernetes' own components: `RecommendedDefaultLeaderElectionConfig`. */
+const defaults: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
+/** client-go adds up to this multiple of the retry period to each pause, and therefore requires a longer renew deadline. */
+const jitterFactor = 1.2
+
+/**
+ * Applies the defaults. Returns undefined when leader election is disabled.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the durations contradict each other.
+ */
+export function completeLeaderElection(
+  option: boolean | LeaderElectionOptions,
+  names: InstallationNames,
+  service: ServiceReference,
+): CompleteLeaderElection | undefined {
+  if (option === false) return undefined
+  const { name = names.leaderLease, namespace = service.namespace, labels, ...given } = option === true ? {} : option
+  const times = { ...defaults, ...given }
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times
+  if (leaseDurationMs < 1000 || leaseDurationMs % 1000 !== 0)
+    throw invalid(`leaseDurationMs is ${leaseDurationMs}, and must be whole seconds, because a Lease counts in seconds`)
+  if (leaseDurationMs <= renewDeadlineMs)
+    throw invalid(`leaseDurationMs (${leaseDurationMs}) must be longer than renewDeadlineMs (${renewDeadlineMs})`)
+  if (renewDeadlineMs <= jitterFactor * retryPeriodMs)
+    throw invalid(`renewDeadlineMs (${renewDeadlineMs}) must be longer than ${jitterFactor} × retryPeriodMs (${retryPeriodMs})`)
+  return { ...times, lease: { namespace, name, ...(labels && { labels }) } }
+}
+
+function invalid(problem: string): ProreusError {
+  return new ProreusError('PRO_CONFIG_INVALID', `The options of leader election are invalid: ${problem}.`)
+}
+
+export interface ProcessElection {
+  readonly elector: Election
+  /** Records the Events about the Lease. */
+  readonly events: EventRecorder & { flush(): Promise<void> }
+}
+
+/** Creates the elector of the process. Returns undefined when leader election is disabled. */
+export function createElection(
+  { leaderElection, names, instance, clock, logger: processLogger, metrics }: CompleteOptions,
+  transport: Transport,
+  createElector: (options: LeaderElectorOptions) => Election,
+): ProcessElection | undefined {
+  if (leaderElection === undefined) return undefined
+  const logger = processLogger.child({ lease: `${leaderElection.lease.namespace}/${leaderElection.lease.name}` })
+  // As in controller-runtime: one request without an answer must not cost the term, so there is time for a second one.
+  const client = clientAs(transport, { name: names.installation }, { timeoutMs: Math.max(1000, leaderElection.renewDeadlineMs / 2) })
+  const events = createEventRecorder(client, { component: names.installation, instance, logger, clock })
+  const identity = `${instance}_${randomUUID()}`
+  const election = metrics.leaderElection(leaderElection.lease.name)
+  return { events, elector: createElector({ ...leaderElection, client, identity, clock, logger, events, metrics: election }) }
+}

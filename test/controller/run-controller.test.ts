@@ -1,0 +1,228 @@
+import t from 'tap'
+import type { ControllerSettings } from '../../src/controller/settings.ts'
+import { defineController } from '../../src/controller/builder.ts'
+import { runController, type Terms } from '../../src/controller/run-controller.ts'
+import type { KubernetesObject } from '../../src/api/object.ts'
+import { formatKey } from '../../src/api/object.ts'
+import { controllerReference } from '../../src/api/owner-reference.ts'
+import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller/fakes.ts'
+
+interface World extends ControllerWorld {
+  /** The keys of the reconciled objects in order; `-KEY` for a deleted object. */
+  readonly seen: string[]
+  readonly done: Promise<void>
+  /** Begins a term. The returned function ends it. */
+  lead(): Promise<() => Promise<void>>
+  end(): Promise<void>
+}
+
+/** Starts a controller that has to wait for its terms. The cache has synced, and contains the objects. */
+async function start(settings: Partial<ControllerSettings<KubernetesObject>> = {}, objects: readonly string[] = []): Promise<World> {
+  const world = controllerWorld()
+  const { cache, clock, environment, stop } = world
+  const seen: string[] = []
+  const definition = defineController(thing, {
+    reconcile: async (object) => void seen.push(formatKey(object.metadata)),
+    deleted: async (key) => void seen.push(`-${formatKey(key)}`),
+    ...settings,
+  })
+  for (const type of definition.types) cache.of(type)
+  for (const name of objects) cache.of(thing).set(objectOf(thing, name))
+  let begin: (term: { lost: AbortSignal }) => void = () => undefined
+  const terms: Terms = {
+    term: (signal) =>
+      new Promise((resolve, reject) => {
+        begin = resolve
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      }),
+  }
+  const done = runController(definition, environment, stop.signal, terms)
+  for (const informer of cache.informers.values()) informer.sync()
+  await clock.advance(0)
+  const lead = async (): Promise<() => Promise<void>> => {
+    const lost = new AbortController()
+    begin({ lost: lost.signal })
+    await clock.advance(0)
+    return async () => {
+      lost.abort(new Error('lost'))
+      await clock.advance(0)
+    }
+  }
+  const end = async (): Promise<void> => {
+    stop.abort()
+    await done
+  }
+  return { ...world, seen, done, lead, end }
+}
+
+t.test('a standby watches, and reconciles nothing before its term', async (t) => {
+  const world = await start({}, ['a', 'b'])
+  t.equal(world.cache.of(thing).handlers.size, 1)
+  t.strictSame(world.seen, [])
+  await world.lead()
+  t.strictSame(world.seen, ['ns/a', 'ns/b'])
+  world.cache.of(thing).set(objectOf(thing, 'c'))
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['ns/a', 'ns/b', 'ns/c'])
+  await world.end()
+  t.equal(world.clock.pending, 0)
+  t.equal(world.cache.of(thing).handlers.size, 0)
+})
+
+t.test('a standby stops without a term', async (t) => {
+  const world = await start({}, ['a'])
+  await world.end()
+  t.strictSame(world.seen, [])
+  t.equal(world.clock.pending, 0)
+})
+
+t.test('after hours on standby, all objects are reconciled, and those first that changed in the last minute', async (t) => {
+  const world = await start({ owns: [part] }, ['a', 'b', 'gone', 'changed'])
+  const things = world.cache.of(thing)
+  things.delete({ namespace: 'ns', name: 'gone' })
+  await world.clock.advance(3_600_000)
+  things.delete({ namespace: 'ns', name: 'b' })
+  things.set(objectOf(thing, 'changed'))
+  await world.lead()
+  t.strictSame(world.seen, ['-ns/b', 'ns/changed', 'ns/a'], 'the leader of that time has reconciled the deletion of "gone"')
+  await world.end()
+})
+
+t.test('after hours on standby, the owners of all dependents are reconciled', async (t) => {
+  const world = await start({ owns: [part] })
+  const owner = { ...objectOf(thing, 'owner'), metadata: { ...objectOf(thing, 'owner').metadata, uid: 'u' } }
+  world.cache.of(part).set(objectOf(part, 'child', { ownerReferences: [controllerReference(owner)] }))
+  await world.clock.advance(3_600_000)
+  await world.lead()
+  t.strictSame(world.seen, ['-ns/owner'])
+  await world.end()
+})
+
+t.test('a key that is queued on standby is dropped after one to one and a half minutes', async (t) => {
+  const world = await start()
+  world.cache.of(thing).set(objectOf(thing, 'a'))
+  await world.clock.advance(60_000)
+  t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 1'))
+  await world.clock.advance(30_000)
+  t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 0'))
+  await world.end()
+})
+
+t.test('at the end of a term, running reconciles are aborted without a grace period', async (t) => {
+  const reasons: unknown[] = []
+  const world = await start(
+    {
+      reconcile: (_, { signal }) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            reasons.push(signal.reason)
+            reject(signal.reason as Error)
+          }),
+        ),
+    },
+    ['a'],
+  )
+  const lose = await world.lead()
+  await lose()
+  t.match(reasons, [{ code: 'PRO_ABORTED', message: /no longer the leader/ }])
+  t.match(
+    world.log.filter(({ level }) => level === 'warn'),
+    [{ msg: 'the reconcile was cut off because this replica is no longer the leader', name: 'a' }],
+  )
+  await world.end()
+})
+
+t.test('nothing starts after the term, and the next term reconciles all objects again', async (t) => {
+  const world = await start({}, ['a', 'b'])
+  const lose = await world.lead()
+  await lose()
+  world.cache.of(thing).set(objectOf(thing, 'a'))
+  await world.clock.advance(10_000)
+  t.strictSame(world.seen, ['ns/a', 'ns/b'])
+  await world.lead()
+  t.strictSame(world.seen.slice(2), ['ns/a', 'ns/b'])
+  await world.end()
+})
+
+t.test('a delayed key of the last term is not reconciled on standby', async (t) => {
+  let calls = 0
+  const world = await start(
+    {
+      reconcile: async () => {
+        calls += 1
+        return { requeueAfterMs: 1_000 }
+      },
+    },
+    ['a'],
+  )
+  const lose = await world.lead()
+  await lose()
+  await world.clock.advance(600_000)
+  t.equal(calls, 1)
+  await world.lead()
+  t.equal(calls, 2)
+  await world.end()
+})
+
+t.test('a reconcile that ignores the end of its term does not overlap with the next one of its object', async (t) => {
+  const running: string[] = []
+  const stuck = Promise.withResolvers<void>()
+  const world = await start(
+    {
+      workers: 2,
+      reconcile: async ({ metadata: { name } }) => {
+        running.push(name)
+        if (name === 'a') await stuck.promise
+      },
+    },
+    ['a', 'b'],
+  )
+  const lose = await world.lead()
+  await lose()
+  await world.lead()
+  t.strictSame(running, ['a', 'b', 'b'], 'the other object does not wait')
+  stuck.resolve()
+  await world.clock.advance(0)
+  t.strictSame(running, ['a', 'b', 'b', 'a'])
+  await world.end()
+})
+
+t.test('a process that stops during a term waits for the running reconcile, unless the term ends', async (t) => {
+  const stuck = Promise.withResolvers<void>()
+  let aborted = false
+  const world = await start(
+    {
+      reconcile: async (_, { signal }) => {
+        signal.addEventListener('abort', () => (aborted = true))
+        await stuck.promise
+      },
+    },
+    ['a'],
+  )
+  const lose = await world.lead()
+  world.stop.abort()
+  let over = false
+  void world.done.then(() => (over = true))
+  await world.clock.advance(10_000)
+  t.notOk(over)
+  t.notOk(aborted)
+  await lose()
+  t.ok(aborted)
+  t.ok(over)
+  stuck.resolve()
+  await world.clock.advance(0)
+  t.equal(world.clock.pending, 0)
+})
+
+t.test('a worker that fails ends the controller', async (t) => {
+  const world = await start({}, ['a'])
+  // An error that cannot be logged ends a worker.
+  world.environment.logger.error = () => {
+    throw new Error('the disk is full')
+  }
+  const failing = defineController(thing, { reconcile: () => Promise.reject(new Error('x')) })
+  const logger = Object.assign(Object.create(world.environment.logger), { child: () => logger })
+  const running = runController(failing, { ...world.environment, logger }, world.stop.signal)
+  await t.rejects(Promise.all([running, world.clock.advance(0)]), { message: 'the disk is full' })
+  await world.end()
+})
