@@ -2,6 +2,7 @@
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
+import type { Origin } from './origin.ts'
 import type { Store } from './store.ts'
 import { metadataOf } from './store.ts'
 
@@ -16,6 +17,8 @@ export interface Overtaken<T> {
 /** The own writes to one object. */
 interface Writes<T> extends Overtaken<T> {
   latest: DeepReadonly<T>
+  /** The reconcile that has made the latest write. */
+  origin: Origin
   /** The resourceVersions of the writes whose events have not arrived. */
   readonly versions: Set<string>
 }
@@ -40,19 +43,28 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /** Remembers an own write that has replaced `before` in the store. */
-  add(object: DeepReadonly<T>, before: DeepReadonly<T> | undefined): void {
+  add(object: DeepReadonly<T>, before: DeepReadonly<T> | undefined, origin: Origin): void {
     const { uid, resourceVersion } = metadataOf(object)
     const writes = this.#writes.get(uid)
-    if (writes === undefined) this.#writes.set(uid, { before, latest: object, versions: new Set([resourceVersion]) })
+    if (writes === undefined) this.#writes.set(uid, { before, latest: object, origin, versions: new Set([resourceVersion]) })
     else {
       writes.versions.add(resourceVersion)
       writes.latest = object
+      writes.origin = origin
     }
   }
 
-  /** Remembers an own write whose response has arrived after the response to a later one. */
-  addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>): void {
-    this.#writes.get(uid)?.versions.add(resourceVersion)
+  /**
+   * Remembers an own write whose response has arrived after the response to a later one. Returns the later write when another reconcile has
+   * made it, because that reconcile has not seen this write.
+   */
+  addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
+    const writes = this.#writes.get(uid)
+    if (writes === undefined || !isNewer(resourceVersion, writes.before)) return undefined
+    writes.versions.add(resourceVersion)
+    if (writes.origin === origin) return undefined
+    this.#writes.delete(uid)
+    return writes
   }
 
   /** Forgets the writes to an object that has left the store. */

@@ -15,6 +15,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['--metrics-addr', '--metrics-bind-address'],
   ['--zap-log-level', '--log-level'],
   ['--webhook-cert-path', '--cert-dir'],
+  ['--metrics-cert-path', '--metrics-cert-dir'],
 ])
 
 /** Replaces the flags of other frameworks in a command line, in both forms `--f v` and `--f=v`. */

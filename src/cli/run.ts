@@ -9,6 +9,7 @@ import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
+import { toggleDebugOnSignal } from '../manager/log-level.ts'
 import { installOnServing } from '../manifests/install.ts'
 import {
   applyConfigFile,
@@ -53,6 +54,9 @@ interface Options extends LogOptions {
   leaderElectRetryPeriod?: number
   leaderElectResourceName?: string
   leaderElectResourceNamespace?: string
+  metricsSecure?: boolean
+  metricsCertDir?: string
+  debugBindAddress: string
   drainDelay?: number
   drainDeadline: number
   install?: boolean
@@ -141,7 +145,7 @@ export function runCommand(start: typeof run = run): Command {
     .addOption(
       new Option(
         '--metrics-bind-address <address>',
-        'address of /metrics, which needs no authentication; 0 disables it (default: :8080 in a cluster, 127.0.0.1:8080 outside)',
+        'address of /metrics; 0 disables it (default: in a cluster :8443, or :8080 with --metrics-secure=false; 127.0.0.1:8080 outside)',
       ).env('METRICS_BIND_ADDRESS'),
     )
     .addOption(
@@ -173,12 +177,35 @@ export function runCommand(start: typeof run = run): Command {
         .argParser(parseDuration)
         .env('LEADER_ELECT_RETRY_PERIOD'),
     )
-    .addOption(new Option('--leader-elect-resource-name <name>', 'name of the Lease (default: NAME-leader)').env('LEADER_ELECT_RESOURCE_NAME'))
+    .addOption(
+      new Option('--leader-elect-resource-name <name>', 'name of the Lease (default: NAME-leader)').env('LEADER_ELECT_RESOURCE_NAME'),
+    )
+    .addOption(
+      new Option('--leader-elect-resource-namespace <name>', "namespace of the Lease (default: the operator's own namespace)").env(
+        'LEADER_ELECT_RESOURCE_NAMESPACE',
+      ),
+    )
     .addOption(
       new Option(
-        '--leader-elect-resource-namespace <name>',
-        "namespace of the Lease (default: the operator's own namespace)",
-      ).env('LEADER_ELECT_RESOURCE_NAMESPACE'),
+        '--metrics-secure <bool>',
+        'serve /metrics over HTTPS to users with the permission to get it (default: true, except on loopback outside a cluster)',
+      )
+        .argParser(parseBoolean)
+        .env('METRICS_SECURE'),
+    )
+    .addOption(
+      new Option(
+        '--metrics-cert-dir <folder>',
+        'folder with tls.crt and tls.key for /metrics and /debug (default: the certificate of the webhooks)',
+      ).env('METRICS_CERT_DIR'),
+    )
+    .addOption(
+      new Option(
+        '--debug-bind-address <address>',
+        'address of /debug: profiles, queues, cache and log level; 0 disables it, :6060 is on loopback; any other host needs authentication',
+      )
+        .default('0')
+        .env('DEBUG_BIND_ADDRESS'),
     )
     .addOption(
       new Option(
@@ -211,12 +238,14 @@ export function runCommand(start: typeof run = run): Command {
     const logger = loggerOf(options)
     const termination = onTermination(logger)
     const { signal } = termination
+    const removeToggle = toggleDebugOnSignal(logger)
     try {
       const runnable = enabled(operators, options)
       const running: RunOptions = { ...runOptions(connection, name, options), logger, signal }
       const { install = false, forceConflicts = false } = options
       await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
     } finally {
+      removeToggle()
       termination.release()
     }
   })
@@ -236,6 +265,9 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
     ...(options.healthProbeBindAddress !== undefined && { probeBindAddress: options.healthProbeBindAddress }),
     ...(options.metricsBindAddress !== undefined && { metricsBindAddress: options.metricsBindAddress }),
     ...leaderElectionOf(options),
+    ...(options.metricsSecure !== undefined && { metricsSecure: options.metricsSecure }),
+    ...(options.metricsCertDir !== undefined && { metricsCertDir: options.metricsCertDir }),
+    debugBindAddress: options.debugBindAddress,
     ...(options.drainDelay !== undefined && { drainDelayMs: options.drainDelay }),
     drainDeadlineMs: options.drainDeadline,
     ...(certificates !== undefined && { certificates }),

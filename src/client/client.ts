@@ -5,7 +5,7 @@ import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import { checkedRequirements, formatLabelSelector } from '../api/label-selector.ts'
-import type { ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
+import type { KubernetesObject, ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
 import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
@@ -34,6 +34,8 @@ export interface ListOptions {
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  /** True to request only the metadata: the objects then have no fields but `apiVersion`, `kind` and `metadata`. */
+  readonly metadataOnly?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -159,7 +161,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     method: string,
     verb: string,
     path: string,
-    rest: { query?: Query; body?: object; contentType?: string; signal?: AbortSignal | undefined },
+    rest: { query?: Query; body?: object; contentType?: string; accept?: string; signal?: AbortSignal | undefined },
   ): Promise<T> {
     const { body, ...others } = rest
     const answer = await transport.request({
@@ -223,14 +225,18 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
       return send(type, 'GET', 'get', objectPath(type, key), { signal })
     },
 
-    async list<R extends ResourceType>(type: R, { namespace, signal, ...options }: ListOptions = {}) {
+    async list<R extends ResourceType>(type: R, { namespace, signal, metadataOnly = false, ...options }: ListOptions = {}) {
       const path = resourcePath(type, { namespace })
-      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query: selectionQuery(options), signal })
+      const accept = metadataOnly ? { accept: partialObjects('PartialObjectMetadataList') } : {}
+      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query: selectionQuery(options), signal, ...accept })
       // Lists of built-in types omit apiVersion and kind of the items, and `items` may be null.
-      return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
+      const items = (list.items ?? []).map((item) =>
+        metadataOnly ? metadataOf(type, item) : item.kind === undefined ? typed(type, item) : item,
+      )
+      return { ...list, items }
     },
 
-    async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, ...options }: WatchOptions) {
+    async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, metadataOnly = false, ...options }: WatchOptions) {
       const path = resourcePath(type, { namespace })
       const stream = await transport.stream({
         type,
@@ -239,9 +245,12 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
         path,
         query: { ...selectionQuery(options), watch: true },
         signal,
+        ...(metadataOnly ? { accept: partialObjects('PartialObjectMetadata') } : {}),
       })
       onOpen?.()
-      yield* readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
+      const events = readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
+      if (!metadataOnly) yield* events
+      else for await (const event of events) yield { ...event, object: metadataOf(type, event.object) }
     },
 
     async create(type, object, options = {}) {
@@ -289,9 +298,19 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
 }
 
 /** Returns the options of a list or watch as query parameters. The label selector is formatted as a string. */
-function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen'>): Query {
+function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen' | 'metadataOnly'>): Query {
   const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
   return { ...options, ...(text === '' ? {} : { labelSelector: text }) }
+}
+
+/** Returns the `Accept` header for the metadata of objects. An API server that does not support it sends whole objects. */
+function partialObjects(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
+}
+
+/** Returns the metadata of an object, with the apiVersion and kind of its type instead of those of PartialObjectMetadata. */
+function metadataOf<T extends KubernetesObject>(type: ResourceType, { metadata }: T): T {
+  return { apiVersion: apiVersionOf(type), kind: type.kind, metadata } as T
 }
 
 /** Fills in the apiVersion and kind of an object where they are missing. */

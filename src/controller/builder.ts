@@ -29,10 +29,10 @@ import {
 } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
-import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
+import { isSameView } from '../cache/view.ts'
 import type { WorkSignals } from './controller.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
@@ -72,6 +72,8 @@ export interface ControllerEnvironment {
   readonly limit?: ConcurrencyLimit
   /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
   readonly random?: () => number
+  /** Called with the work queue of the controller, for the debug endpoint. */
+  readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
 }
 
 /** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
@@ -182,6 +184,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       limit: environment.limit,
     })
     const running = new RunningReconciles(name, cache, queue)
+    environment.onQueue?.(name, queue)
     const declared = new DeclaredCache(cache, types, (unknown) => {
       const advice = 'name it in its `owns` or `watches`, or read it with the client'
       return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
@@ -272,5 +275,5 @@ function readRule(type: ResourceType): PolicyRule {
 }
 
 function uniqueTypes(types: readonly ResourceType[]): readonly ResourceType[] {
-  return types.filter((type, index) => types.findIndex((other) => isSameType(other, type)) === index)
+  return types.filter((type, index) => types.findIndex((other) => isSameView(other, type)) === index)
 }

@@ -167,6 +167,10 @@ export class EnqueueHandler implements EventHandler {
     this.#handle({ type: 'deleted', object })
   }
 
+  overtaken(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject> | undefined): void {
+    this.#handle(old === undefined ? { type: 'added', object, initial: false } : { type: 'updated', object, old })
+  }
+
   /** Stops calling the map function, and aborts its signal. Resolves when the running calls have settled. */
   stop(): Promise<void> {
     return this.#calls.stop()

@@ -56,6 +56,18 @@ interface Item<Key extends string> extends DelayedItem {
   state: 'delayed' | 'ready' | 'held'
 }
 
+/** One key of a queue, for the debug endpoint. */
+export interface QueueEntry<Key extends string = string> {
+  readonly key: Key
+  /** A key that a worker processes is `working`; if it has been added meanwhile, there is a second entry, which is `held`. */
+  readonly state: 'delayed' | 'ready' | 'held' | 'working'
+  readonly priority: number
+  /** Consecutive failures; absent if the rate limiter does not count them. */
+  readonly failures?: number
+  /** Seconds until a delayed key is ready, since a ready key waits, or since a worker processes the key. */
+  readonly seconds: number
+}
+
 interface Work {
   readonly priority: number
   readonly startedAt: number
@@ -228,6 +240,30 @@ export class WorkQueue<Key extends string> {
     this.#timers.clear()
     this.#depths.clear()
     for (const waiter of this.#waiters) waiter(undefined)
+  }
+
+  /** Returns the entries of the queue, those that workers process first; at most `limit`. */
+  entries(limit: number): readonly QueueEntry<Key>[] {
+    const now = this.#clock.monotonicNow()
+    const entries: QueueEntry<Key>[] = []
+    const add = (key: Key, state: QueueEntry['state'], priority: number, ms: number): void => {
+      const failures = this.#rateLimiter.failuresOf?.(key)
+      entries.push({ key, state, priority, ...(failures !== undefined && { failures }), seconds: Math.abs(ms) / 1000 })
+    }
+    for (const [key, { priority, startedAt }] of this.#working) {
+      if (entries.length >= limit) return entries
+      add(key, 'working', priority, now - startedAt)
+    }
+    for (const { key, state, priority, readyAt } of [...this.#items.values(), ...this.#timers.values()]) {
+      if (entries.length >= limit) return entries
+      add(key, state, priority, readyAt - now)
+    }
+    return entries
+  }
+
+  /** The number of entries. */
+  get size(): number {
+    return this.#working.size + this.#items.size + this.#timers.size
   }
 
   #addReady(key: Key, priority: number, readyAt: number): void {

@@ -8,6 +8,8 @@ export interface RateLimiter<Key extends string = string> {
   delayMs(key: Key): number
   /** Forgets the failures of `key`, after a success. */
   forget(key: Key): void
+  /** Returns the number of failures of `key` that count, for the debug endpoint. */
+  failuresOf?(key: Key): number
 }
 
 export interface BackoffOptions {
@@ -36,6 +38,7 @@ export function exponentialBackoff<Key extends string = string>(options: Backoff
     forget(key) {
       failures.delete(key)
     },
+    failuresOf: (key) => failures.get(key) ?? 0,
   }
 }
 
@@ -85,5 +88,6 @@ export function slowest<Key extends string = string>(...limiters: readonly [Rate
   return {
     delayMs: (key) => Math.max(...limiters.map((limiter) => limiter.delayMs(key))),
     forget: (key) => limiters.forEach((limiter) => limiter.forget(key)),
+    failuresOf: (key) => Math.max(0, ...limiters.map((limiter) => limiter.failuresOf?.(key) ?? 0)),
   }
 }

@@ -14,10 +14,11 @@ const readVerbs = ['get', 'list', 'watch'] as const
 function rulesOf(operators: readonly Operator[]): PolicyRule[] {
   return mergeRules([
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-    ...operators.flatMap(({ kinds, controllers, webhooks, rbac }) => [
+    ...operators.flatMap(({ kinds, controllers, webhooks, runnables, rbac }) => [
       ...kinds.flatMap(rulesForKind),
       ...controllers.flatMap((controller) => controller.rbac),
       ...webhooks.flatMap(({ settings: { rbac: own = [], reads = [] } }) => [...own, ...reads.map(readRule)]),
+      ...runnables.flatMap(({ reads = [] }) => reads.map(readRule)),
       ...rbac,
     ]),
   ])
@@ -37,7 +38,22 @@ function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   ]
 }
 
-/** Returns the ClusterRole of the operator process, including the rules for maintaining the `caBundle` of its webhook configurations. */
+/** The rules for authenticating and authorizing clients of the metrics and debug endpoints. */
+const reviewRules: readonly PolicyRule[] = [
+  { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+]
+
+/** Returns the ClusterRole for clients that scrape the metrics, such as Prometheus. */
+export function metricsReaderRole({ installation }: InstallationNames): JsonObject {
+  const rule: PolicyRule = { apiGroups: [], resources: [], nonResourceURLs: ['/metrics'], verbs: ['get'] }
+  return clusterRole(`${installation}-metrics-reader`, [rule], labelsOf(installation))
+}
+
+/**
+ * Returns the ClusterRole of the operator process, including the rules for maintaining the `caBundle` of its webhook configurations, and for
+ * reviewing the clients of its metrics.
+ */
 export function managerRole(operators: readonly Operator[], names: InstallationNames): JsonObject {
   const injection: PolicyRule = {
     apiGroups: ['admissionregistration.k8s.io'],
@@ -45,7 +61,7 @@ export function managerRole(operators: readonly Operator[], names: InstallationN
     resourceNames: [names.mutatingConfiguration, names.validatingConfiguration],
     verbs: ['get', 'patch'],
   }
-  const rules = mergeRules([...rulesOf(operators), injection, ...definitionInjection(operators)])
+  const rules = mergeRules([...rulesOf(operators), injection, ...definitionInjection(operators), ...reviewRules])
   return clusterRole(names.managerRole, rules, labelsOf(names.installation))
 }
 

@@ -77,6 +77,9 @@ const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue'
 interface CachedType {
   /** The type as `plural.group`. */
   readonly type: string
+  readonly version: string
+  /** Describes the view; absent for a whole type. */
+  readonly view?: string
   readonly synced: boolean
   readonly lastError?: string
 }
@@ -185,10 +188,12 @@ export class Metrics {
     new Gauge({
       name: 'proreus_cache_up_to_date',
       help: 'Whether the objects of a resource are listed and watched: 1, or 0 before the first list and while requests fail',
-      labelNames: ['resource'],
+      labelNames: ['resource', 'version', 'view'],
       registers: [this.registry],
       collect() {
-        for (const { type, synced, lastError } of cachedTypes()) this.set({ resource: type }, synced && lastError === undefined ? 1 : 0)
+        this.reset()
+        for (const { type, version, view = '', synced, lastError } of cachedTypes())
+          this.set({ resource: type, version, view }, synced && lastError === undefined ? 1 : 0)
       },
     })
     const bytesInFlight = (): number => this.#bytesInFlight()

@@ -306,6 +306,7 @@ function causes(informer: Informer): string[] {
     added: ({ metadata }, initial, cause) => void (initial ? undefined : seen.push(`${metadata.resourceVersion}${by(cause)}`)),
     updated: ({ metadata }, old, cause) => void seen.push(`${metadata.resourceVersion} from ${old.metadata.resourceVersion}${by(cause)}`),
     deleted: ({ metadata }) => void seen.push(`deleted ${metadata.resourceVersion}`),
+    overtaken: ({ metadata }, old) => void seen.push(`overtaken ${metadata.resourceVersion} from ${old?.metadata.resourceVersion}`),
   })
   return seen
 }
@@ -331,7 +332,7 @@ t.test('an own write is reported again when the watch sends a change of another 
   t.equal(seen.length, 2)
   await send('MODIFIED', object('a', 15))
   await send('MODIFIED', object('a', 16))
-  t.strictSame(seen, ['13 from 10 by web', '16 from 13 by web', '16 from 10'])
+  t.strictSame(seen, ['13 from 10 by web', '16 from 13 by web', 'overtaken 16 from 10'])
   informer.written(object('a', 18), writer)
   await send('MODIFIED', object('a', 18))
   await send('MODIFIED', object('a', 20))
@@ -346,7 +347,7 @@ t.test('an own write that creates an object is reported again when another clien
   await send('ADDED', object('a', 4))
   await send('MODIFIED', object('a', 5))
   await send('ADDED', object('b', 6))
-  t.strictSame(seen, ['5 by web', '6 by web', '5'])
+  t.strictSame(seen, ['5 by web', '6 by web', 'overtaken 5 from undefined'])
 })
 
 t.test('without a cause, or after a later change, an own write is not reported again', async (t) => {
@@ -370,11 +371,22 @@ t.test('responses in another order than the writes are no changes of other clien
   t.strictSame(seen, ['6 from 1 by web'])
 })
 
+t.test('a late response to a write that another reconcile, or none, has made is a change that the later writer has not seen', async (t) => {
+  for (const origin of [undefined, { ...writer }]) {
+    const { informer } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+    const seen = causes(informer)
+    informer.written(object('a', 6), writer)
+    informer.written(object('a', 1), origin)
+    informer.written(object('a', 5), origin)
+    t.strictSame(seen, ['6 from 1 by web', 'overtaken 6 from 1'])
+  }
+})
+
 t.test('after a list, an own write is reported again, unless the list has the state before it or a later one', async (t) => {
   for (const [listed, resourceVersion, expected] of [
     ['10', '11', []],
-    ['11', '11', ['13 from 10']],
-    ['13', '14', ['13 from 10']],
+    ['11', '11', ['overtaken 13 from 10']],
+    ['13', '14', ['overtaken 13 from 10']],
     ['15', '15', ['15 from 13']],
   ] as const) {
     const { informer, send, relist } = await synced(t, { items: [object('a', 10)], resourceVersion: '10' }, ['other', 'default'])
@@ -384,7 +396,7 @@ t.test('after a list, an own write is reported again, unless the list has the st
     await relist({ items: [object('a', listed)], resourceVersion })
     t.strictSame(seen.slice(2), expected, listed)
     await send('MODIFIED', object('a', '12'))
-    t.strictSame(seen.slice(2), listed === '10' ? ['13 from 10'] : expected, `${listed}, then an event`)
+    t.strictSame(seen.slice(2), listed === '10' ? ['overtaken 13 from 10'] : expected, `${listed}, then an event`)
   }
 })
 

@@ -127,8 +127,9 @@ t.test('flags of other frameworks are accepted in both forms', async (t) => {
     ':1',
     '--log-level=debug',
   ])
-  t.strictSame(withoutAliases(['--webhook-cert-path=a=b', '--log-level=', 'x=--metrics-addr']), [
+  t.strictSame(withoutAliases(['--webhook-cert-path=a=b', '--metrics-cert-path=c', '--log-level=', 'x=--metrics-addr']), [
     '--cert-dir=a=b',
+    '--metrics-cert-dir=c',
     '--log-level=',
     'x=--metrics-addr',
   ])

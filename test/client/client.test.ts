@@ -394,3 +394,20 @@ t.test('watch yields events, and throws on an ERROR event', async (t) => {
   }
   t.match(thrown, [{ statusCode: 410, request: { method: 'GET', path: '/apis/example.com/v1/widgets' } }])
 })
+
+t.test('a request for metadata only', async (t) => {
+  const partial = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { name: 'x', uid: 'u' } }
+  const whole = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'x', uid: 'u' } }
+  const { client, requests } = fake({ metadata: { resourceVersion: '1' }, items: [partial, { ...whole, spec: {} }] })
+  t.strictSame((await client.list(widget, { metadataOnly: true })).items, [whole, whole])
+  t.match(requests[0], { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json', query: {} })
+  t.notOk('metadataOnly' in requests[0]!.query!)
+  const watching = fake(`${JSON.stringify({ type: 'ADDED', object: partial })}\n`)
+  const events = []
+  for await (const event of watching.client.watch(widget, { metadataOnly: true })) events.push(event)
+  t.strictSame(events, [{ type: 'ADDED', object: whole }])
+  t.match(watching.requests[0], { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json' })
+  t.notOk('metadataOnly' in watching.requests[0]!.query!)
+  await client.list(widget)
+  t.notOk('accept' in requests[1]!)
+})

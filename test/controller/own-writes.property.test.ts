@@ -36,6 +36,8 @@ class Server {
   readonly objects = new Map<string, KubernetesObject>()
   readonly unsent: { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubernetesObject }[] = []
   readonly changes: Change[] = []
+  /** The resourceVersions of the deletions whose responses have arrived, by name. */
+  readonly deleted = new Map<string, number>()
   version = 1
 
   put(name: string, by: By): KubernetesObject {
@@ -112,9 +114,12 @@ class TestController {
     const delayed = <T>(result: T): Promise<T> => new Promise((resolve) => responses.push(() => resolve(result)))
     const inner = {
       patch: (_type: unknown, { name }: ObjectKey) => delayed(this.#server.put(name, by)),
-      delete: (_type: unknown, { name }: ObjectKey) => {
+      delete: async (_type: unknown, { name }: ObjectKey) => {
         const removed = this.#server.remove(name, by)
-        return delayed(removed === undefined ? {} : { details: { uid: removed.metadata.uid } })
+        const { version } = this.#server
+        const response = await delayed(removed === undefined ? {} : { details: { uid: removed.metadata.uid } })
+        if (removed !== undefined) this.#server.deleted.set(name, version)
+        return response
       },
     } as unknown as Client
     const ended = Promise.withResolvers<void>()
@@ -161,7 +166,8 @@ async function start(): Promise<World> {
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock })
   /** The version up to which the store has each deleted object's events. */
   let horizon = 1
-  const known = (name: string): number => Number(cache.get(widget, { namespace, name })?.metadata.resourceVersion ?? horizon)
+  const known = (name: string): number =>
+    Number(cache.get(widget, { namespace, name })?.metadata.resourceVersion ?? Math.max(horizon, server.deleted.get(name) ?? 0))
   const stored = new Set<string>()
   cache.informer(widget).addHandler({ added: ({ metadata }) => void stored.add(metadata.uid) })
   const controllers = [new TestController('one', server, cache, known), new TestController('two', server, cache, known)] as const

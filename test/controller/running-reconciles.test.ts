@@ -151,7 +151,7 @@ t.test('a deletion enqueues the reconcile that deletes', async (t) => {
   const handler = new EnqueueHandler({ type: widget, map: map as never, predicates: [], queue, running, clock, logger })
   const ended = Promise.withResolvers<void>()
   const reconcile = running.reconciler(() => ended.promise)
-  const result = reconcile({ namespace: 'default', name: 'a' }, {} as ReconcileContext)
+  const result = reconcile({ namespace: 'default', name: 'a' }, { client: {} } as ReconcileContext)
   const got: string[] = []
   void queue.get().then((key) => got.push(key!))
   handler.added(object('a', 1), false, 'unknown')

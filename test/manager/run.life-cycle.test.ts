@@ -92,7 +92,7 @@ function start(
   }
   const cache = Object.assign(new FakeCache(), {
     start: background('cache'),
-    status: () => [{ type: 'things.example.com', synced: false, lastError: 'no such CRD' }],
+    status: () => [{ type: 'things.example.com', version: 'v1', synced: false, objects: 0, lastError: 'no such CRD' }],
   })
   const fakes: Parts = {
     createTransport: () => transportThat(async () => void log.push('client closes')),

@@ -13,6 +13,8 @@ import type { ApiRequest } from '../../src/client/api-request.ts'
 import type { ControllerDefinition, ControllerEnvironment } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
+import { formatListenAddress } from '../../src/manager/listen-address.ts'
+import type { Runnable, RunnableContext } from '../../src/manager/runnable.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -124,7 +126,10 @@ async function start(
     },
     createCache: (...options) => {
       given.cache = options
-      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true }] })
+      return Object.assign(cache, {
+        start: untilAborted,
+        status: () => [{ type: 'things.example.com', version: 'v1', synced: true, objects: 7 }],
+      })
     },
     createElector: () => assert.fail('leader election is off'),
     ...otherParts,
@@ -192,7 +197,12 @@ t.test('a single operator gives the process its name and version', async (t) => 
     [webhook],
   )
   t.strictSame(served, { conversions: [], certificates: source, logger, metrics, clock }, 'with the defaults of the server')
-  t.strictSame(endpoints, { webhook: { port: 4, url: 'https://address:4', caBundle: 'the bundle' }, probes: undefined, metrics: undefined })
+  t.strictSame(endpoints, {
+    webhook: { port: 4, url: 'https://address:4', caBundle: 'the bundle' },
+    probes: undefined,
+    metrics: undefined,
+    debug: undefined,
+  })
   t.equal(serving, endpoints)
   const { client: injectionClient, ...injection } = given.injection!
   t.equal(injectionClient, client)
@@ -200,8 +210,10 @@ t.test('a single operator gives the process its name and version', async (t) => 
 
   const { client: own, events, cache: controllerCache, ...environment } = given.environments.get('thing')!
   t.equal(controllerCache, cache)
-  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com"\} 1/)
-  t.strictSame(environment, { logger, metrics, clock, graceMs: 30_000 })
+  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com",version="v1",view=""\} 1/)
+  const { onQueue, ...others } = environment
+  t.type(onQueue, 'function')
+  t.strictSame(others, { logger, metrics, clock, graceMs: 30_000 })
   const object = { metadata: { namespace: 'a', name: 'b' } }
   await own.create(configMap, object)
   await client.create(configMap, object as never)
@@ -299,13 +311,52 @@ t.test('types that webhooks read are watched even without controllers', async (t
   t.equal(none.given.webhooks!.cache, undefined)
 })
 
+t.test('runnables get the client of their operator, and what they read is watched', async (t) => {
+  const contexts: RunnableContext[] = []
+  const runnables: Runnable[] = [
+    {
+      name: 'import',
+      reads: [secret],
+      run: async (context) => {
+        contexts.push(context)
+        await untilAborted(context.signal)
+      },
+    },
+  ]
+  const checks = { readyz: [{ name: 'database', problem: () => 'no answer' }] }
+  const life = await start(t, () => [defineOperator({ name: 'own', kinds: [kind], runnables, checks })], {
+    probeBindAddress: '127.0.0.1:0',
+  })
+  const { cache, options, requests, endpoints, end } = life
+  t.strictSame([...cache.informers.keys()], ['secrets'])
+  t.strictSame(contexts, [])
+  cache.of(secret).sync()
+  const { client, clock, metrics, signal } = await until('it runs', () => contexts[0])
+  t.equal(clock, options.clock)
+  t.equal(metrics, options.metrics)
+  await client.create(configMap, { metadata: { namespace: 'a', name: 'b' } })
+  t.strictSame(requests.at(-1)!.query!['fieldManager'], 'own')
+  const probes = `http://${formatListenAddress(endpoints.probes!)}`
+  t.match(await (await fetch(`${probes}/readyz`)).text(), '[-]database failed: no answer')
+  t.match(await (await fetch(`${probes}/healthz?verbose`)).text(), '[+]runnable/import ok')
+  await end()
+  t.equal(signal.aborted, true)
+})
+
 t.test('without a signal, a termination of the process stops it', async (t) => {
   const listeners = process.listenerCount('SIGTERM')
-  const { entries } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
+  const toggles = process.listenerCount('SIGUSR2')
+  const { entries, options } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
   t.equal(process.listenerCount('SIGTERM'), listeners + 1)
+  const { logger } = options
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger!.level, 'debug')
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger!.level, 'info')
   process.emit('SIGTERM', 'SIGTERM')
   await until('it has stopped', () => entries.at(-1)?.msg === 'stopped' && process.listenerCount('SIGTERM') === listeners)
   t.match(entries.at(-2), { msg: 'stopping', reason: 'received SIGTERM' })
+  t.equal(process.listenerCount('SIGUSR2'), toggles)
 })
 
 t.test('incompatible operators are not started', async (t) => {
@@ -340,4 +391,18 @@ t.test("with leader election, requests of reconciles ask the elector, except tho
     ],
   )
   await life.end()
+})
+
+t.test('the controllers of a process share the limit of concurrent reconciles', async (t) => {
+  const operators = (given: Recorded): readonly Operator[] => [
+    defineOperator({ name: 'a', kinds: [kind], controllers: ['one', 'two'].map((name) => controller(name, given)) }),
+  ]
+  const limited = await start(t, operators, { name: 'limited', maxConcurrentReconciles: 1 })
+  const [one, two] = ['one', 'two'].map((name) => limited.given.environments.get(name)?.limit)
+  t.equal(one, two)
+  t.strictSame([one?.tryTake(() => undefined), one?.tryTake(() => undefined)], [true, false])
+  await limited.end()
+  const unlimited = await start(t, operators, { name: 'unlimited' })
+  t.equal(unlimited.given.environments.get('one')?.limit, undefined)
+  await unlimited.end()
 })

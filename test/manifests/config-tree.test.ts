@@ -131,7 +131,7 @@ t.test('the Deployment matches the flags, probes and stop of the operator', asyn
     'its namespace is set',
   )
   const ports = Object.fromEntries(manager.ports.map(({ name, containerPort }) => [name, containerPort]))
-  t.strictSame(ports, { webhook: 9443, metrics: 8080, probes: 8081 })
+  t.strictSame(ports, { webhook: 9443, metrics: 8443, probes: 8081 })
   t.ok(flags.includes(`--health-probe-bind-address=:${ports.probes}`))
   t.ok(flags.includes(`--metrics-bind-address=:${ports.metrics}`))
   t.strictSame([manager.livenessProbe.httpGet.port, manager.readinessProbe.httpGet.port], ['probes', 'probes'])

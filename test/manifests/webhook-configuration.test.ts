@@ -170,6 +170,7 @@ t.test('the types that handlers read are granted', async (t) => {
     { resources: ['events'] },
     {},
     {},
+    { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
   ])
 })

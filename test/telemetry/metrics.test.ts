@@ -197,18 +197,22 @@ t.test('process metrics are opt-in', async (t) => {
 t.test('the cache reports for each resource whether it is up to date', async (t) => {
   const metrics = new Metrics()
   t.notOk((await lines(metrics)).some((line) => line.startsWith('proreus_cache_up_to_date{')))
-  const status: { type: string; synced: boolean; lastError?: string }[] = [
-    { type: 'pods', synced: true },
-    { type: 'nodes', synced: false },
-    { type: 'things.example.com', synced: true, lastError: 'forbidden' },
+  const status: { type: string; version: string; view?: string; synced: boolean; lastError?: string }[] = [
+    { type: 'pods', version: 'v1', synced: true },
+    { type: 'pods', version: 'v1', view: 'labels app=web', synced: false },
+    { type: 'nodes', version: 'v1', synced: false },
+    { type: 'things.example.com', version: 'v2', synced: true, lastError: 'forbidden' },
   ]
   metrics.observeCache(() => status)
   const cached = async (): Promise<string[]> => (await lines(metrics)).filter((line) => line.startsWith('proreus_cache_up_to_date{'))
   t.strictSame(await cached(), [
-    'proreus_cache_up_to_date{resource="pods"} 1',
-    'proreus_cache_up_to_date{resource="nodes"} 0',
-    'proreus_cache_up_to_date{resource="things.example.com"} 0',
+    'proreus_cache_up_to_date{resource="pods",version="v1",view=""} 1',
+    'proreus_cache_up_to_date{resource="pods",version="v1",view="labels app=web"} 0',
+    'proreus_cache_up_to_date{resource="nodes",version="v1",view=""} 0',
+    'proreus_cache_up_to_date{resource="things.example.com",version="v2",view=""} 0',
   ])
-  status[1] = { type: 'nodes', synced: true }
-  t.ok((await cached()).includes('proreus_cache_up_to_date{resource="nodes"} 1'))
+  status.splice(1, 2, { type: 'nodes', version: 'v1', synced: true })
+  const later = await cached()
+  t.ok(later.includes('proreus_cache_up_to_date{resource="nodes",version="v1",view=""} 1'))
+  t.equal(later.length, 3, 'a view that is no longer watched is not shown')
 })
