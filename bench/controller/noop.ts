@@ -1,6 +1,7 @@
 /** Measures reconciles that do nothing: from the event in the handler to the end of the reconcile, without an API server. */
 import type { EventHandler } from '../../src/cache/informer.ts'
 import type { ControllerEnvironment } from '../../src/controller/builder.ts'
+import { runController } from '../../src/controller/run-controller.ts'
 import type { DeepReadonly, Infer } from 'proreus'
 import { createLogger, defineController, Metrics, systemClock } from 'proreus'
 import { app } from '../app.ts'
@@ -24,7 +25,7 @@ export async function reconcileNothing(workers: number, seconds: number): Promis
   const objects = Array.from({ length: count }, (_, index) => objectOf(index))
   const handlers: EventHandler[] = []
   const stop = new AbortController()
-  const ended = controller.start(environmentOf(objects, handlers), stop.signal)
+  const ended = runController(controller, environmentOf(objects, handlers), stop.signal)
   const batches = async (ms: number): Promise<void> => {
     for (const until = performance.now() + ms; performance.now() < until;) {
       batch = Promise.withResolvers()

@@ -254,7 +254,7 @@ export class WorkQueue<Key extends string> {
       if (entries.length >= limit) return entries
       add(key, 'working', priority, now - startedAt)
     }
-    for (const { key, state, priority, readyAt } of this.#items.values()) {
+    for (const { key, state, priority, readyAt } of [...this.#items.values(), ...this.#timers.values()]) {
       if (entries.length >= limit) return entries
       add(key, state, priority, readyAt - now)
     }
@@ -263,7 +263,7 @@ export class WorkQueue<Key extends string> {
 
   /** The number of entries. */
   get size(): number {
-    return this.#working.size + this.#items.size
+    return this.#working.size + this.#items.size + this.#timers.size
   }
 
   #addReady(key: Key, priority: number, readyAt: number): void {

@@ -88,5 +88,6 @@ export function slowest<Key extends string = string>(...limiters: readonly [Rate
   return {
     delayMs: (key) => Math.max(...limiters.map((limiter) => limiter.delayMs(key))),
     forget: (key) => limiters.forEach((limiter) => limiter.forget(key)),
+    failuresOf: (key) => Math.max(0, ...limiters.map((limiter) => limiter.failuresOf?.(key) ?? 0)),
   }
 }

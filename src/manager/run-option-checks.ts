@@ -112,6 +112,7 @@ export const runOptionChecks = {
   debugBindAddress: isText,
   memoryLimitBytes: isWholeNumber(1),
   namespaces: isListOf(isText),
+  maxConcurrentReconciles: isWholeNumber(1),
   drainDelayMs: isDelay,
   drainDeadlineMs: isDelay,
   leaderElection: isLeaderElection,

@@ -135,6 +135,11 @@ export interface RunOptions {
   /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
   /**
+   * Maximum number of objects that all controllers of the process together reconcile at the same time. Each controller has its own limit,
+   * `workers`, besides. Default: no limit.
+   */
+  readonly maxConcurrentReconciles?: number
+  /**
    * Leader election: only one replica of the installation, the leader, reconciles. Webhooks are served by all replicas. Default in a
    * cluster: true; outside: false. With options, it is enabled.
    */

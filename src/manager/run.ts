@@ -16,6 +16,7 @@ import { injectCaBundle } from '../certs/injector.ts'
 import { clientOver } from '../client/client.ts'
 import { createTransport } from '../client/transport.ts'
 import { userAgentOf } from '../client/user-agent.ts'
+import { ConcurrencyLimit } from '../controller/concurrency-limit.ts'
 import { runController } from '../controller/run-controller.ts'
 import type { LeaderElectorOptions } from '../leader-election/leader-elector.ts'
 import { LeaderElector } from '../leader-election/leader-elector.ts'
@@ -287,12 +288,14 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
   const { logger, clock, metrics } = options
   const graceMs = options.drainDelayMs + options.drainDeadlineMs
   const elector = running.election?.elector
+  const { maxConcurrentReconciles: most } = options
+  const limited = most === undefined ? {} : { limit: new ConcurrencyLimit(most) }
   const onQueue: ControllerEnvironment['onQueue'] = (name, queue) => running.queues.set(name, queue)
   for (const [{ controllers }, { client, leaderClient, events }] of running.identities) {
     for (const controller of controllers) {
       const { name, everyReplica } = controller
       const own = everyReplica ? client : leaderClient
-      const environment: ControllerEnvironment = { client: own, cache, logger, metrics, clock, events, graceMs, onQueue }
+      const environment: ControllerEnvironment = { client: own, cache, logger, metrics, clock, events, graceMs, onQueue, ...limited }
       const terms = everyReplica ? undefined : elector
       const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)
       running.controllers.set(name, inBackground(`the controller ${name}`, task, logger))

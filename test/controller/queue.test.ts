@@ -647,3 +647,26 @@ t.test('the depth is measured for 25 priorities, and for the others together', a
     Array.from({ length: 26 }, () => 0),
   )
 })
+
+t.test('the entries of a queue are listed with their states, and a timer is an entry of its own', async (t) => {
+  const { clock, queue, take } = setUp()
+  queue.add('running', { priority: 3 })
+  t.equal(await take(), 'running')
+  queue.add('running')
+  queue.add('running', { after: 5000 })
+  queue.add('ready')
+  queue.addRateLimited('failed')
+  await clock.advance(2)
+  t.strictSame(queue.entries(10), [
+    { key: 'running', state: 'working', priority: 3, failures: 0, seconds: 0.002 },
+    { key: 'running', state: 'held', priority: 0, failures: 0, seconds: 0.002 },
+    { key: 'ready', state: 'ready', priority: 0, failures: 0, seconds: 0.002 },
+    { key: 'failed', state: 'delayed', priority: 0, failures: 1, seconds: 0.003 },
+    { key: 'running', state: 'delayed', priority: 0, failures: 0, seconds: 4.998 },
+  ])
+  t.equal(queue.size, 5)
+  t.strictSame(
+    [0, 1, 3].map((limit) => queue.entries(limit).length),
+    [0, 1, 3],
+  )
+})

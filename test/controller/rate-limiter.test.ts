@@ -73,6 +73,7 @@ t.test('the slowest of several limiters counts, and each counts every failure', 
     ['a', 'b', 'a', 'a'].map((key) => limiter.delayMs(key)),
     [80, 100, 200, 320],
   )
+  t.strictSame([limiter.failuresOf?.('a'), slowest({ delayMs: () => 0, forget: () => undefined }).failuresOf?.('a')], [3, 0])
   limiter.forget('a')
   t.equal(limiter.delayMs('a'), 400, 'the bucket does not forget')
   await clock.advance(1000)

@@ -34,6 +34,7 @@ const cases: [string, object, string][] = [
   ['half of the webhook configurations', { webhookConfigurations: { mutating: [] } }, 'webhookConfigurations.validating: is missing'],
   ['the other half', { webhookConfigurations: { validating: [] } }, 'webhookConfigurations.mutating: is missing'],
   ['an address as a number', { probeBindAddress: 8081 }, 'probeBindAddress: must be a string, found 8081'],
+  ['no reconciles', { maxConcurrentReconciles: 0 }, 'maxConcurrentReconciles: must be a whole number of at least 1, found 0'],
   ['a time below zero', { drainDelayMs: -1 }, 'drainDelayMs: must be a number of milliseconds of at least 0, found -1'],
   ['a time in words', { drainDeadlineMs: '30s' }, 'drainDeadlineMs: must be a number of milliseconds of at least 0, found "30s"'],
   ['memory as text', { memoryLimitBytes: '1Gi' }, 'memoryLimitBytes: must be a whole number of at least 1, found "1Gi"'],

@@ -394,3 +394,17 @@ t.test("with leader election, requests of reconciles ask the elector, except tho
   )
   await life.end()
 })
+
+t.test('the controllers of a process share the limit of concurrent reconciles', async (t) => {
+  const operators = (given: Recorded): readonly Operator[] => [
+    defineOperator({ name: 'a', kinds: [kind], controllers: ['one', 'two'].map((name) => controller(name, given)) }),
+  ]
+  const limited = await start(t, operators, { name: 'limited', maxConcurrentReconciles: 1 })
+  const [one, two] = ['one', 'two'].map((name) => limited.given.environments.get(name)?.limit)
+  t.equal(one, two)
+  t.strictSame([one?.tryTake(() => undefined), one?.tryTake(() => undefined)], [true, false])
+  await limited.end()
+  const unlimited = await start(t, operators, { name: 'unlimited' })
+  t.equal(unlimited.given.environments.get('one')?.limit, undefined)
+  await unlimited.end()
+})
