@@ -11,8 +11,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, rmSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Plugin } from 'rollup'
-import { rollup } from 'rollup'
+import type { Plugin } from '@rollup/wasm-node'
+import { rollup } from '@rollup/wasm-node'
 import ts from 'typescript'
 
 const root = join(import.meta.dirname, '..')
