@@ -32,6 +32,8 @@ export class Informers {
   /** The entries by the object that describes their type or view, which is nearly always the same one. It saves the search. */
   #known = new WeakMap<ResourceType, Entry>()
   readonly #running = new Set<Promise<void>>()
+  /** Rejects when an informer fails. */
+  readonly #failed = Promise.withResolvers<never>()
   #signal: AbortSignal | undefined
 
   constructor(create: (type: ResourceType) => Informer) {
@@ -75,12 +77,18 @@ export class Informers {
     }
   }
 
-  /** Starts all informers. Resolves when the signal has aborted and all informers have stopped, those released before included. */
+  /**
+   * Starts all informers. Resolves when the signal has aborted and all informers have stopped, those released before included. Rejects when an
+   * informer ends by an error, which can only be a programming error, because an informer retries requests. The liveness probe then fails.
+   */
   async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     for (const entry of this.#entries) this.#run(entry, signal)
-    await aborted(signal)
-    for (const { stop } of this.#entries) stop.abort(signal.reason)
+    // After a failure, the other informers go on until the signal aborts.
+    const stopped = aborted(signal).then(() => {
+      for (const { stop } of this.#entries) stop.abort(signal.reason)
+    })
+    await Promise.race([stopped, this.#failed.promise])
     await Promise.all(this.#running)
   }
 
@@ -131,6 +139,6 @@ export class Informers {
     if (signal.aborted) stop.abort(signal.reason)
     const running = informer.start(stop.signal)
     this.#running.add(running)
-    void running.then(() => this.#running.delete(running))
+    running.then(() => this.#running.delete(running), this.#failed.reject)
   }
 }

@@ -118,8 +118,13 @@ function clusterRole(name: string, rules: readonly PolicyRule[], labels: JsonObj
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name, labels },
-    rules: rules.map((rule) => ({ ...rule }) as unknown as JsonObject),
+    rules: rules.map(ruleJson),
   }
+}
+
+/** Returns a rule as the API server stores it: without empty lists, which a rule for paths has. Otherwise `kubectl apply` would report a change. */
+function ruleJson(rule: PolicyRule): JsonObject {
+  return Object.fromEntries(Object.entries(rule).filter(([, list]) => (list as readonly string[]).length > 0)) as unknown as JsonObject
 }
 
 /** Merges rules for the same resource or the same non-resource URL. The result is sorted, so the generated files are stable. */

@@ -6,6 +6,8 @@ import type { Test } from 'tap'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { failure } from '../../src/api/status.ts'
 import { Cache } from '../../src/cache/cache.ts'
+import type { Informer } from '../../src/cache/informer.ts'
+import { Informers } from '../../src/cache/informers.ts'
 import { cacheView } from '../../src/cache/view.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -134,4 +136,12 @@ t.test('the objects of a released informer leave the memory', async (t) => {
   })
   t.equal(store.deref(), undefined)
   lease.release()
+})
+
+t.test('an informer that ends by an error ends the start of the cache, so that the liveness probe fails', async (t) => {
+  const bug = new Error('a bug')
+  const informer = { type: widget, start: () => Promise.reject(bug), whenSynced: () => Promise.resolve() }
+  const informers = new Informers(() => informer as unknown as Informer)
+  informers.keep(widget)
+  await t.rejects(informers.start(new AbortController().signal), bug)
 })

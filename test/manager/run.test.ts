@@ -73,7 +73,7 @@ t.test('/debug shows queues and cache, and metrics can be secured', async (t) =>
   await world.client.create(note, object('a') as never)
   await until('the type is in the cache', async () => {
     const { body } = await get(endpoints.debug, '/debug/cache')
-    return /"type": "notes.example.com",\s+"synced": true,\s+"objects": 1/.test(body)
+    return /"type": "notes.example.com",\s+"version": "v1",\s+"synced": true,\s+"objects": 1/.test(body)
   })
   t.match(JSON.parse((await get(endpoints.debug, '/debug/queues')).body), { queues: [{ controller: 'note', entries: Array }] })
   const { caBundle } = endpoints.webhook!

@@ -21,8 +21,9 @@ interface Manifest {
   readonly roleRef?: { readonly kind: string; readonly name: string }
   readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[]
   readonly rules?: readonly {
-    readonly apiGroups: readonly string[]
-    readonly resources: readonly string[]
+    readonly apiGroups?: readonly string[]
+    readonly nonResourceURLs?: readonly string[]
+    readonly resources?: readonly string[]
     readonly verbs: readonly string[]
     readonly resourceNames?: readonly string[]
   }[]
@@ -170,9 +171,9 @@ t.test('roles grant no wildcards and no escalation', async (t) => {
     .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
   t.ok(roles.length >= 4)
   for (const { kind, metadata, rules = [] } of roles) {
-    for (const { apiGroups, resources, verbs, resourceNames } of rules) {
-      const title = `${kind} ${metadata.name}: ${verbs.join()} ${resources.join()}`
-      t.notOk([...apiGroups, ...resources, ...verbs].includes('*'), `${title}: no wildcard`)
+    for (const { apiGroups = [], resources = [], nonResourceURLs = [], verbs, resourceNames } of rules) {
+      const title = `${kind} ${metadata.name}: ${verbs.join()} ${[...resources, ...nonResourceURLs].join()}`
+      t.notOk([...apiGroups, ...resources, ...nonResourceURLs, ...verbs].includes('*'), `${title}: no wildcard`)
       t.notOk(
         verbs.some((verb) => ['bind', 'escalate', 'impersonate'].includes(verb)),
         `${title}: no escalation`,
