@@ -70,10 +70,10 @@ export interface ControllerEnvironment {
   readonly graceMs?: number
   /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
   readonly limit?: ConcurrencyLimit
-  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
-  readonly random?: () => number
   /** Called with the work queue of the controller, for the debug endpoint. */
   readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
+  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
+  readonly random?: () => number
 }
 
 /** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
