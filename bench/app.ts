@@ -2,7 +2,7 @@
  * The kind `App`, which every compared server serves. Its schema has defaults at several depths, patterns, enums, bounds and a list with
  * `listType: map`.
  */
-import { Conditions, defineKind, Type } from '../src/index.ts'
+import { Conditions, defineKind, Type } from 'proreus'
 
 const variable = Type.Object({
   name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),

@@ -122,15 +122,29 @@ export type {
   ApplyOptions,
   Client,
   ClientOptions,
+  CreateOptions,
+  DeleteCollectionOptions,
   DeleteOptions,
+  GetOptions,
   ListOptions,
+  LogOptions,
   PatchOptions,
   RawOptions,
+  RequestOptions,
+  SelectionOptions,
+  UpdateOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
 } from './client/client.ts'
 export type { RequestReport, TransportOptions, WarnedRequest } from './client/transport.ts'
+export type { Impersonation } from './client/impersonation.ts'
+export { listInPages } from './client/list-in-pages.ts'
+export type { PageOptions } from './client/list-in-pages.ts'
+export { metadataOnly } from './client/metadata-only.ts'
+export type { MetadataOf } from './client/metadata-only.ts'
+export type { AppliedOf, ResultOf, ScaleResult, SubresourceTypes, TokenResult, WrittenOf } from './client/subresource-types.ts'
+export type { TimedVerb, VerbTimeouts } from './client/timeouts.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/write-types.ts'
 export type { Connection, TlsFiles } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'

@@ -1,13 +1,11 @@
-/** Builds and starts the compared servers, and reads their CPU time and memory. */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+/** Starts the compared servers. */
+import { spawn, type ChildProcess } from 'node:child_process'
 import { createServer, connect, type AddressInfo } from 'node:net'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { controllerRuntimeProgram, goProgram, kubeRsProgram } from '../build.ts'
+import { cpuSecondsOf, residentMbOf } from '../process-usage.ts'
 
 const here = import.meta.dirname
-/** The folder for compiled servers, which is outside of the repository. */
-const cache = join(process.env.XDG_CACHE_HOME || join(process.env.HOME || homedir(), '.cache'), 'proreus', 'bench')
 
 export interface Program {
   readonly name: string
@@ -23,36 +21,13 @@ export const proreus: Program = { name: 'Proreus', judges: true, command: () => 
 export const controllerRuntime: Program = {
   name: 'controller-runtime',
   judges: true,
-  command: () => [goProgram('controller-runtime', join(here, '../peers/controller-runtime'))],
+  command: () => [controllerRuntimeProgram(), 'webhook'],
 }
-export const kubeRs: Program = { name: 'kube-rs', judges: true, command: () => [rustProgram('kube-rs', join(here, '../peers/kube-rs'))] }
+export const kubeRs: Program = { name: 'kube-rs', judges: true, command: () => [kubeRsProgram(), 'webhook'] }
 export const ceiling: Program = { name: 'bare fastify', judges: false, command: () => node('ceiling.ts') }
 export const conversions: Program = { name: 'Proreus', judges: false, command: () => node('conversion.ts') }
 export const conversionCeiling: Program = { name: 'bare fastify', judges: false, command: () => node('conversion-ceiling.ts') }
 export const programs = [proreus, controllerRuntime, kubeRs, ceiling] as const
-
-function goProgram(name: string, directory: string): string {
-  const target = join(cache, name)
-  build('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', target, '.'], directory)
-  return target
-}
-
-function rustProgram(name: string, directory: string): string {
-  const target = join(cache, `${name}-target`)
-  // There is no Cargo.lock: Cargo.toml pins the direct dependencies, and the versions of indirect dependencies may vary.
-  build('cargo', ['build', '--release', '--target-dir', target], directory)
-  return join(target, 'release', name)
-}
-
-function build(command: string, args: readonly string[], cwd: string): void {
-  process.stderr.write(`building ${cwd.slice(cwd.indexOf('bench'))} …\n`)
-  const { status, error } = spawnSync(command, args, {
-    cwd,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, CGO_ENABLED: '0' },
-  })
-  if (error !== undefined || status !== 0) throw new Error(`${command} could not build ${cwd}`, { cause: error })
-}
 
 export const loadProgram = (): string => goProgram('load', join(here, '../load'))
 
@@ -109,16 +84,4 @@ async function untilListening(child: ChildProcess, name: string, port: number): 
     if (Date.now() > deadline) throw new Error(`${name} does not listen`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-}
-
-/** Returns the CPU time of the process in seconds: the sum of `utime` and `stime` (proc(5)), which are counted in ticks of 10 ms. */
-function cpuSecondsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-function residentMbOf(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 }

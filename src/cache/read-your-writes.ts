@@ -7,6 +7,7 @@ import { isObject } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Client } from '../client/client.ts'
+import { isMetadataOnly } from '../client/metadata-only.ts'
 import type { Origin } from './origin.ts'
 
 /** Receives the results of write requests. Types that are not in the cache are ignored. */
@@ -18,14 +19,15 @@ export interface OwnWrites {
 }
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
-  async function after<R extends ResourceType>(
-    type: R,
-    response: Promise<ObjectOf<R>>,
+  /** `Result` is the object, or the object of a subresource, which the cache ignores if it has another kind. */
+  async function after<Result>(
+    type: ResourceType,
+    response: Promise<Result>,
     options: { readonly dryRun?: boolean } | undefined,
-  ): Promise<ObjectOf<R>> {
+  ): Promise<Result> {
     const object = await response
-    // A stub of a client in a test may return nothing.
-    if (options?.dryRun !== true && isObject(object)) writes.written(type, object)
+    // A response without the other fields must not replace the object in the cache. A stub of a client in a test may return nothing.
+    if (options?.dryRun !== true && isObject(object) && !isMetadataOnly(type)) writes.written(type, object as unknown as KubernetesObject)
     return object
   }
 
@@ -52,6 +54,9 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       }
       return response
     },
+    // The response does not say which objects still exist.
+    deleteCollection: (type, options) => client.deleteCollection(type, options),
+    logs: (key, options) => client.logs(key, options),
     raw: (path, options) => client.raw(path, options),
     close: () => client.close(),
   }

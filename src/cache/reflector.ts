@@ -17,7 +17,7 @@ import { BackOff } from './back-off.ts'
 import type { Diagnosis, Phase } from './watch-recovery.ts'
 import { diagnose } from './watch-recovery.ts'
 import { storedForm } from './stored-form.ts'
-import { selectorsOf } from './view.ts'
+import { requestedType, selectorsOf } from './view.ts'
 
 /** All objects of the watched type and namespace. */
 export interface FullList<T extends KubernetesObject> {
@@ -92,6 +92,8 @@ const shortestWatchMs = 1_000
 
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
+  /** The type of the requests: for a view of the metadata, it differs from the type of the options. */
+  readonly #requested: ResourceType<T>
   readonly #prepare: NonNullable<ReflectorOptions<T>['prepare']>
   readonly #clock: Clock
   readonly #random: () => number
@@ -109,6 +111,7 @@ export class Reflector<T extends KubernetesObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
+    this.#requested = requestedType(options.type)
     this.#prepare = options.prepare ?? ((object) => storedForm(options.type, object) as DeepReadonly<T>)
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
@@ -164,7 +167,7 @@ export class Reflector<T extends KubernetesObject> {
     for (;;) {
       let page
       try {
-        page = await client.list(type, { namespace, signal, ...selectorsOf(type), ...paging })
+        page = await client.list(this.#requested, { namespace, signal, ...selectorsOf(type), ...paging })
       } catch (error) {
         if (paging.continue === undefined || !isExpired(error)) throw error
         // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
@@ -224,7 +227,7 @@ export class Reflector<T extends KubernetesObject> {
     }
     let events = 0
     try {
-      for await (const event of client.watch(type, options)) {
+      for await (const event of client.watch(this.#requested, options)) {
         if (signal.aborted) return
         this.#bookmarked ||= event.type === 'BOOKMARK'
         guard.alive()

@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../api/object.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isBoolean, isFunction, isListOf, isText, refuseOptions } from '../api/option-checks.ts'
 import { messageOf } from '../api/errors.ts'
+import { isMetadataOnly, metadataOnly as metadataTypeOf } from '../client/metadata-only.ts'
 import { formatFieldSelector, parseFieldSelector } from './field-selector.ts'
 
 /** Selects the objects of a view, and the fields that the API server sends. */
@@ -111,9 +112,17 @@ export function cacheView(
   return Object.freeze({ group, version, kind, plural, namespaced, view })
 }
 
+/** The view that corresponds to the client's `metadataOnly(type)`. */
+const metadataView: View = Object.freeze({
+  managedFields: false,
+  metadataOnly: true,
+  transform: undefined,
+  description: describe({ metadataOnly: true }),
+})
+
 /** Returns the view that a type is; undefined for a whole type. */
 export function viewOf(type: ResourceType): View | undefined {
-  return (type as Partial<CacheView>).view
+  return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)
 }
 
 /** Returns a description of a view for messages and metrics, e.g. `labels app=web; only metadata`; empty for a whole type. */
@@ -147,13 +156,17 @@ export function nameIn(type: ResourceType): string | undefined {
   return fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
 }
 
+/** Returns the type of the list and watch requests. */
+export function requestedType<T extends KubernetesObject>(type: ResourceType<T>): ResourceType<T> {
+  return viewOf(type)?.metadataOnly === true ? (metadataTypeOf(type) as unknown as ResourceType<T>) : type
+}
+
 /** Returns the selectors of the list and watch requests. */
-export function selectorsOf(type: ResourceType): { labelSelector?: LabelSelector; fieldSelector?: string; metadataOnly?: boolean } {
-  const { labels, fields, metadataOnly = false } = viewOf(type) ?? {}
+export function selectorsOf(type: ResourceType): { labelSelector?: LabelSelector; fieldSelector?: string } {
+  const { labels, fields } = viewOf(type) ?? {}
   return {
     ...(labels === undefined ? {} : { labelSelector: labels }),
     ...(fields === undefined ? {} : { fieldSelector: fields }),
-    ...(metadataOnly ? { metadataOnly } : {}),
   }
 }
 

@@ -225,7 +225,7 @@ export function runCommand(start: typeof run = run): Command {
     .option('--force-conflicts', 'with --install: take over CRDs that another installation has defined differently')
     .option('--config <file>', 'YAML file with options, named like the flags', defaultConfigFile)
   return addLogOptions(command).action(async () => {
-    applyConfigFile(command)
+    await applyConfigFile(command)
     const options = command.opts<Options>()
     const { operators, name: given } = await selectOperators(options)
     const name = installationName(operators, given)

@@ -29,6 +29,8 @@ export function clientWithSignal(client: Client, signal: AbortSignal): Client {
     updateStatus: (type, object, options) => client.updateStatus(type, object, bind(options)),
     patchStatus: (type, key, patch, options) => client.patchStatus(type, key, patch, bind(options)),
     delete: (type, key, options) => client.delete(type, key, bind(options)),
+    deleteCollection: (type, options) => client.deleteCollection(type, bind(options)),
+    logs: (key, options) => client.logs(key, bind(options)),
     raw: (path, options) => client.raw(path, bind(options)),
     close: () => Promise.resolve(),
   }

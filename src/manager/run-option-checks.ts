@@ -107,6 +107,7 @@ export const runOptionChecks = {
   probeBindAddress: isText,
   metricsBindAddress: isText,
   metricsSecure: isBoolean,
+  enableWebhooks: isBoolean,
   metricsCertDir: isText,
   debugBindAddress: isText,
   memoryLimitBytes: isWholeNumber(1),

@@ -87,6 +87,8 @@ export interface RunOptions {
    */
   readonly certificates?: CertificateOptions
   readonly webhook?: WebhookOptions
+  /** False serves neither the webhooks nor the conversions of the operators, for example in a run outside the cluster. Default true. */
+  readonly enableWebhooks?: boolean
   /**
    * The webhook configurations in which this process sets `caBundle`. Default: `NAME-mutating` and `NAME-validating`, where `NAME` is the
    * name of the installation. Pass empty lists when another controller, for example cert-manager, sets `caBundle`.

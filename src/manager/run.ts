@@ -102,10 +102,12 @@ const failedStartDeadlineMs = 5_000
  * and the promise rejects.
  * @internal
  */
-export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
+export async function runWith(parts: Parts, given: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkRunOptions(runOptions)
-  checkOperators(operators)
-  checkSharedKinds(operators)
+  checkOperators(given)
+  checkSharedKinds(given)
+  const { enableWebhooks = true } = runOptions
+  const operators = enableWebhooks ? given : given.map((operator) => ({ ...operator, webhooks: [], conversions: [] }))
   const options = withDefaults(operators, runOptions)
   if (options.signal !== undefined) return runUntil(options.signal, operators, options, parts)
   const termination = onTermination(options.logger)

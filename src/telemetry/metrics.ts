@@ -60,6 +60,12 @@ export interface ClientRequest {
   readonly seconds: number
   /** The Kubernetes API verb: `get`, `list`, `watch`, … */
   readonly verb: string
+  /** True when an earlier attempt of the same request has failed. */
+  readonly isRetry?: boolean
+  /** Size of the request's body in bytes; absent for a stream. */
+  readonly requestBytes?: number
+  /** Size of the response's body in bytes; absent for a stream, and when there was no response. */
+  readonly responseBytes?: number
 }
 
 /** controller-runtime's 40 upper bounds of histogram buckets for the duration of a reconcile, in seconds: 5 ms to 60 s. */
@@ -70,6 +76,9 @@ const reconcileBuckets = [
 /** Upper bounds of histogram buckets in seconds: powers of ten from 10 ns to 1000 s. */
 const decades = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
+
+/** client-go's upper bounds of histogram buckets for the sizes of requests and responses, in bytes: 64 B to 16 MiB. */
+const sizeBuckets = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
 
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
 
@@ -160,6 +169,23 @@ export class Metrics {
     'Request latency in seconds. Broken down by verb, and host.',
     ['verb', 'host'],
     requestBuckets,
+  )
+  readonly #clientRetries = this.#counter(
+    'rest_client_request_retries_total',
+    'Number of request retries, partitioned by status code, verb, and host.',
+    ['code', 'verb', 'host'],
+  )
+  readonly #clientRequestSize = this.#histogram(
+    'rest_client_request_size_bytes',
+    'Request size in bytes. Broken down by verb and host.',
+    ['verb', 'host'],
+    sizeBuckets,
+  )
+  readonly #clientResponseSize = this.#histogram(
+    'rest_client_response_size_bytes',
+    'Response size in bytes. Broken down by verb and host.',
+    ['verb', 'host'],
+    sizeBuckets,
   )
 
   readonly #leads = this.#gauge(
@@ -304,10 +330,14 @@ export class Metrics {
    * @internal
    */
   clientRequest(request: ClientRequest): void {
-    const { method, host, verb, seconds } = request
+    const { method, host, verb, seconds, isRetry, requestBytes, responseBytes } = request
     const code = request.code === 'error' ? '<error>' : String(request.code)
     this.#clientRequests.inc({ code, method, host })
     this.#clientTime.observe({ verb, host }, seconds)
+    // Like client-go, this counts the attempts after the first one, with the status codes of their responses.
+    if (isRetry === true) this.#clientRetries.inc({ code, verb, host })
+    if (requestBytes !== undefined) this.#clientRequestSize.observe({ verb, host }, requestBytes)
+    if (responseBytes !== undefined) this.#clientResponseSize.observe({ verb, host }, responseBytes)
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

@@ -75,7 +75,7 @@ t.test('an informer that `informer` has returned runs as long as the cache', asy
   await other.whenSynced()
   await eventually(() => script.watches.length === 2)
   other.release()
-  t.strictSame(cache.status(), [{ type: 'widgets.example.com', version: 'v1', synced: true }])
+  t.strictSame(cache.status(), [{ type: 'widgets.example.com', version: 'v1', synced: true, objects: 1 }])
   t.equal(script.watches.filter(({ ended }) => ended).length, 1)
 })
 

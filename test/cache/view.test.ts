@@ -15,6 +15,7 @@ import { Selector, storedForm } from '../../src/cache/stored-form.ts'
 import type { CacheViewOptions } from '../../src/cache/view.ts'
 import { cacheView, describeType, isSameView, nameIn } from '../../src/cache/view.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import { isMetadataOnly, metadataOnly } from '../../src/client/metadata-only.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { ListAnswer } from '../support/client/fake-cluster.ts'
@@ -177,15 +178,22 @@ async function watching(t: Test, view: ResourceType, answer: ListAnswer = { item
 const origin = { controller: 'web', key: 'default/a' }
 const labelled = (version: number, app = 'web'): KubernetesObject => object('a', version, { labels: { app } })
 
+t.test("the client's type for metadata is the view of the metadata", async (t) => {
+  t.ok(isSameView(metadataOnly(widget), cacheView(widget, { metadataOnly: true })))
+  t.notOk(isSameView(metadataOnly(widget), widget))
+})
+
 t.test('the selectors are part of the list and watch requests', async (t) => {
   const { script } = await watching(
     t,
     cacheView(widget, { labels: web, fields: 'status.phase=x', namespaces: ['one'], metadataOnly: true }),
   )
-  const selection = { namespace: 'one', labelSelector: web, fieldSelector: 'status.phase=x', metadataOnly: true }
+  const selection = { namespace: 'one', labelSelector: web, fieldSelector: 'status.phase=x' }
   t.match(script.lists, [selection])
   t.match(script.lastWatch.options, selection)
+  t.strictSame(script.types.map(isMetadataOnly), [true, true])
   const plain = await watching(t, widget)
+  t.strictSame(plain.script.types, [widget, widget])
   t.strictSame(plain.script.lists, [{ namespace: undefined, limit: 500 }])
 })
 

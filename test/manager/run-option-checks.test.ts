@@ -63,7 +63,7 @@ const wrong: [string, unknown, string][] = [
   ...['name', 'namespace', 'probeBindAddress', 'metricsBindAddress', 'metricsCertDir', 'debugBindAddress', 'instance'].map(
     (name): [string, unknown, string] => [name, 1, 'a string'],
   ),
-  ['metricsSecure', 1, 'true or false'],
+  ...['metricsSecure', 'enableWebhooks'].map((name): [string, unknown, string] => [name, 1, 'true or false']),
   ...['onServing', 'onStarted'].map((name): [string, unknown, string] => [name, 1, 'a function']),
   ...['drainDelayMs', 'drainDeadlineMs'].map((name): [string, unknown, string] => [name, -1, 'a number of milliseconds of at least 0']),
   ...['host', 'url', 'service', 'tlsMinVersion'].map((name): [string, unknown, string] => [`webhook.${name}`, 1, 'a string']),

@@ -307,6 +307,8 @@ t.test('types that webhooks read are watched even without controllers', async (t
   const { cache, given } = await start(t, () => [defineOperator({ name: 'reading', kinds: [kind], webhooks })])
   t.strictSame([...cache.informers.keys()], ['secrets'])
   t.equal(given.webhooks!.cache, cache)
+  const without = await start(t, () => [defineOperator({ name: 'reading', kinds: [kind], webhooks })], { enableWebhooks: false })
+  t.strictSame([without.given.webhooks, without.given.cache, without.endpoints.webhook], [undefined, undefined, undefined])
   const none = await start(t, () => [defineOperator({ name: 'alone', kinds: [kind], webhooks: [defineWebhook(kind)] })])
   t.equal(none.given.webhooks!.cache, undefined)
 })

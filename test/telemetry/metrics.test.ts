@@ -173,6 +173,25 @@ t.test('requests to the API server are counted like in client-go', async (t) => 
   t.ok(text.includes('rest_client_request_duration_seconds_count{verb="list",host="a:6443"} 2'))
 })
 
+t.test('retries and sizes of requests are counted like in client-go', async (t) => {
+  const metrics = new Metrics()
+  const report = { method: 'POST', host: 'a:6443', seconds: 0.01, verb: 'create' }
+  metrics.clientRequest({ ...report, code: 429, isRetry: false, requestBytes: 100, responseBytes: 5000 })
+  metrics.clientRequest({ ...report, code: 201, isRetry: true, requestBytes: 100, responseBytes: 300 })
+  metrics.clientRequest({ ...report, code: 'error', isRetry: true, requestBytes: 100 })
+  const text = await lines(metrics)
+  const labels = 'verb="create",host="a:6443"'
+  t.ok(text.includes(`rest_client_request_retries_total{code="201",${labels}} 1`))
+  t.ok(text.includes(`rest_client_request_retries_total{code="<error>",${labels}} 1`))
+  t.notOk(text.some((line) => line.startsWith('rest_client_request_retries_total{code="429"')))
+  t.ok(text.includes(`rest_client_request_size_bytes_sum{${labels}} 300`))
+  t.ok(text.includes(`rest_client_response_size_bytes_count{${labels}} 2`))
+  t.ok(text.includes(`rest_client_response_size_bytes_sum{${labels}} 5300`))
+  const bounds = [64, 256, 512, 1024, ...[4, 16, 64, 256, 1024, 4096, 16_384].map((kib) => kib * 1024), Infinity]
+  for (const name of ['rest_client_request_size_bytes', 'rest_client_response_size_bytes'])
+    t.strictSame(await boundsOf(metrics, name), bounds)
+})
+
 t.test('two Metrics are independent', async (t) => {
   const one = new Metrics()
   const other = new Metrics()

@@ -1,38 +1,84 @@
-// The webhook server of the comparison that is written with controller-runtime. Started as PROGRAM PORT CERT KEY.
+// The programs of the benchmarks that are written with controller-runtime. The first argument selects one of them.
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
+	"syscall"
+	"time"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
-	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
+
+var programs = map[string]func(ctx context.Context, args []string) error{
+	"webhook":   serveWebhooks,
+	"reconcile": reconcileApps,
+	"lead":      leadAndReconcile,
+	"observe":   observeApps,
+	"cache":     cacheApps,
+	"noop":      reconcileNothing,
+}
 
 func main() {
 	ctrl.SetLogger(logr.Discard())
-	port, err := strconv.Atoi(os.Args[1])
+	program, found := programs[os.Args[1]]
+	if !found {
+		fmt.Fprintf(os.Stderr, "%s is not a program\n", os.Args[1])
+		os.Exit(2)
+	}
+	if err := program(ctrl.SetupSignalHandler(), os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypes(groupVersion, &App{}, &AppList{})
+	metav1.AddToGroupVersion(scheme, groupVersion)
+	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, coordinationv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+	return scheme
+}
+
+// clusterConfig reads the file that KUBECONFIG names. Requests are not limited on the client's side, which is the default.
+func clusterConfig() *rest.Config {
+	return ctrl.GetConfigOrDie()
+}
+
+func number(text string) int {
+	value, err := strconv.Atoi(text)
 	if err != nil {
 		panic(err)
 	}
-	scheme := runtime.NewScheme()
-	scheme.AddKnownTypes(groupVersion, &App{})
-	metav1.AddToGroupVersion(scheme, groupVersion)
-	server := webhook.NewServer(webhook.Options{
-		Host:     "127.0.0.1",
-		Port:     port,
-		CertDir:  filepath.Dir(os.Args[2]),
-		CertName: filepath.Base(os.Args[2]),
-		KeyName:  filepath.Base(os.Args[3]),
-	})
-	server.Register("/mutate-bench-proreus-dev-v1-app", admission.WithDefaulter(scheme, defaulter{}))
-	server.Register("/validate-bench-proreus-dev-v1-app", admission.WithValidator(scheme, validator{}))
-	if err := server.Start(ctrl.SetupSignalHandler()); err != nil {
+	return value
+}
+
+// report writes one line of JSON, which the benchmark reads.
+func report(result any) {
+	if err := json.NewEncoder(os.Stdout).Encode(result); err != nil {
 		panic(err)
 	}
+}
+
+// cpuSeconds returns the CPU time that this process has used.
+func cpuSeconds() float64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err)
+	}
+	return (time.Duration(usage.Utime.Nano()) + time.Duration(usage.Stime.Nano())).Seconds()
 }

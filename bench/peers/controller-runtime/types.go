@@ -54,8 +54,29 @@ type AppStatus struct {
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
 }
 
+type AppList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []App `json:"items"`
+}
+
+// DeepCopyObject copies the list like the code that controller-gen would generate for this type.
+func (in *AppList) DeepCopyObject() runtime.Object {
+	out := *in
+	in.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = make([]App, len(in.Items))
+	for i := range in.Items {
+		out.Items[i] = *in.Items[i].DeepCopy()
+	}
+	return &out
+}
+
 // DeepCopyObject copies the object like the code that controller-gen would generate for this type.
 func (in *App) DeepCopyObject() runtime.Object {
+	return in.DeepCopy()
+}
+
+func (in *App) DeepCopy() *App {
 	out := *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	out.Spec = in.Spec.deepCopy()

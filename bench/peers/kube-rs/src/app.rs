@@ -1,5 +1,6 @@
 //! The kind App. serde applies the same defaults as the schema of the kind in bench/app.ts.
 
+use kube::CustomResource;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -16,7 +17,10 @@ pub struct App {
     pub status: Option<Value>,
 }
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// The derived `AppResource` is the object that clients and controllers use.
+#[derive(Clone, CustomResource, Debug, Deserialize, Serialize)]
+#[kube(group = "bench.proreus.dev", version = "v1", kind = "App", root = "AppResource", plural = "apps")]
+#[kube(namespaced, status = "Status", schema = "disabled")]
 #[serde(rename_all = "camelCase")]
 pub struct Spec {
     pub image: String,
@@ -30,6 +34,13 @@ pub struct Spec {
     pub labels: Option<BTreeMap<String, String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containers: Option<Vec<Container>>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -1,0 +1,36 @@
+/** Measures a cache of many Apps: the time until it has synced, its memory, and reads from it. */
+import type { ApiServer } from './api-server.ts'
+import { namespace } from './apps.ts'
+import type { BuiltProgram } from './programs.ts'
+import { RunningProgram } from './programs.ts'
+
+export interface CacheSample {
+  /** Seconds until the cache has synced, measured by the program. */
+  readonly seconds: number
+  /** The same from the start of the process. */
+  readonly secondsFromStart: number
+  /** CPU seconds of the process until the cache has synced. */
+  readonly cpu: number
+  /** Resident memory when the cache has synced. */
+  readonly mb: number
+  readonly peakMb: number
+  readonly getsPerCpuSecond: number
+}
+
+export async function measureCache(
+  server: ApiServer,
+  program: BuiltProgram,
+  { count, getSeconds }: { readonly count: number; readonly getSeconds: number },
+): Promise<CacheSample> {
+  const running = new RunningProgram(program, ['cache', namespace, count, getSeconds], server.envOf(program))
+  try {
+    const { syncSeconds } = await running.result<{ syncSeconds: number }>()
+    const secondsFromStart = (performance.now() - running.startedAt) / 1000
+    const [cpu, mb, peakMb] = [running.cpuSeconds(), running.residentMb(), running.peakResidentMb()]
+    running.goOn()
+    const { gets, cpuSeconds } = await running.result<{ gets: number; cpuSeconds: number }>()
+    return { seconds: syncSeconds, secondsFromStart, cpu, mb, peakMb, getsPerCpuSecond: gets / cpuSeconds }
+  } finally {
+    await running.stop()
+  }
+}

@@ -1,0 +1,49 @@
+/** Measures the time from the update of an App to its reconcile, at a steady rate of updates. */
+import { systemClock } from '../../src/index.ts'
+import { sleep } from '../../src/runtime/waiting.ts'
+import { app } from '../app.ts'
+import type { ApiServer } from './api-server.ts'
+import { nameOf, namespace } from './apps.ts'
+import type { BuiltProgram } from './programs.ts'
+import { RunningProgram } from './programs.ts'
+
+export interface LatencySample {
+  readonly p50: number
+  readonly p99: number
+  /** Updates that no reconcile has seen. The next update of the same App may have replaced them. */
+  readonly unseen: number
+}
+
+/** Milliseconds that a program gets to start and to fill its cache, and to see the last updates. */
+const settleMs = 3_000
+
+/** Updates the Apps in turn. The time of an update includes its way to the API server, which is the same for all programs. */
+export async function measureLatency(
+  server: ApiServer,
+  program: BuiltProgram,
+  { count, perSecond, seconds }: { readonly count: number; readonly perSecond: number; readonly seconds: number },
+): Promise<LatencySample> {
+  const { client } = server.controlPlane
+  const running = new RunningProgram(program, ['observe'], server.envOf(program))
+  try {
+    await sleep(systemClock, settleMs)
+    const updates: Promise<unknown>[] = []
+    const began = performance.now()
+    for (let index = 0; index < perSecond * seconds; index += 1) {
+      const wait = began + (index * 1000) / perSecond - performance.now()
+      if (wait > 0) await sleep(systemClock, wait)
+      const sent = (performance.timeOrigin + performance.now()).toFixed(3)
+      updates.push(client.patch(app, { namespace, name: nameOf(index % count) }, { spec: { labels: { sent } } }))
+    }
+    await Promise.all(updates)
+    await sleep(systemClock, settleMs)
+    running.terminate()
+    const { ms } = await running.result<{ ms: number[] }>()
+    // The first reconcile of an App may see the time of an earlier round.
+    const fresh = ms.filter((one) => one < settleMs).sort((a, b) => a - b)
+    const quantile = (q: number): number => fresh[Math.min(fresh.length - 1, Math.floor(fresh.length * q))] ?? Number.NaN
+    return { p50: quantile(0.5), p99: quantile(0.99), unseen: updates.length - fresh.length }
+  } finally {
+    await running.stop()
+  }
+}

@@ -1,0 +1,119 @@
+/** The programs of the controller benchmarks that are written with Proreus. The first argument selects one of them. */
+import { createInterface } from 'node:readline'
+import type { CacheReader, ControllerDefinition, DeepReadonly, Infer, ReconcileContext, RunOptions } from 'proreus'
+import { apps, controllerReference, createLogger, defineController, defineOperator, hasFields, keyOf, loadConnection, run } from 'proreus'
+import { app } from '../app.ts'
+import { reconcileNothing } from './noop.ts'
+import { report } from './report.ts'
+
+type App = Infer<typeof app>
+
+/** Gives the App a Deployment, and reports the observed generation. */
+async function reconcile(object: DeepReadonly<App>, { cache, client }: ReconcileContext): Promise<void> {
+  const key = keyOf(object)
+  const wanted = deploymentFor(object)
+  if (!hasFields(cache.get(apps.deployment, key), wanted)) await client.apply(apps.deployment, wanted)
+  const { generation } = object.metadata
+  if (object.status?.observedGeneration !== generation) await client.patchStatus(app, key, { status: { observedGeneration: generation } })
+}
+
+function deploymentFor(object: DeepReadonly<App>) {
+  const { image, replicas } = object.spec
+  const labels = { app: object.metadata.name }
+  return {
+    metadata: { ...keyOf(object), ownerReferences: [controllerReference(object)] },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'app', image }] } },
+    },
+  }
+}
+
+async function runController(controller: ControllerDefinition, options: Partial<RunOptions> = {}): Promise<void> {
+  await run([defineOperator({ name: 'bench', kinds: [app], controllers: [controller] })], {
+    connection: await loadConnection({ env: process.env }),
+    probeBindAddress: '0',
+    metricsBindAddress: '0',
+    logger: createLogger({ level: 'warn' }),
+    ...options,
+  })
+}
+
+/** Reconciles until it is terminated. */
+async function reconcileApps(workers: number): Promise<void> {
+  await runController(defineController(app, { owns: [apps.deployment], workers, reconcile }))
+}
+
+/** Reconciles without a write, and reports at its end the milliseconds from the time in the label "sent" of a spec to the reconcile. */
+async function observeApps(): Promise<void> {
+  const ms: number[] = []
+  await runController(
+    defineController(app, {
+      reconcile({ spec }) {
+        const now = performance.timeOrigin + performance.now()
+        const sent = Number(spec.labels?.['sent'])
+        if (sent > 0) ms.push(now - sent)
+        return Promise.resolve()
+      },
+    }),
+  )
+  report({ ms })
+}
+
+/**
+ * Reports the seconds until the cache of Apps has synced. For a line on standard input, it then gets all Apps again and again, and reports the
+ * number of gets and their CPU seconds.
+ */
+async function cacheApps(namespace: string, count: number, seconds: number): Promise<void> {
+  const began = performance.now()
+  let synced = false
+  const controller = defineController(app, {
+    // The first reconcile starts when the cache has synced, and its context has the cache.
+    predicates: [({ object }) => object.metadata.name === 'app-0'],
+    async reconcile(_, { cache }) {
+      if (synced) return
+      synced = true
+      report({ syncSeconds: (performance.now() - began) / 1000 })
+      await nextLine()
+      getAll(cache, namespace, count, seconds)
+    },
+  })
+  await runController(controller)
+}
+
+function getAll(cache: CacheReader, namespace: string, count: number, seconds: number): void {
+  const keys = Array.from({ length: count }, (_, index) => ({ namespace, name: `app-${index}` }))
+  const before = process.cpuUsage()
+  const until = performance.now() + seconds * 1000
+  let gets = 0
+  for (; performance.now() < until; gets += count) {
+    for (const key of keys) if (cache.get(app, key) === undefined) throw new Error(`${key.name} is not in the cache.`)
+  }
+  const { user, system } = process.cpuUsage(before)
+  report({ gets, cpuSeconds: (user + system) / 1e6 })
+}
+
+async function nextLine(): Promise<void> {
+  const lines = createInterface({ input: process.stdin })
+  await new Promise((resolve) => lines.once('line', resolve))
+  lines.close()
+}
+
+const [program, ...args] = process.argv.slice(2)
+switch (program) {
+  case 'reconcile':
+    await reconcileApps(Number(args[0]))
+    break
+  case 'observe':
+    await observeApps()
+    break
+  case 'cache':
+    await cacheApps(args[0]!, Number(args[1]), Number(args[2]))
+    break
+  case 'noop':
+    await reconcileNothing(Number(args[0]), Number(args[1]))
+    break
+  default:
+    throw new Error(`${program} is not a program.`)
+}

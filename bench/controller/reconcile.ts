@@ -1,0 +1,66 @@
+/** Measures how a program gives each of many existing Apps a Deployment and a status: writes, elapsed time, CPU time and memory. */
+import { ApiError, apps, systemClock } from '../../src/index.ts'
+import { sleep } from '../../src/runtime/waiting.ts'
+import { app } from '../app.ts'
+import type { ApiServer } from './api-server.ts'
+import { createApps, deleteApps, namespace } from './apps.ts'
+import type { BuiltProgram } from './programs.ts'
+import { RunningProgram } from './programs.ts'
+
+export interface ReconcileSample {
+  /** Writes for each App until the end of the quiet time. */
+  readonly writes: number
+  /** Writes that arrived after the last App was done. */
+  readonly late: number
+  /** Seconds from the start of the process until all Apps are done. */
+  readonly seconds: number
+  /** CPU seconds of the process until all Apps are done. */
+  readonly cpu: number
+  readonly peakMb: number
+}
+
+/** Seconds after which a program is considered stuck. */
+const deadlineSeconds = 240
+
+/** Creates the Apps, starts the program, waits until it is done and for some seconds more, and deletes the Apps. */
+export async function measureReconciles(
+  server: ApiServer,
+  program: BuiltProgram,
+  { workers, count, quietSeconds }: { readonly workers: number; readonly count: number; readonly quietSeconds: number },
+): Promise<ReconcileSample> {
+  const { client } = server.controlPlane
+  await createApps(client, count)
+  const earlier = (await server.writesOf(program)).length
+  const done = allDone(server, count)
+  const running = new RunningProgram(program, ['reconcile', workers], server.envOf(program))
+  try {
+    const doneAt = await done
+    const [seconds, cpu] = [(performance.now() - running.startedAt) / 1000, running.cpuSeconds()]
+    await sleep(systemClock, quietSeconds * 1000)
+    const peakMb = running.peakResidentMb()
+    const writes = (await server.writesOf(program)).slice(earlier)
+    const { items } = await client.list(apps.deployment, { namespace })
+    if (items.length !== count) throw new Error(`${program.name} has made ${items.length} Deployments for ${count} Apps.`)
+    return { writes: writes.length / count, late: writes.filter(({ at }) => at > doneAt).length, seconds, cpu, peakMb }
+  } finally {
+    await running.stop()
+    await deleteApps(client)
+  }
+}
+
+/** Resolves to the time at which the last App got its status. */
+async function allDone({ controlPlane: { client } }: ApiServer, count: number): Promise<number> {
+  const { metadata } = await client.list(app, { namespace, limit: 1 })
+  const done = new Set<string>()
+  const signal = AbortSignal.timeout(deadlineSeconds * 1000)
+  try {
+    for await (const { object } of client.watch(app, { namespace, resourceVersion: metadata.resourceVersion!, signal })) {
+      if (object.status?.observedGeneration === object.metadata.generation) done.add(object.metadata.name)
+      if (done.size === count) return Date.now()
+    }
+  } catch (error) {
+    if (error instanceof ApiError || signal.aborted) throw new Error(`${done.size} of ${count} Apps are done.`, { cause: error })
+    throw error
+  }
+  throw new Error('The watch has ended.')
+}

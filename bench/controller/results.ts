@@ -1,0 +1,64 @@
+/** `Results`: collects the samples of all rounds, and prints medians, Proreus as a ratio, and every round. */
+import { median, table } from '../table.ts'
+import { proreus } from './programs.ts'
+
+export interface Column {
+  readonly head: string
+  /** Digits after the decimal point. */
+  readonly digits: number
+  /** True when the ratio of Proreus to the other programs says something. */
+  readonly ratio?: boolean
+}
+
+export class Results<Sample extends { readonly [Key in keyof Sample]: number }> {
+  readonly #title: string
+  readonly #columns: readonly (readonly [keyof Sample, Column])[]
+  readonly #samples = new Map<string, Sample[]>()
+
+  constructor(title: string, columns: { readonly [Key in keyof Sample]: Column }) {
+    this.#title = title
+    this.#columns = Object.entries<Column>(columns) as [keyof Sample, Column][]
+  }
+
+  /** Adds the sample of one round. `name` is the name of the program, and what distinguishes this measurement of it. */
+  add(name: string, sample: Sample): void {
+    const text = this.#columns.map(([key, { head, digits }]) => `${head} ${sample[key].toFixed(digits)}`).join(', ')
+    process.stderr.write(`${name}: ${text}\n`)
+    this.#samples.set(name, [...(this.#samples.get(name) ?? []), sample])
+  }
+
+  /** Prints the tables. `endings` are the endings of names, after the name of the program; ratios are between names with the same ending. */
+  print(endings: readonly string[]): void {
+    const names = [...this.#samples.keys()].sort((a, b) => endings.findIndex(ends(a)) - endings.findIndex(ends(b)))
+    const heads = this.#columns.map(([, { head }]) => head)
+    const medians = names.map((name) => [name, ...this.#columns.map(([key, { digits }]) => this.#median(name, key).toFixed(digits))])
+    process.stdout.write(`\n## ${this.#title}\n\n${table(['', ...heads], medians)}`)
+    const compared = this.#columns.filter(([, { ratio }]) => ratio === true)
+    const ratios = names
+      .filter((name) => !name.startsWith(proreus.name))
+      .map((name) => {
+        const mine = `${proreus.name}${endings.find(ends(name)) ?? ''}`
+        return [`Proreus / ${name}`, ...compared.map(([key]) => (this.#median(mine, key) / this.#median(name, key)).toFixed(2))]
+      })
+    const comparedHeads = compared.map(([, { head }]) => head)
+    if (ratios.length > 0 && ratios.length < names.length) process.stdout.write(`\n${table(['', ...comparedHeads], ratios)}`)
+    const rounds = names.map((name) => [
+      name,
+      ...this.#columns.map(([key, { digits }]) =>
+        this.#samples
+          .get(name)!
+          .map((sample) => sample[key].toFixed(digits))
+          .join(' '),
+      ),
+    ])
+    process.stdout.write(`\nEvery round:\n\n${table(['', ...heads], rounds)}`)
+  }
+
+  #median(name: string, key: keyof Sample): number {
+    return median((this.#samples.get(name) ?? []).map((sample) => sample[key]))
+  }
+}
+
+function ends(name: string): (ending: string) => boolean {
+  return (ending) => name.endsWith(ending)
+}

@@ -1,0 +1,57 @@
+/** `ApiServerProcess`: kills the kube-apiserver of a control plane, and starts it again with the same arguments. Needs Linux. */
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ControlPlane } from '../src/testing/index.ts'
+import { until } from '../src/testing/index.ts'
+
+/** Time limit in milliseconds for a start. */
+const readyMs = 60_000
+
+interface Found {
+  readonly pid: number
+  readonly command: readonly string[]
+  readonly directory: string
+}
+
+export class ApiServerProcess {
+  readonly #controlPlane: ControlPlane
+  #started: ChildProcess | undefined
+
+  constructor(controlPlane: ControlPlane) {
+    this.#controlPlane = controlPlane
+  }
+
+  /** Kills the API server, starts it again after `awayMs` milliseconds, and resolves when it is ready. */
+  async restart(awayMs: number): Promise<void> {
+    const { connection, client } = this.#controlPlane
+    const { pid, command, directory } = findByPort(new URL(connection.server).port)
+    process.kill(pid, 'SIGKILL')
+    await delay(awayMs)
+    // With `setpriv`, the API server is killed when this process ends, for whatever reason.
+    this.#started = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { cwd: directory, stdio: 'ignore', env: {} })
+    this.#started.on('error', () => undefined) // the API server does not become ready, which is reported
+    await until('the API server is ready again', async () => (await client.raw('/readyz')) === 'ok', readyMs)
+  }
+
+  /** Kills the API server if this object has started it. The control plane stops only the processes that it has started itself. */
+  stop(): void {
+    this.#started?.kill('SIGKILL')
+  }
+}
+
+function findByPort(port: string): Found {
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry)
+    if (!(pid > 0)) continue
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+      if (command.includes(`--secure-port=${port}`) && command[0]!.endsWith('kube-apiserver'))
+        return { pid, command, directory: readlinkSync(`/proc/${pid}/cwd`) }
+    } catch {
+      // The process has just ended, or belongs to another user.
+    }
+  }
+  throw new Error(`No kube-apiserver serves the port ${port}.`)
+}

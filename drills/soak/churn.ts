@@ -1,0 +1,52 @@
+/** Creates, changes and deletes Gadgets without pause, until the time is over. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from '../../src/index.ts'
+import { isAlreadyExists, isNotFound } from '../../src/index.ts'
+import { gadget } from './gadget.ts'
+
+export const namespace = 'soak'
+
+const names = Array.from({ length: 200 }, (_, index) => `gadget-${index}`)
+/** The longest pause between two writes, in milliseconds. */
+const pauseMs = 20
+/** The pause after a write that failed because the API server is restarted. */
+const awayMs = 200
+
+/** Resolves to the number of writes. */
+export async function churn(client: Client, seconds: number, random: () => number): Promise<number> {
+  const until = performance.now() + seconds * 1000
+  let writes = 0
+  while (performance.now() < until) {
+    const name = names[Math.floor(random() * names.length)]!
+    try {
+      await writeOnce(client, name, writes, random())
+      writes += 1
+      await delay(random() * pauseMs)
+    } catch {
+      // Whether the write was made is unknown, and does not matter: the next one for this name works in either case.
+      await delay(awayMs)
+    }
+  }
+  return writes
+}
+
+/** Deletes the Gadget, or changes it, or creates it if it does not exist. */
+async function writeOnce(client: Client, name: string, value: number, dice: number): Promise<void> {
+  const key = { namespace, name }
+  try {
+    if (dice < 0.1) await client.delete(gadget, key)
+    else await client.patch(gadget, key, { spec: { value } })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    await client.create(gadget, { metadata: key, spec: { value } }).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error
+    })
+  }
+}
+
+/** Changes every Gadget once. */
+export async function changeAll(client: Client): Promise<void> {
+  for (const { metadata, spec } of (await client.list(gadget, { namespace })).items) {
+    await client.patch(gadget, metadata, { spec: { value: spec.value + 1 } })
+  }
+}

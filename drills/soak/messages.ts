@@ -1,0 +1,18 @@
+/** The messages between the soak drill and its operator. Each question gets one answer, in the order of the questions. */
+
+export type Question = 'heap' | 'state'
+
+export interface Heap {
+  /** Bytes that are used after a garbage collection. */
+  readonly heapUsed: number
+}
+
+export interface State {
+  readonly reconciles: number
+  /** The number of keys that wait for a worker. */
+  readonly depth: number
+  /** The age of the oldest running reconcile; 0 when none is running. */
+  readonly longestSeconds: number
+}
+
+export type Answer = Heap | State

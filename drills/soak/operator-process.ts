@@ -1,0 +1,52 @@
+/** Starts the operator of the soak drill as a child process, and asks it for its heap and its state. */
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Answer, Heap, Question, State } from './messages.ts'
+
+export class OperatorProcess {
+  readonly #child: ChildProcess
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(kubeconfig: string) {
+    this.#child = fork(join(import.meta.dirname, 'operator.ts'), {
+      execArgv: ['--conditions=proreus-source', '--expose-gc'],
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+    })
+  }
+
+  hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  async heapUsed(): Promise<number> {
+    return (await this.#ask<Heap>('heap')).heapUsed
+  }
+
+  state(): Promise<State> {
+    return this.#ask<State>('state')
+  }
+
+  /** Stops the operator gracefully. Resolves to its exit code. */
+  async stop(): Promise<number | null> {
+    if (!this.hasEnded()) {
+      this.#child.kill('SIGTERM')
+      await once(this.#child, 'exit')
+    }
+    return this.#child.exitCode
+  }
+
+  /** Asks after the answer to the previous question has arrived. */
+  #ask<A extends Answer>(question: Question): Promise<A> {
+    const answer = this.#last.then(async () => {
+      if (this.hasEnded()) throw new Error(`The operator has ended with ${this.#child.exitCode}.`)
+      const answered = once(this.#child, 'message')
+      const ended = once(this.#child, 'exit').then(() => Promise.reject(new Error('The operator has ended.')))
+      this.#child.send(question)
+      return ((await Promise.race([answered, ended])) as [A])[0]
+    })
+    this.#last = answer.catch(() => undefined)
+    return answer
+  }
+}
