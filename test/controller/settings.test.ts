@@ -189,6 +189,7 @@ t.test('with a resync period of 0 there is no resync', async (t) => {
 
 t.test('sources enqueue keys while the controller works', async (t) => {
   const signals: AbortSignal[] = []
+  let running = Promise.resolve()
   const { cache, clock, environment, stop } = controllerWorld()
   const seen: string[] = []
   const definition = defineController(thing, {
@@ -203,7 +204,6 @@ t.test('sources enqueue keys while the controller works', async (t) => {
       await running
     },
   })
-  let running: Promise<void> | undefined
   cache.of(thing).set(objectOf(thing, 'a'))
   const terms = [new AbortController(), new AbortController()]
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
