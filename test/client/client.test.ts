@@ -523,4 +523,3 @@ t.test('watch yields events, and throws on an ERROR event', async (t) => {
   }
   t.match(thrown, [{ statusCode: 410, request: { method: 'GET', path: '/apis/example.com/v1/widgets' } }])
 })
-

@@ -123,9 +123,10 @@ export async function startUnpluggedOperator(proxy: FaultProxy, namespace: strin
     }),
   ]
   const environment = { client, cache, logger, metrics: new Metrics(), clock: systemClock, events: { event: () => undefined }, graceMs: 0 }
-  const stopped = Promise.all([cache.start(stop.signal), ...controllers.map((each) => runController(each, environment, stop.signal))]).finally(
-    () => (alive = false),
-  )
+  const stopped = Promise.all([
+    cache.start(stop.signal),
+    ...controllers.map((each) => runController(each, environment, stop.signal)),
+  ]).finally(() => (alive = false))
   stopped.catch((error: unknown) => contradictions.push(`the cache or a controller failed: ${String(error)}`))
   await cache.whenSynced()
 
