@@ -1,6 +1,6 @@
 /** Measures reconciles that do nothing: from the event in the handler to the end of the reconcile, without an API server. */
 import type { EventHandler } from '../../src/cache/informer.ts'
-import type { ControllerEnvironment } from '../../src/controller/builder.ts'
+import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
 import { runController } from '../../src/controller/run-controller.ts'
 import type { DeepReadonly, Infer } from 'proreus'
 import { createLogger, defineController, Metrics, systemClock } from 'proreus'

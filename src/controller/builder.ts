@@ -1,19 +1,6 @@
 /** `defineController(type, { reconcile, … })`: defines a controller, i.e. its reconciler and the types that it watches. */
-import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
-import type { PolicyRule } from '../api/policy-rule.ts'
-import { isPolicyRule } from '../api/policy-rule.ts'
-import type { CacheIndex } from '../cache/cache-index.ts'
-import type { Client } from '../client/client.ts'
-import type { EventRecorder } from '../telemetry/event-recorder.ts'
-import type { Logger } from '../telemetry/logger.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { ConcurrencyLimit } from './concurrency-limit.ts'
-import type { KeysOf } from './map-calls.ts'
-import type { Predicate } from './predicates.ts'
-import type { CacheReader, Reconciler } from './reconciler.ts'
-import type { WatchedInformer } from './wait-for-sync.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import {
   hasOptions,
@@ -28,64 +15,14 @@ import {
   isWholeNumber,
 } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
-import { quote } from '../api/field-error.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import { isPolicyRule } from '../api/policy-rule.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
-import { DeclaredCache } from '../cache/declared-cache.ts'
-import type { OwnWrites } from '../cache/read-your-writes.ts'
 import { isSameView } from '../cache/view.ts'
-import type { WorkSignals } from './controller.ts'
-import { Controller } from './controller.ts'
-import { withLogContext } from '../telemetry/log-context.ts'
-import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
-import { finalizerRules, isFinalizer, withFinalizer } from './finalizer.ts'
-import { defaultResyncPeriodMs, resync } from './resync.ts'
-import { runSources } from './run-sources.ts'
-import { objectReconciler } from './object-reconciler.ts'
-import { WorkQueue } from './queue.ts'
-import { RunningReconciles } from './running-reconciles.ts'
-import { replay, Standby } from './standby.ts'
-import { whenAllSynced } from './wait-for-sync.ts'
-import { traced } from './traced-reconciler.ts'
+import { finalizerRules, isFinalizer } from './finalizer.ts'
+import type { ControllerEnvironment, PreparedController } from './prepared-controller.ts'
+import { prepareController } from './prepared-controller.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
-
-/** The part of the `Cache` interface that a controller uses. */
-export interface ControllerCache extends CacheReader, OwnWrites {
-  informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
-  addIndex(index: CacheIndex): void
-  /** The namespaces to which the cache is limited; empty for all namespaces. */
-  readonly namespaces: readonly string[]
-}
-
-/** The dependencies that a controller gets when it starts. */
-export interface ControllerEnvironment {
-  readonly client: Client
-  readonly cache: ControllerCache
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly clock: Clock
-  readonly events: EventRecorder
-  /**
-   * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
-   */
-  readonly graceMs?: number
-  /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
-  readonly limit?: ConcurrencyLimit
-  /** Called with the work queue of the controller, for the debug endpoint. */
-  readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
-  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
-  readonly random?: () => number
-}
-
-/** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
-export interface PreparedController {
-  /**
-   * Reconciles until one of the signals aborts. It may be called again afterwards, and then reconciles all objects again. It rejects when a
-   * worker fails.
-   */
-  work(signals: WorkSignals): Promise<void>
-  /** Stops watching. Running reconciles are not aborted. Resolves when the running calls of map functions have settled. */
-  close(): Promise<void> | void
-}
 
 export interface ControllerDefinition {
   readonly name: string
@@ -102,8 +39,6 @@ export interface ControllerDefinition {
    */
   prepare(environment: ControllerEnvironment): PreparedController
 }
-
-const defaultGraceMs = 30_000
 
 const watchedBase = { type: isResourceType, predicates: isListOf(isFunction) }
 const ownedOptions = { ...watchedBase, everyOwner: isBoolean } satisfies Record<keyof OwnedType, OptionCheck>
@@ -138,14 +73,6 @@ function refuseController(name: string, problems: readonly string[]): void {
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is invalid: ${problems.join('; ')}.`)
 }
 
-/** A watched type, and the function that maps its events to keys. */
-interface Source {
-  readonly type: ResourceType
-  readonly map: KeysOf
-  readonly predicates: readonly Predicate[]
-  readonly seenGone?: Set<string>
-}
-
 /**
  * Defines a controller. It watches objects of `type`, their dependents and the objects of `watches`. Each call of `reconcile` reconciles
  * one object.
@@ -171,103 +98,12 @@ export function defineController<R extends ResourceType, const Watched extends r
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
-  const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
   refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
-  function prepare(environment: ControllerEnvironment): PreparedController {
-    const { cache, clock, metrics, random = Math.random } = environment
-    const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
-    const queue = new WorkQueue<string>({
-      clock,
-      metrics: metrics.queue(name),
-      rateLimiter: settings.rateLimiter?.({ clock }),
-      limit: environment.limit,
-    })
-    const running = new RunningReconciles(name, cache, queue)
-    environment.onQueue?.(name, queue)
-    const declared = new DeclaredCache(cache, types, (unknown) => {
-      const advice = 'name it in its `owns` or `watches`, or read it with the client'
-      return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
-    })
-    const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
-    const seenGone = new Set<string>()
-    const sources: Source[] = [
-      { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[], seenGone },
-      ...owned.map(({ type: each, predicates = [], everyOwner }) => ({
-        type: each,
-        map: everyOwner ? toOwners(type) : toController(type),
-        predicates,
-      })),
-      ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
-    ]
-    const filters = settings.eventFilter === undefined ? [] : [settings.eventFilter]
-    // A map function may read any informer and index, so all of them are created before the first event.
-    const informers = types.map((each) => cache.informer(each))
-    for (const index of indexes) cache.addIndex(index)
-    const handled = sources.map((source) => {
-      const predicates = [...filters, ...source.predicates]
-      return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, queue, running, clock, logger }) }
-    })
-    const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
-    const controller = new Controller({
-      ...environment,
-      cache: declared,
-      queue,
-      logger,
-      reconcile: running.reconciler(
-        inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone))),
-      ),
-      workers,
-      reconciliationTimeoutMs,
-      graceMs: environment.graceMs ?? defaultGraceMs,
-      metrics: metrics.controller(name),
-    })
-    const primary = handled.slice(0, 1)
-    const workInBackground = async (during: AbortSignal): Promise<void> => {
-      const enqueueAll = (): Promise<void> => replay(primary, declared, during)
-      const sourceOptions = { ...mapOptions, type, queue, clock, random }
-      await Promise.all([
-        runSources(settings.sources ?? [], sourceOptions, during),
-        resync({ periodMs, clock, random, logger, enqueueAll }, during),
-      ])
-    }
-    const standby = new Standby({ queue, seenGone, clock })
-    standby.begin()
-    return {
-      async work(signals) {
-        const ended = AbortSignal.any([signals.stop, signals.lost])
-        if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
-        if (standby.end()) await replay(handled, declared, ended)
-        logger.info({ workers }, 'starting workers')
-        const done = new AbortController()
-        const background = workInBackground(AbortSignal.any([ended, done.signal]))
-        try {
-          await controller.work(signals)
-        } finally {
-          done.abort()
-          standby.begin()
-          await background
-        }
-      },
-      async close() {
-        standby.end()
-        for (const remove of removals) remove()
-        queue.shutDown()
-        await Promise.all(handled.map(({ handler }) => handler.stop()))
-      },
-    }
-  }
-
   const rbac = [...types.map(readRule), ...finalizerRules(type, settings), ...(settings.rbac ?? [])]
+  const parts = { name, type, types, owned, watched, settings: settings as ControllerSettings<KubernetesObject> }
+  const prepare = (environment: ControllerEnvironment): PreparedController => prepareController(parts, environment)
   return Object.freeze({ name, type, types, rbac, everyReplica: settings.everyReplica ?? false, prepare })
-}
-
-/**
- * Wraps the reconciler. Log lines about its requests to the API server, such as warnings in responses, are then written with the logger of
- * the running reconcile (`withLogContext`).
- */
-function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
-  return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
 }
 
 function readRule(type: ResourceType): PolicyRule {

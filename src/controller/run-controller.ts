@@ -1,5 +1,6 @@
 /** `runController`: prepares a controller, and lets it work while this replica may reconcile. */
-import type { ControllerDefinition, ControllerEnvironment } from './builder.ts'
+import type { ControllerDefinition } from './builder.ts'
+import type { ControllerEnvironment } from './prepared-controller.ts'
 
 /** Tells when this replica may reconcile. */
 export interface Terms {

@@ -1,5 +1,5 @@
 /** `run`: starts operators in the required order, and stops them gracefully. */
-import type { ControllerCache, ControllerEnvironment } from '../controller/builder.ts'
+import type { ControllerCache, ControllerEnvironment } from '../controller/prepared-controller.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { CacheOptions } from '../cache/cache.ts'

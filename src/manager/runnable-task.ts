@@ -1,5 +1,5 @@
 /** Starts the runnables of an operator as background tasks. */
-import type { ControllerCache } from '../controller/builder.ts'
+import type { ControllerCache } from '../controller/prepared-controller.ts'
 import type { Terms } from '../controller/run-controller.ts'
 import type { Client } from '../client/client.ts'
 import type { Clock } from '../runtime/clock.ts'
