@@ -17,8 +17,9 @@ export interface DrainOptions {
 /** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for stopping the cache, the leader election, the `caBundle` injection, the certificates and the events. They stop concurrently. The
- * limit is needed because an API server that does not respond must not delay the end of the process.
+ * Time limit in milliseconds for the release of the lease, and then for stopping the cache, the leader election, the `caBundle` injection,
+ * the certificates and the events, which stop concurrently. The limit is needed because an API server that does not respond must not delay
+ * the end of the process.
  */
 const restMs = 3_000
 /**
@@ -44,20 +45,23 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   const { delayMs, deadlineMs, clock, logger } = options
   const { webhookServer } = running
   const startedAt = clock.now()
-  const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<void> => {
+  /** Waits for a step. Returns false when it takes too long. */
+  const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
       const running = step()
-      if (running !== undefined && (await within(clock, ms, running, { keepAlive: true })) === timedOut)
-        logger.warn(`${what} did not stop in time and is left behind`)
+      if (running === undefined || (await within(clock, ms, running, { keepAlive: true })) !== timedOut) return true
+      logger.warn(`${what} did not stop in time and is left behind`)
+      return false
     } catch (error) {
       logger.warn({ err: error }, `${what} did not stop as it should`)
+      return true
     }
   }
   running.draining = true
   webhookServer?.beginDrain()
   const controllers = stopAll(running.controllers)
   const runnables = stopAll(running.runnables)
-  void Promise.all([controllers, runnables]).then(() => running.election?.elector.resign())
+  const resigned = Promise.all([controllers, runnables]).then(() => running.election?.elector.resign())
 
   if (webhookServer !== undefined) {
     if (delayMs > 0) {
@@ -67,7 +71,9 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     await attempt('the webhook server', deadlineMs + unwindMs, () => webhookServer.stop(deadlineMs))
   }
   const left = delayMs + deadlineMs + unwindMs - (clock.now() - startedAt)
-  await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
+  const ended = await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
+  // The lease is not released while work goes on. It expires when the process has ended.
+  if (!ended.includes(false)) await attempt('the release of the lease', restMs, () => resigned)
 
   await Promise.all([
     attempt('the cache', restMs, () => running.cache?.task.stop()),

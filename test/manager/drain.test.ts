@@ -172,3 +172,45 @@ t.test('without a drain delay the webhook server is stopped at once', async (t) 
   )
   t.equal(clock.pending, 0)
 })
+
+/** Returns a running process with an elector that logs its steps, and with these controllers. */
+function electedProcess(steps: string[], controllers: Running['controllers'], resign: () => Promise<void>): Running {
+  const elector = {
+    run: never,
+    term: never,
+    guard: () => undefined,
+    resign: () => resign().then(() => void steps.push('the lease is released')),
+  }
+  return {
+    ...hangingProcess(),
+    client: { close: async () => void steps.push('the client is closed') } as unknown as Client,
+    controllers,
+    runnables: new Map(),
+    election: { elector, events: { event: () => undefined, flush: async () => undefined } },
+  }
+}
+
+t.test('the lease is released before the client is closed, when the last reconcile has ended', async (t) => {
+  const clock = new FakeClock()
+  const steps: string[] = []
+  const reconcile = inBackground(
+    'thing',
+    async (signal) => {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => clock.after(500, resolve), { once: true }))
+      steps.push('the reconcile has ended')
+    },
+    silentLogger(),
+  )
+  const slow = (): Promise<void> => new Promise((resolve) => clock.after(100, resolve))
+  await duration({ ...electedProcess(steps, new Map([['thing', reconcile]]), slow), webhookServer: undefined as never }, clock)
+  t.strictSame(steps, ['the reconcile has ended', 'the lease is released', 'the client is closed'])
+})
+
+t.test('the lease is not released while a reconcile goes on', async (t) => {
+  const steps: string[] = []
+  await duration(
+    electedProcess(steps, new Map([['thing', hung('thing')]]), async () => undefined),
+    new FakeClock(),
+  )
+  t.strictSame(steps, ['the client is closed'])
+})
