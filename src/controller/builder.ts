@@ -222,7 +222,16 @@ export function defineController<R extends ResourceType, const Watched extends r
  * the running reconcile (`withLogContext`).
  */
 function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
-  return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
+  return (request, context) => {
+    // The logger of a reconcile is created when it is first read.
+    const logContext = {
+      owner,
+      get logger() {
+        return context.logger
+      },
+    }
+    return withLogContext(logContext, () => reconcile(request, context))
+  }
 }
 
 function readRule(type: ResourceType): PolicyRule {
