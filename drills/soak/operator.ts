@@ -12,7 +12,7 @@ import {
   Metrics,
   run,
 } from '../../src/index.ts'
-import { gadget } from './gadget.ts'
+import { gadget } from '../gadget.ts'
 import type { Answer, Question } from './messages.ts'
 
 const metrics = new Metrics()

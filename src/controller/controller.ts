@@ -8,7 +8,7 @@ import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
 import type { WorkQueue } from './queue.ts'
-import type { CacheReader, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
+import type { CacheReader, ReconcileContext, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
@@ -173,18 +173,42 @@ export class Controller {
   async #process(key: string, abort: AbortController): Promise<void> {
     const { clock } = this.#options
     const request = parseKey(key)
-    const reconcileID = randomUUID()
-    const logger = this.#options.logger.child({ namespace: request.namespace, name: request.name, reconcileID })
+    const context = this.#contextOf(request, abort)
     const startedAt = clock.monotonicNow()
     // `#attempt` catches errors, but inspecting a thrown value can throw, too.
-    const outcome = await this.#attempt(request, reconcileID, logger, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
-    this.#settle(key, outcome, logger, (clock.monotonicNow() - startedAt) / 1000)
+    const outcome = await this.#attempt(request, context, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
+    this.#settle(key, outcome, context, (clock.monotonicNow() - startedAt) / 1000)
+  }
+
+  /**
+   * Returns the context of one reconcile. Logger, ID, signal and client are created when they are first read, because most reconciles find
+   * nothing to do, and creating a child logger takes as long as all the rest of such a reconcile.
+   */
+  #contextOf(request: ReconcileRequest, abort: AbortController): ReconcileContext {
+    const { cache, clock, events, client: sharedClient, logger: controllerLogger } = this.#options
+    let [reconcileID, logger, client]: [string?, Logger?, Client?] = []
+    return {
+      cache,
+      clock,
+      events,
+      get reconcileID() {
+        return (reconcileID ??= randomUUID())
+      },
+      get logger() {
+        return (logger ??= controllerLogger.child({ namespace: request.namespace, name: request.name, reconcileID: this.reconcileID }))
+      },
+      get signal() {
+        return abort.signal
+      },
+      get client() {
+        return (client ??= clientWithSignal(sharedClient, abort.signal))
+      },
+    }
   }
 
   /** Calls the reconciler once. A thrown value or a rejection is converted to an outcome. */
-  async #attempt(request: ReconcileRequest, reconcileID: string, logger: Logger, abort: AbortController): Promise<Outcome> {
-    const { reconcile, client, cache, clock, events, reconciliationTimeoutMs, metrics } = this.#options
-    const { signal } = abort
+  async #attempt(request: ReconcileRequest, context: ReconcileContext, abort: AbortController): Promise<Outcome> {
+    const { reconcile, clock, reconciliationTimeoutMs, metrics } = this.#options
     const limit =
       reconciliationTimeoutMs === undefined
         ? undefined
@@ -193,42 +217,44 @@ export class Controller {
             abort.abort(new ProreusError('PRO_ABORTED', `The reconcile took longer than its limit of ${reconciliationTimeoutMs} ms.`))
           })
     try {
-      return outcomeOf(
-        await reconcile(request, { client: clientWithSignal(client, signal), cache, logger, signal, reconcileID, clock, events }),
-      )
+      return outcomeOf(await reconcile(request, context))
     } catch (error) {
-      if (signal.aborted && signal.reason instanceof CutOff) return { kind: 'aborted', error, because: signal.reason.because }
+      const { aborted, reason } = abort.signal
+      if (aborted && reason instanceof CutOff) return { kind: 'aborted', error, because: reason.because }
       return { kind: isTerminal(error) ? 'terminal' : 'error', error }
     } finally {
       limit?.cancel()
     }
   }
 
-  #settle(key: string, outcome: Outcome, logger: Logger, seconds: number): void {
+  #settle(key: string, outcome: Outcome, context: ReconcileContext, seconds: number): void {
     const { queue, metrics } = this.#options
+    const debug = (fields: object, message: string): void => {
+      if (this.#options.logger.isLevelEnabled('debug')) context.logger.debug(fields, message)
+    }
     switch (outcome.kind) {
       case 'success':
         queue.forget(key)
         metrics.reconciled('success', seconds)
-        logger.debug({ seconds }, 'reconciled')
+        debug({ seconds }, 'reconciled')
         return
       case 'requeue_after':
         queue.forget(key)
         // The default priority: a periodic reconcile of an object is no longer one of the initial reconciles, which have a lower priority.
         queue.add(key, { after: outcome.ms, priority: outcome.priority })
         metrics.reconciled('requeue_after', seconds)
-        logger.debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
+        debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
         return
       case 'requeue':
         queue.addRateLimited(key, { priority: outcome.priority })
         metrics.reconciled('requeue', seconds)
-        logger.debug({ seconds }, 'reconciled, again with back-off')
+        debug({ seconds }, 'reconciled, again with back-off')
         return
       case 'terminal':
         queue.forget(key)
         metrics.failedTerminally()
         metrics.reconciled('error', seconds)
-        logger.error(
+        context.logger.error(
           { err: outcome.error, seconds },
           `the reconcile failed and is not tried again until the object changes${permissionAdvice(outcome.error, 'controller')}`,
         )
@@ -237,7 +263,7 @@ export class Controller {
         queue.addRateLimited(key)
         if (isProgrammingError(outcome.error)) metrics.panicked()
         metrics.reconciled('error', seconds)
-        logger.error(
+        context.logger.error(
           { err: outcome.error, seconds },
           `the reconcile failed and is tried again${permissionAdvice(outcome.error, 'controller')}`,
         )
@@ -246,7 +272,7 @@ export class Controller {
         // The key is reconciled again if this replica becomes the leader again.
         queue.add(key)
         metrics.reconciled('error', seconds)
-        logger.warn({ err: outcome.error, seconds }, `the reconcile was cut off because ${outcome.because}`)
+        context.logger.warn({ err: outcome.error, seconds }, `the reconcile was cut off because ${outcome.because}`)
     }
   }
 

@@ -183,5 +183,14 @@ export function prepareController(
  * the running reconcile (`withLogContext`).
  */
 function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
-  return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
+  return (request, context) => {
+    // The logger of a reconcile is created when it is first read.
+    const logContext = {
+      owner,
+      get logger() {
+        return context.logger
+      },
+    }
+    return withLogContext(logContext, () => reconcile(request, context))
+  }
 }

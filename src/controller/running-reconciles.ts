@@ -3,11 +3,12 @@ import type { ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
+import type { Client } from '../client/client.ts'
 import type { Cause, Origin } from '../cache/origin.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
 import { readYourWrites } from '../cache/read-your-writes.ts'
 import type { WorkQueue } from './queue.ts'
-import type { Reconciler } from './reconciler.ts'
+import type { ReconcileContext, Reconciler } from './reconciler.ts'
 
 /**
  * Maximum number of events that a reconcile holds back. Further events are added to the queue at once, which can only cause a needless
@@ -95,13 +96,36 @@ export class RunningReconciles {
       const running = new RunningReconcile(this.#controller, key, this.#cache)
       this.#running.set(key, running)
       try {
-        return await reconcile(request, { ...context, client: readYourWrites(context.client, running) })
+        return await reconcile(request, withOwnWrites(context, running))
       } finally {
         this.#running.delete(key)
         const priority = running.priority()
         if (priority !== undefined) this.#queue.add(key, { priority })
       }
     }
+  }
+}
+
+/** Returns the context with a client that passes its writes to `writes`. Like the properties of `context`, the client is created lazily. */
+function withOwnWrites(context: ReconcileContext, writes: OwnWrites): ReconcileContext {
+  const { cache, clock, events } = context
+  let client: Client | undefined
+  return {
+    cache,
+    clock,
+    events,
+    get reconcileID() {
+      return context.reconcileID
+    },
+    get logger() {
+      return context.logger
+    },
+    get signal() {
+      return context.signal
+    },
+    get client() {
+      return (client ??= readYourWrites(context.client, writes))
+    },
   }
 }
 

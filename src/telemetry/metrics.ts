@@ -1,8 +1,10 @@
 /**
  * The metrics of a process. Names, labels and buckets are those of controller-runtime, so existing dashboards and alerts work unchanged.
  */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { ConversionMetrics } from './conversion-metrics.ts'
+import type { NumberSeries } from './series.ts'
+import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
 import type { ReviewedKind } from './webhook-metrics.ts'
 import { WebhookMetrics, WebhookMetricSet } from './webhook-metrics.ts'
 
@@ -251,46 +253,61 @@ export class Metrics {
   /** Returns the metrics of one controller, and creates their series with the value zero. @internal */
   controller(name: string): ControllerMetrics {
     const controller = { controller: name }
-    for (const result of results) this.#reconciles.inc({ controller: name, result }, 0)
-    for (const counter of [this.#reconcileErrors, this.#terminalErrors, this.#panics, this.#timeouts]) counter.inc(controller, 0)
-    this.#reconcileTime.zero(controller)
-    this.#activeWorkers.set(controller, 0)
+    const reconciles = Object.fromEntries(
+      results.map((result) => [result, this.#reconciles.with({ controller: name, result })]),
+    ) as Readonly<Record<ReconcileResult, NumberSeries>>
+    const errors = this.#reconcileErrors.with(controller)
+    const terminalErrors = this.#terminalErrors.with(controller)
+    const panics = this.#panics.with(controller)
+    const timeouts = this.#timeouts.with(controller)
+    const time = this.#reconcileTime.with(controller)
+    const active = this.#activeWorkers.with(controller)
+    active.value = 0
     return {
       reconciled: (result, seconds) => {
-        this.#reconciles.inc({ controller: name, result })
-        if (result === 'error') this.#reconcileErrors.inc(controller)
-        this.#reconcileTime.observe(controller, seconds)
+        reconciles[result].value += 1
+        if (result === 'error') errors.value += 1
+        time.observe(seconds)
       },
-      failedTerminally: () => this.#terminalErrors.inc(controller),
-      panicked: () => this.#panics.inc(controller),
-      timedOut: () => this.#timeouts.inc(controller),
-      activeWorkers: (count) => this.#activeWorkers.set(controller, count),
-      maxWorkers: (count) => this.#maxWorkers.set(controller, count),
+      failedTerminally: () => void (terminalErrors.value += 1),
+      panicked: () => void (panics.value += 1),
+      timedOut: () => void (timeouts.value += 1),
+      activeWorkers: (count) => void (active.value = count),
+      maxWorkers: (count) => void (this.#maxWorkers.with(controller).value = count),
     }
   }
 
   /** Returns the metrics of leader election, and creates their series with the value zero. `name` is the name of the Lease. @internal */
   leaderElection(name: string): LeaderElectionMetrics {
-    this.#leads.set({ name }, 0)
-    this.#leaseReads.inc({ name }, 0)
+    const leads = this.#leads.with({ name })
+    const reads = this.#leaseReads.with({ name })
+    leads.value = 0
     return {
-      leading: (leads) => this.#leads.set({ name }, leads ? 1 : 0),
-      slowpath: () => this.#leaseReads.inc({ name }),
+      leading: (leading) => void (leads.value = leading ? 1 : 0),
+      slowpath: () => void (reads.value += 1),
     }
   }
 
   /** Returns the metrics of one controller's work queue, and creates their series with the value zero. @internal */
   queue(name: string): QueueMetrics {
     const queue = { name, controller: name }
-    this.#adds.inc(queue, 0)
-    this.#retries.inc(queue, 0)
-    this.#depth.set({ ...queue, priority: '0' }, 0)
+    const adds = this.#adds.with(queue)
+    const retries = this.#retries.with(queue)
+    const queueTime = this.#queueTime.with(queue)
+    const workTime = this.#workTime.with(queue)
+    const depths = new Map<number | string, NumberSeries>()
+    const depthOf = (priority: number | string): NumberSeries => {
+      let depth = depths.get(priority)
+      if (depth === undefined) depths.set(priority, (depth = this.#depth.with({ ...queue, priority: String(priority) })))
+      return depth
+    }
+    depthOf(0).value = 0
     return {
-      added: () => this.#adds.inc(queue),
-      depth: (count, priority = 0) => this.#depth.set({ ...queue, priority: String(priority) }, count),
-      retried: () => this.#retries.inc(queue),
-      waited: (seconds) => this.#queueTime.observe(queue, seconds),
-      worked: (seconds) => this.#workTime.observe(queue, seconds),
+      added: () => void (adds.value += 1),
+      depth: (count, priority = 0) => void (depthOf(priority).value = count),
+      retried: () => void (retries.value += 1),
+      waited: (seconds) => queueTime.observe(seconds),
+      worked: (seconds) => workTime.observe(seconds),
       observeRunning: (seconds) => void this.#running.set(name, seconds),
     }
   }
@@ -314,7 +331,7 @@ export class Metrics {
    */
   observeBytesInFlight(read: () => number, limit: number): void {
     this.#bytesInFlight = read
-    this.#bytesLimit.set(limit)
+    this.#bytesLimit.with({}).value = limit
   }
 
   /**
@@ -332,24 +349,24 @@ export class Metrics {
   clientRequest(request: ClientRequest): void {
     const { method, host, verb, seconds, isRetry, requestBytes, responseBytes } = request
     const code = request.code === 'error' ? '<error>' : String(request.code)
-    this.#clientRequests.inc({ code, method, host })
-    this.#clientTime.observe({ verb, host }, seconds)
+    this.#clientRequests.with({ code, method, host }).value += 1
+    this.#clientTime.with({ verb, host }).observe(seconds)
     // Like client-go, this counts the attempts after the first one, with the status codes of their responses.
-    if (isRetry === true) this.#clientRetries.inc({ code, verb, host })
-    if (requestBytes !== undefined) this.#clientRequestSize.observe({ verb, host }, requestBytes)
-    if (responseBytes !== undefined) this.#clientResponseSize.observe({ verb, host }, responseBytes)
+    if (isRetry === true) this.#clientRetries.with({ code, verb, host }).value += 1
+    if (requestBytes !== undefined) this.#clientRequestSize.with({ verb, host }).observe(requestBytes)
+    if (responseBytes !== undefined) this.#clientResponseSize.with({ verb, host }).observe(responseBytes)
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
-    return new Counter({ name, help, labelNames, registers: [this.registry] })
+  #counter(name: string, help: string, labelNames: readonly string[]): CounterMetric {
+    return new CounterMetric({ name, help, labelNames }, this.registry)
   }
 
-  #gauge<Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> {
-    return new Gauge({ name, help, labelNames, registers: [this.registry] })
+  #gauge(name: string, help: string, labelNames: readonly string[]): GaugeMetric {
+    return new GaugeMetric({ name, help, labelNames }, this.registry)
   }
 
-  #histogram<Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]): Histogram<Label> {
-    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
+  #histogram(name: string, help: string, labelNames: readonly string[], buckets: readonly number[]): HistogramMetric {
+    return new HistogramMetric({ name, help, labelNames }, buckets, this.registry)
   }
 
   /**

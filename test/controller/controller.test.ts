@@ -532,6 +532,7 @@ t.test('an outcome that cannot be reported is printed as far as possible, and co
     let calls = 0
     const logger = {
       child: () => logger,
+      isLevelEnabled: () => true,
       debug: () => {
         calls += 1
         if (calls === 1) throw error
@@ -552,6 +553,31 @@ t.test('an outcome that cannot be reported is printed as far as possible, and co
     'the outcome of the reconcile of ns/a could not be reported: no disk',
     'the outcome of the reconcile of ns/a could not be reported: by an error that cannot be read',
   ])
+})
+
+t.test('the logger of a reconcile is created once, and only if it is read', async (t) => {
+  const children: object[] = []
+  const logger = {
+    child(fields: object) {
+      children.push(fields)
+      return { ...logger }
+    },
+    isLevelEnabled: () => false,
+    debug: () => undefined,
+  } as unknown as ControllerOptions['logger']
+  const seen: unknown[] = []
+  const world = run(
+    async ({ name }, context) => {
+      if (name === 'b') seen.push(context.logger === context.logger, context.client === context.client, context.reconcileID)
+    },
+    { logger },
+  )
+  world.queue.add('ns/a')
+  world.queue.add('ns/b')
+  await world.clock.advance(0)
+  await world.end()
+  t.strictSame(seen.slice(0, 2), [true, true])
+  t.strictSame(children, [{ namespace: 'ns', name: 'b', reconcileID: seen[2] }])
 })
 
 t.test('a reconcile that is aborted at the stop is no failure, and not retried', async (t) => {

@@ -1,5 +1,5 @@
 /** The kind of the soak drill. Each Gadget gets a ConfigMap with its value, and a status that says so. */
-import { defineKind, Type } from '../../src/index.ts'
+import { defineKind, Type } from '../src/index.ts'
 
 export const gadget = defineKind({
   group: 'soak.proreus.dev',
