@@ -29,6 +29,7 @@ import {
 } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
+import { systemRandom } from '../runtime/random.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
@@ -72,7 +73,7 @@ export interface ControllerEnvironment {
   readonly limit?: ConcurrencyLimit
   /** Called with the work queue of the controller, for the debug endpoint. */
   readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
-  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
+  /** Returns a number in [0, 1), for jitter and `reconcileID`. Default: `Math.random`. */
   readonly random?: () => number
 }
 
@@ -175,7 +176,7 @@ export function defineController<R extends ResourceType, const Watched extends r
   refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
   function prepare(environment: ControllerEnvironment): PreparedController {
-    const { cache, clock, metrics, random = Math.random } = environment
+    const { cache, clock, metrics, random = systemRandom } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({
       clock,
@@ -215,16 +216,17 @@ export function defineController<R extends ResourceType, const Watched extends r
       queue,
       logger,
       reconcile: running.reconciler(
-        inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone))),
+        inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings, random), seenGone))),
       ),
       workers,
+      random,
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
       metrics: metrics.controller(name),
     })
     const primary = handled.slice(0, 1)
     const workInBackground = async (during: AbortSignal): Promise<void> => {
-      const enqueueAll = (): Promise<void> => replay(primary, declared, during)
+      const enqueueAll = (): Promise<void> => replay(primary, declared, clock, during)
       const sourceOptions = { ...mapOptions, type, queue, clock, random }
       await Promise.all([
         runSources(settings.sources ?? [], sourceOptions, during),
@@ -237,7 +239,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       async work(signals) {
         const ended = AbortSignal.any([signals.stop, signals.lost])
         if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
-        if (standby.end()) await replay(handled, declared, ended)
+        if (standby.end()) await replay(handled, declared, clock, ended)
         logger.info({ workers }, 'starting workers')
         const done = new AbortController()
         const background = workInBackground(AbortSignal.any([ended, done.signal]))

@@ -1,5 +1,4 @@
 /** `Controller`: its workers take keys from the work queue, reconcile the objects, and requeue the keys according to the results. */
-import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
@@ -11,6 +10,7 @@ import type { WorkQueue } from './queue.ts'
 import type { CacheReader, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
+import { newUuid } from '../runtime/random.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
@@ -36,6 +36,8 @@ export interface ControllerOptions {
   readonly cache: CacheReader
   readonly events: EventRecorder
   readonly clock: Clock
+  /** Returns a number in [0, 1), for `reconcileID`. */
+  readonly random: () => number
   /** A logger that adds the controller's name to each log line. */
   readonly logger: Logger
   readonly metrics: ControllerMetrics
@@ -171,9 +173,9 @@ export class Controller {
   }
 
   async #process(key: string, abort: AbortController): Promise<void> {
-    const { clock } = this.#options
+    const { clock, random } = this.#options
     const request = parseKey(key)
-    const reconcileID = randomUUID()
+    const reconcileID = newUuid(random)
     const logger = this.#options.logger.child({ namespace: request.namespace, name: request.name, reconcileID })
     const startedAt = clock.monotonicNow()
     // `#attempt` catches errors, but inspecting a thrown value can throw, too.
