@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import tseslint from 'typescript-eslint'
 import { assertions } from './scripts/lint/assertions.ts'
+import { sources } from './scripts/lint/sources.ts'
 
 /**
  * The folders under src/ from which each folder under src/ may import (CONTRIBUTING.md, "The arrows"). A folder imports only from folders
@@ -127,6 +128,14 @@ const arrowRules = [
   ...layerRules('webhook', webhookLayers),
 ]
 
+/**
+ * The folders that a simulation can run with its own time and random numbers: there, both come only from parameters, and turns of the event
+ * loop only from `TimeSlices`.
+ */
+const simulated = ['cache', 'client', 'controller', 'leader-election', 'manager', 'telemetry', 'writes']
+
+const simulationRule = { files: simulated.map((folder) => `src/${folder}/**/*.ts`), rules: sources }
+
 export default tseslint.config(
   { ignores: ['node_modules', 'dist', '.tap', '.proreus', 'coverage'] },
   ...tseslint.configs.recommended.map((config) => ({ ...config, files: ['**/*.ts'] })),
@@ -182,4 +191,5 @@ export default tseslint.config(
   },
   { files: ['src/**/*.ts'], rules: { 'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }] } },
   ...arrowRules,
+  simulationRule,
 )

@@ -20,6 +20,8 @@ import { namespacesOf, nameOfView } from './view.ts'
 export interface CacheOptions {
   readonly logger: Logger
   readonly clock?: Clock
+  /** Returns a number in [0, 1), for the timeouts of watches and the jitter of retries; `Math.random` when absent. */
+  readonly random?: () => number
   /** The namespaces to watch; all namespaces when absent or empty. Objects of cluster-scoped types are always watched. */
   readonly namespaces?: readonly string[]
 }

@@ -8,6 +8,7 @@ import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { Gate } from './gate.ts'
 import type { Cause, Origin } from './origin.ts'
@@ -80,6 +81,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>
   readonly store: Store<T>
   readonly #logger: Logger
+  readonly #clock: Clock
   readonly #reflectors: readonly Reflector<T>[]
   /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
@@ -101,6 +103,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const { type, logger } = options
     this.type = type
     this.#logger = logger
+    this.#clock = options.clock ?? systemClock
     this.store = new Store<T>({
       onIndexError: (index, key, err) =>
         logger.error(
@@ -282,7 +285,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   async #replace(namespace: string | undefined, list: FullList<T>, initial: boolean): Promise<void> {
     const { objects, resourceVersion, restored } = list
     const listed = new Store<T>()
-    await forEachInSlices(objects, (object) => listed.set(object))
+    await forEachInSlices(objects, this.#clock, (object) => listed.set(object))
     for (const [uid, deletion] of this.#deletions)
       if (deletion.precedesList && (namespace === undefined || namespace === deletion.namespace)) this.#deletions.delete(uid)
     // This process may have written the stored state after the list was made.
@@ -290,12 +293,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       !restored && (compareResourceVersions(metadataOf(stored).resourceVersion, resourceVersion) ?? 0) > 0
     this.#replacing.set(namespace, { listed, resourceVersion })
     try {
-      await forEachInSlices(this.store.list({ namespace }), (object) => {
+      await forEachInSlices(this.store.list({ namespace }), this.#clock, (object) => {
         // The object may have changed in an earlier slice.
         if (this.store.get(metadataOf(object)) !== object || listed.get(metadataOf(object)) !== undefined) return
         if (!isNewer(object)) this.#drop(object)
       })
-      await forEachInSlices(objects, (object) => {
+      await forEachInSlices(objects, this.#clock, (object) => {
         const stored = this.store.get(metadataOf(object))
         if (stored !== undefined && isNewer(stored)) return
         // After a restore of etcd, the listed state may be the older one, or another one with the same resourceVersion.
@@ -396,10 +399,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
 }
 
 /** Calls `action` for each item, and yields to the event loop whenever the time slice is used up. */
-async function forEachInSlices<Item>(items: readonly Item[], action: (item: Item) => void): Promise<void> {
+async function forEachInSlices<Item>(items: readonly Item[], clock: Clock, action: (item: Item) => void): Promise<void> {
   for (const item of items) {
     action(item)
-    const turn = slices.next()
+    const turn = slices.next(() => clock.monotonicNow())
     if (turn !== undefined) await turn
   }
 }

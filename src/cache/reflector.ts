@@ -3,6 +3,7 @@
  */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
+import { systemRandom } from '../runtime/random.ts'
 import { sleep } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -114,7 +115,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#requested = requestedType(options.type)
     this.#prepare = options.prepare ?? ((object) => storedForm(options.type, object) as DeepReadonly<T>)
     this.#clock = options.clock ?? systemClock
-    this.#random = options.random ?? Math.random
+    this.#random = options.random ?? systemRandom
     this.#backOff = new BackOff(this.#random)
     const { namespace } = options
     this.#logger = options.logger.child({

@@ -1,6 +1,7 @@
 /** `retryOnConflict`: reads, changes and writes an object again when the write fails with a conflict. */
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
+import { systemRandom } from '../runtime/random.ts'
 import { sleep } from '../runtime/waiting.ts'
 import { isConflict } from './api-error.ts'
 
@@ -34,7 +35,7 @@ export async function retryWhile<T>(
   attempt: () => Promise<T>,
   options: RetryOptions = {},
 ): Promise<T> {
-  const { attempts = 5, delayMs = 10, signal, clock = systemClock, random = Math.random } = options
+  const { attempts = 5, delayMs = 10, signal, clock = systemClock, random = systemRandom } = options
   for (let tried = 1; ; tried += 1) {
     try {
       return await attempt()

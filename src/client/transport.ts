@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
+import { systemRandom } from '../runtime/random.ts'
 import { ProreusError } from '../api/errors.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { Status } from '../api/status.ts'
@@ -122,7 +123,7 @@ class HttpTransport implements Transport {
     this.#connection = connection
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#random = options.random ?? Math.random
+    this.#random = options.random ?? systemRandom
     this.#origin = url.origin
     this.#prefix = url.pathname.replace(/\/+$/, '')
     this.#host = url.host
@@ -226,7 +227,7 @@ class HttpTransport implements Transport {
       this.#loading.delete(abort)
       if (refused !== undefined && areEqual(credentials, refused.credentials)) return refused
       dispatchers = this.#current(credentials)
-      started = performance.now()
+      started = this.#clock.monotonicNow()
       attempts.count += 1
       const pool = dispatchers[streaming ? 'watches' : 'requests']
       const answer = (fence?.around(pool) ?? pool).request({
@@ -276,7 +277,7 @@ class HttpTransport implements Transport {
       if (unlink) signal?.removeEventListener('abort', onAbort)
       // A request that the guard has refused was not sent, so it is not reported.
       if (started !== undefined && fence?.refusal === undefined) {
-        const seconds = (performance.now() - started) / 1000
+        const seconds = (this.#clock.monotonicNow() - started) / 1000
         const more = { ...(attempts.count > 1 && { isRetry: true }), ...(!streaming && sizesOf(request.body, received)) }
         this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds, ...more })
       }

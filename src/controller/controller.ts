@@ -1,5 +1,4 @@
 /** `Controller`: its workers take keys from the work queue, reconcile the objects, and requeue the keys according to the results. */
-import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
@@ -11,6 +10,7 @@ import type { WorkQueue } from './queue.ts'
 import type { CacheReader, ReconcileContext, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
+import { newUuid } from '../runtime/random.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
@@ -36,6 +36,8 @@ export interface ControllerOptions {
   readonly cache: CacheReader
   readonly events: EventRecorder
   readonly clock: Clock
+  /** Returns a number in [0, 1), for `reconcileID`. */
+  readonly random: () => number
   /** A logger that adds the controller's name to each log line. */
   readonly logger: Logger
   readonly metrics: ControllerMetrics
@@ -185,14 +187,14 @@ export class Controller {
    * nothing to do, and creating a child logger takes as long as all the rest of such a reconcile.
    */
   #contextOf(request: ReconcileRequest, abort: AbortController): ReconcileContext {
-    const { cache, clock, events, client: sharedClient, logger: controllerLogger } = this.#options
+    const { cache, clock, events, random, client: sharedClient, logger: controllerLogger } = this.#options
     let [reconcileID, logger, client]: [string?, Logger?, Client?] = []
     return {
       cache,
       clock,
       events,
       get reconcileID() {
-        return (reconcileID ??= randomUUID())
+        return (reconcileID ??= newUuid(random))
       },
       get logger() {
         return (logger ??= controllerLogger.child({ namespace: request.namespace, name: request.name, reconcileID: this.reconcileID }))

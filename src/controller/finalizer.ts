@@ -53,6 +53,7 @@ export function finalizerRules(type: ResourceType, { finalizer }: { readonly fin
 export function withFinalizer<R extends ResourceType>(
   type: R,
   settings: Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted' | 'finalizer'>,
+  random: () => number,
 ): Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted'> {
   const { finalizer } = settings
   if (finalizer === undefined) return settings
@@ -63,7 +64,7 @@ export function withFinalizer<R extends ResourceType>(
     const isThere = finalizers.includes(name)
     if (deletionTimestamp !== undefined) return isThere ? finalize(object, context) : undefined
     if (isThere) return settings.reconcile(object, context)
-    const added = await changeFinalizers(type, object, context, (stored) => {
+    const added = await changeFinalizers(type, object, { ...context, random }, (stored) => {
       // A finalizer cannot be added to an object that is being deleted.
       if (stored.deletionTimestamp !== undefined || stored.finalizers?.includes(name) === true) return undefined
       return [...(stored.finalizers ?? []), name]
@@ -77,7 +78,7 @@ export function withFinalizer<R extends ResourceType>(
   async function finalize(object: DeepReadonly<ObjectOf<R>>, context: ReconcileContext): Promise<Result> {
     const result = await finalizer!.finalize(object, context)
     if (requeueOf(result) !== 'success') return result
-    await changeFinalizers(type, object, context, ({ finalizers = [] }) =>
+    await changeFinalizers(type, object, { ...context, random }, ({ finalizers = [] }) =>
       finalizers.includes(name) ? finalizers.filter((other) => other !== name) : undefined,
     )
     context.logger.info({ finalizer: name }, 'finalized, and removed the finalizer')
@@ -100,7 +101,7 @@ type Metadata = DeepReadonly<KubernetesObject['metadata']>
 async function changeFinalizers<R extends ResourceType>(
   type: R,
   object: DeepReadonly<ObjectOf<R>>,
-  { client, clock, signal }: ReconcileContext,
+  { client, clock, signal, random }: ReconcileContext & { readonly random: () => number },
   change: (metadata: Metadata) => readonly string[] | undefined,
 ): Promise<KubernetesObject | undefined> {
   const untyped: ResourceType = type
@@ -117,7 +118,7 @@ async function changeFinalizers<R extends ResourceType>(
     return client.patch(untyped, key, { metadata: { finalizers, resourceVersion } })
   }
   try {
-    return await retryOnConflict(attempt, { clock, signal })
+    return await retryOnConflict(attempt, { clock, signal, random })
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

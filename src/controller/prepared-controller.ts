@@ -1,5 +1,6 @@
 /** `prepareController`: creates the queue, the event handlers and the workers of a controller. */
 import type { Clock } from '../runtime/clock.ts'
+import { systemRandom } from '../runtime/random.ts'
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -54,7 +55,7 @@ export interface ControllerEnvironment {
   readonly limit?: ConcurrencyLimit
   /** Called with the work queue of the controller, for the debug endpoint. */
   readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
-  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
+  /** Returns a number in [0, 1), for jitter and `reconcileID`. Default: `Math.random`. */
   readonly random?: () => number
 }
 
@@ -97,7 +98,7 @@ export function prepareController(
   environment: ControllerEnvironment,
 ): PreparedController {
   const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
-  const { cache, clock, metrics, random = Math.random } = environment
+  const { cache, clock, metrics, random = systemRandom } = environment
   const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
   const queue = new WorkQueue<string>({
     clock,
@@ -136,15 +137,18 @@ export function prepareController(
     cache: declared,
     queue,
     logger,
-    reconcile: running.reconciler(inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone)))),
+    reconcile: running.reconciler(
+      inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings, random), seenGone))),
+    ),
     workers,
+    random,
     reconciliationTimeoutMs,
     graceMs: environment.graceMs ?? defaultGraceMs,
     metrics: metrics.controller(name),
   })
   const primary = handled.slice(0, 1)
   const workInBackground = async (during: AbortSignal): Promise<void> => {
-    const enqueueAll = (): Promise<void> => replay(primary, declared, during)
+    const enqueueAll = (): Promise<void> => replay(primary, declared, clock, during)
     const sourceOptions = { ...mapOptions, type, queue, clock, random }
     await Promise.all([
       runSources(settings.sources ?? [], sourceOptions, during),
@@ -157,7 +161,7 @@ export function prepareController(
     async work(signals) {
       const ended = AbortSignal.any([signals.stop, signals.lost])
       if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
-      if (standby.end()) await replay(handled, declared, ended)
+      if (standby.end()) await replay(handled, declared, clock, ended)
       logger.info({ workers }, 'starting workers')
       const done = new AbortController()
       const background = workInBackground(AbortSignal.any([ended, done.signal]))

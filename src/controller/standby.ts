@@ -73,11 +73,11 @@ export interface Replayed {
 }
 
 /** Passes all objects of the cache to the handlers, as if they had just been listed. Ends early when the signal aborts. */
-export async function replay(sources: readonly Replayed[], cache: CacheReader, signal: AbortSignal): Promise<void> {
+export async function replay(sources: readonly Replayed[], cache: CacheReader, clock: Clock, signal: AbortSignal): Promise<void> {
   for (const { type, handler } of sources) {
     for (const object of cache.list(type)) {
       handler.added(object, true)
-      const turn = slices.next()
+      const turn = slices.next(() => clock.monotonicNow())
       if (turn !== undefined) await turn
       if (signal.aborted) return
     }

@@ -6,6 +6,7 @@ import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../client/
 import type { Client } from '../client/client.ts'
 import { retryOnConflict } from '../client/retry-on-conflict.ts'
 import type { Clock, Timer } from '../runtime/clock.ts'
+import { systemRandom } from '../runtime/random.ts'
 import { sleep } from '../runtime/waiting.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -94,7 +95,7 @@ export class LeaderElector {
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options
-    this.#random = options.random ?? Math.random
+    this.#random = options.random ?? systemRandom
   }
 
   /** The identity of the leader as this replica last saw it; undefined when there is none. */
@@ -149,11 +150,14 @@ export class LeaderElector {
     if (!leads) return
     try {
       // A renewal in flight was aborted, but the API server may still have received it. So the Lease is read again.
-      await retryOnConflict(async () => {
-        const held = await client.get(coordination.lease, lease)
-        if (held.spec?.holderIdentity !== identity) return
-        await client.update(coordination.lease, { ...held, spec: released(held.spec, clock.now()) })
-      })
+      await retryOnConflict(
+        async () => {
+          const held = await client.get(coordination.lease, lease)
+          if (held.spec?.holderIdentity !== identity) return
+          await client.update(coordination.lease, { ...held, spec: released(held.spec, clock.now()) })
+        },
+        { clock, random: this.#random },
+      )
       logger.info('released the lease')
     } catch (err) {
       logger.warn({ err }, 'the lease was not released: the next leader waits until it expires')

@@ -1,9 +1,9 @@
 /** The leader election of a process: its options and defaults, and its elector. */
-import { randomUUID } from 'node:crypto'
 import { ProreusError } from '../api/errors.ts'
 import { clientAs } from '../client/client-as.ts'
 import type { Transport } from '../client/transport.ts'
 import type { LeaderElector, LeaderElectorOptions, LeaseTimes } from '../leader-election/leader-elector.ts'
+import { newUuid } from '../runtime/random.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import { createEventRecorder } from '../telemetry/event-recorder.ts'
 import type { InstallationNames } from './installation-names.ts'
@@ -66,7 +66,7 @@ export interface ProcessElection {
 
 /** Creates the elector of the process. Returns undefined when leader election is disabled. */
 export function createElection(
-  { leaderElection, names, instance, clock, logger: processLogger, metrics }: CompleteOptions,
+  { leaderElection, names, instance, clock, random, logger: processLogger, metrics }: CompleteOptions,
   transport: Transport,
   createElector: (options: LeaderElectorOptions) => Election,
 ): ProcessElection | undefined {
@@ -74,8 +74,8 @@ export function createElection(
   const logger = processLogger.child({ lease: `${leaderElection.lease.namespace}/${leaderElection.lease.name}` })
   // As in controller-runtime: one request without an answer must not cost the term, so there is time for a second one.
   const client = clientAs(transport, { name: names.installation }, { timeoutMs: Math.max(1000, leaderElection.renewDeadlineMs / 2) })
-  const events = createEventRecorder(client, { component: names.installation, instance, logger, clock })
-  const identity = `${instance}_${randomUUID()}`
+  const events = createEventRecorder(client, { component: names.installation, instance, logger, clock, random })
+  const identity = `${instance}_${newUuid(random)}`
   const election = metrics.leaderElection(leaderElection.lease.name)
-  return { events, elector: createElector({ ...leaderElection, client, identity, clock, logger, events, metrics: election }) }
+  return { events, elector: createElector({ ...leaderElection, client, identity, clock, random, logger, events, metrics: election }) }
 }

@@ -119,6 +119,7 @@ export const runOptionChecks = {
   instance: isText,
   logger: isLogger,
   clock: isClock,
+  random: isFunction,
   metrics: isAnObject,
   onServing: isFunction,
   onStarted: isFunction,

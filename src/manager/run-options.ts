@@ -15,6 +15,7 @@ import type { ListenAddress } from './listen-address.ts'
 import { isLoopback, parseListenAddress } from './listen-address.ts'
 import { metricsFlag } from './probe-server.ts'
 import { systemClock } from '../runtime/clock.ts'
+import { systemRandom } from '../runtime/random.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import type { InstallationNames } from './installation-names.ts'
@@ -148,6 +149,11 @@ export interface RunOptions {
   readonly instance?: string
   readonly logger?: Logger
   readonly clock?: Clock
+  /**
+   * Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID` and the identity in the Lease. Replicas
+   * with the same numbers need different names (`instance`). Default: `Math.random`.
+   */
+  readonly random?: () => number
   readonly metrics?: Metrics
   /**
    * Called when the webhooks are served and no type is watched yet, for example to install the webhook configurations. `client` is the
@@ -178,6 +184,7 @@ export type CompleteOptions = Omit<RunOptions, 'leaderElection'> &
       | 'instance'
       | 'logger'
       | 'clock'
+      | 'random'
       | 'metrics'
     >
   > & {
@@ -218,6 +225,7 @@ export function withDefaults(operators: readonly Operator[], options: RunOptions
     instance: options.instance ?? hostname(),
     logger: options.logger ?? createLogger(),
     clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
     metrics: options.metrics ?? processMetrics(),
   }
 }

@@ -81,7 +81,8 @@ export interface Parts {
 
 type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status'>
 
-const realParts: Parts = {
+/** @internal */
+export const realParts: Parts = {
   createTransport,
   checkPermissions,
   openCertificates,
@@ -122,10 +123,11 @@ export async function runWith(parts: Parts, given: readonly Operator[], runOptio
 
 async function runUntil(signal: AbortSignal, operators: readonly Operator[], given: CompleteOptions, parts: Parts): Promise<void> {
   const options = { ...given, signal }
-  const { clock, logger, metrics, instance, connection, names } = options
+  const { clock, random, logger, metrics, instance, connection, names } = options
   const [only, another] = operators
   const transport = parts.createTransport(connection, {
     clock,
+    random,
     userAgent: userAgentOf({ name: names.installation, version: another === undefined ? only?.version : undefined }),
     onRequest: (report) => metrics.clientRequest(report),
     onWarning: warningLog(logger, clock),
@@ -133,7 +135,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
   const election = createElection(options, transport, parts.createElector)
   const running: Running = {
     client: clientOver(transport, { fieldManager: names.installation }),
-    identities: identitiesOf(operators, transport, { instance, logger, clock, guard: election?.elector.guard }),
+    identities: identitiesOf(operators, transport, { instance, logger, clock, random, guard: election?.elector.guard }),
     election,
     draining: false,
     controllers: new Map(),
@@ -203,13 +205,13 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
  * that webhooks read, even a replica that does not reconcile.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
-  const { logger, clock, namespaces = [] } = options
+  const { logger, clock, random, namespaces = [] } = options
   const reads = [
     ...operators.flatMap(({ webhooks }) => webhooks.flatMap(({ settings }) => settings.reads ?? [])),
     ...operators.flatMap(({ runnables }) => runnables.flatMap((runnable) => runnable.reads ?? [])),
   ]
   if (reads.length === 0 && operators.every(({ controllers, runnables }) => controllers.length + runnables.length === 0)) return undefined
-  const cache = parts.createCache(client, { logger, clock, namespaces })
+  const cache = parts.createCache(client, { logger, clock, random, namespaces })
   for (const type of reads) cache.informer(type)
   for (const { settings } of operators.flatMap(({ webhooks }) => webhooks)) {
     for (const index of settings.indexes ?? []) cache.addIndex(index)
@@ -285,7 +287,7 @@ function startCache(cache: OwnCache | undefined, { logger, metrics }: CompleteOp
 }
 
 function startControllers(cache: OwnCache, options: CompleteOptions, running: Running): void {
-  const { logger, clock, metrics } = options
+  const { logger, clock, random, metrics } = options
   const graceMs = options.drainDelayMs + options.drainDeadlineMs
   const elector = running.election?.elector
   const { maxConcurrentReconciles: most } = options
@@ -295,7 +297,18 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
     for (const controller of controllers) {
       const { name, everyReplica } = controller
       const own = everyReplica ? client : leaderClient
-      const environment: ControllerEnvironment = { client: own, cache, logger, metrics, clock, events, graceMs, onQueue, ...limited }
+      const environment: ControllerEnvironment = {
+        client: own,
+        cache,
+        logger,
+        metrics,
+        clock,
+        random,
+        events,
+        graceMs,
+        onQueue,
+        ...limited,
+      }
       const terms = everyReplica ? undefined : elector
       const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)
       running.controllers.set(name, inBackground(`the controller ${name}`, task, logger))

@@ -18,9 +18,9 @@ export class TimeSlices {
    * Returns undefined while the time slice of this iteration of the event loop is not used up. Otherwise it returns a promise that resolves
    * in a later iteration: waiting tasks resume in the order of their calls, one in each iteration.
    *
-   * @param now - Returns elapsed milliseconds.
+   * @param now - Returns elapsed milliseconds, as `monotonicNow` of a clock does.
    */
-  next(now: () => number = elapsed): Promise<void> | undefined {
+  next(now: () => number): Promise<void> | undefined {
     if (this.#startedAt === undefined) {
       this.#start(now)
       return undefined

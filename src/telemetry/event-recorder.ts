@@ -1,6 +1,6 @@
 /** Records Kubernetes Events about objects. `kubectl describe` shows the Events of an object. */
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../runtime/clock.ts'
+import { newUuid, systemRandom } from '../runtime/random.ts'
 import { formatTime } from '../api/conditions.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { dns1123Subdomain } from '../api/name-syntax.ts'
@@ -28,7 +28,7 @@ export interface EventRecorderOptions {
   readonly instance: string
   readonly logger: Logger
   readonly clock: Clock
-  /** Returns a number in [0, 1), for the jitter of retries; `Math.random` when absent. */
+  /** Returns a number in [0, 1), for the jitter of retries and for UUIDs as names; `Math.random` when absent. */
   readonly random?: () => number
 }
 
@@ -37,7 +37,7 @@ const maxName = 253
 
 /** Creates a recorder. `flush` resolves when all Events recorded so far have been written or dropped. */
 export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
-  const { component, instance, logger, clock, random = Math.random } = options
+  const { component, instance, logger, clock, random = systemRandom } = options
   const correlator = new EventCorrelator<EventSeries>(clock)
   let sequence = 0
   const nameFor = (name: string): string => {
@@ -46,7 +46,7 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)
     const full = `${name.slice(0, maxName - suffix.length - 1)}.${suffix}`
     // The name of an RBAC role, such as `system:node`, is not valid as the name of an Event.
-    return dns1123Subdomain(full).length === 0 ? full : randomUUID()
+    return dns1123Subdomain(full).length === 0 ? full : newUuid(random)
   }
   const newName = ({ event }: EventSeries): string => nameFor(event.involvedObject.name ?? '')
   const writes = new EventWrites({ client, logger, clock, random, newName })

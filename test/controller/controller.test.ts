@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import t from 'tap'
 import { systemClock } from '../../src/runtime/clock.ts'
+import { systemRandom } from '../../src/runtime/random.ts'
 import type { Client } from '../../src/client/client.ts'
 import { Controller, type ControllerOptions } from '../../src/controller/controller.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
@@ -22,6 +23,7 @@ function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, cl
     metrics: environment.metrics.controller('thing'),
     graceMs: 30_000,
     workers: 1,
+    random: systemRandom,
     queue,
     reconcile,
     ...options,
@@ -439,6 +441,7 @@ t.test('a controller that is stopped before its start does nothing', async (t) =
     metrics: world.environment.metrics.controller('x'),
     graceMs: 1,
     workers: 2,
+    random: systemRandom,
     queue,
     reconcile: async () => void t.fail('must not run'),
   }).work({ stop, lost: new AbortController().signal })

@@ -56,15 +56,19 @@ async function reconcile({ cached, finalize = async () => undefined, beforePatch
     },
   } as unknown as Client
   const clock = new FakeClock()
-  const settings = withFinalizer(thing, {
-    reconcile: async (object) => {
-      calls.push(
-        `reconcile with [${object.metadata.finalizers?.join() ?? ''}], ${Object.isFrozen(object.metadata) ? 'frozen' : 'not frozen'}`,
-      )
-      return { requeueAfterMs: 7 }
+  const settings = withFinalizer(
+    thing,
+    {
+      reconcile: async (object) => {
+        calls.push(
+          `reconcile with [${object.metadata.finalizers?.join() ?? ''}], ${Object.isFrozen(object.metadata) ? 'frozen' : 'not frozen'}`,
+        )
+        return { requeueAfterMs: 7 }
+      },
+      finalizer: { name, finalize: async () => (calls.push('finalize'), finalize()) },
     },
-    finalizer: { name, finalize: async () => (calls.push('finalize'), finalize()) },
-  })
+    () => 0.5,
+  )
   const running = settings.reconcile(objectWith(cached), reconcileContext({ client, clock })).catch((error: unknown) => ({ error }))
   await clock.advance(1_000)
   const result = await running

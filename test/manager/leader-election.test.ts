@@ -66,7 +66,15 @@ t.test("the elector's requests have half of the renew deadline as their time lim
       close: async () => undefined,
     }
     const leaderElection = complete({ renewDeadlineMs, retryPeriodMs: 1_000, leaseDurationMs: 20_000 })
-    const options = { leaderElection, names, instance: 'pod', clock: undefined, logger: silentLogger(), metrics: new Metrics() }
+    const options = {
+      leaderElection,
+      names,
+      instance: 'pod',
+      clock: undefined,
+      random: () => 0.5,
+      logger: silentLogger(),
+      metrics: new Metrics(),
+    }
     let given: LeaderElectorOptions | undefined
     createElection(options as unknown as CompleteOptions, transport, (of) => {
       given = of
@@ -74,5 +82,6 @@ t.test("the elector's requests have half of the renew deadline as their time lim
     })
     await given?.client.get(coordination.lease, { namespace: 'own', name: 'shop-leader' })
     t.match(requests, [{ timeoutMs, userAgent: /^shop\// }])
+    t.match(given, { identity: 'pod_80000000-8000-4000-8000-000080000000', random: options.random })
   }
 })

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import t from 'tap'
 import { systemClock } from '../../src/runtime/clock.ts'
+import { systemRandom } from '../../src/runtime/random.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { serviceOf, withDefaults } from '../../src/manager/run-options.ts'
@@ -47,7 +48,14 @@ t.test('the Service is the given one', (t) => {
 })
 
 /** Returns the options that can be compared: all but the objects that are created for each run. */
-function plain({ connection: _, logger: __, clock: ___, metrics: ____, ...options }: ReturnType<typeof withDefaults>): object {
+function plain({
+  connection: _,
+  logger: __,
+  clock: ___,
+  metrics: ____,
+  random: _____,
+  ...options
+}: ReturnType<typeof withDefaults>): object {
   return options
 }
 
@@ -70,6 +78,7 @@ t.test('given options are used', (t) => {
     instance: 'me',
     logger: silentLogger(),
     clock: new FakeClock(),
+    random: () => 0.5,
     metrics: new Metrics(),
   } as const
   const complete = withDefaults([noteOperator], input)
@@ -80,14 +89,15 @@ t.test('given options are used', (t) => {
     retryPeriodMs: 2_000,
   }
   t.strictSame(complete, { ...input, leaderElection, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
-  for (const part of ['logger', 'clock', 'metrics'] as const) t.equal(complete[part], input[part])
+  for (const part of ['logger', 'clock', 'random', 'metrics'] as const) t.equal(complete[part], input[part])
   t.end()
 })
 
 t.test('omitted options have defaults', async (t) => {
-  const { logger, clock, metrics } = withDefaults([noteOperator], { connection: outside })
+  const { logger, clock, random, metrics } = withDefaults([noteOperator], { connection: outside })
   t.equal(logger.level, 'info')
   t.equal(clock, systemClock)
+  t.equal(random, systemRandom)
   t.match(await metrics.registry.metrics(), /^process_resident_memory_bytes \d+$/m)
 })
 

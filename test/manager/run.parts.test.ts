@@ -90,6 +90,7 @@ async function start(
 ): Promise<Life> {
   const given: Recorded = { environments: new Map() }
   const clock = new FakeClock()
+  const random = (): number => 0.5
   const { logger, entries } = recordingLogger()
   const stop = new AbortController()
   const requests: ApiRequest[] = []
@@ -145,6 +146,7 @@ async function start(
     instance: 'replica-1',
     logger,
     clock,
+    random,
     metrics: new Metrics(),
     onServing: (endpoints) => void (serving = endpoints),
     onStarted: (endpoints) => started.resolve(endpoints),
@@ -168,11 +170,12 @@ t.test('a single operator gives the process its name and version', async (t) => 
     defineOperator({ name: 'thing', version: '1.2.3', kinds: [kind], webhooks: [webhook], controllers: [controller('thing', given)] }),
   ]
   const { given, options, cache, source, requests, endpoints, entries, serving, end } = await start(t, operator, { namespaces: ['a'] })
-  const { clock, logger, metrics, signal } = options
+  const { clock, random, logger, metrics, signal } = options
   t.equal(given.connection, connection)
   const userAgent = `thing/1.2.3 (${process.platform}/${process.arch}) proreus/${version}`
   t.equal(given.transport!.userAgent, userAgent)
   t.equal(given.transport!.clock, clock)
+  t.equal(given.transport!.random, random)
   given.transport!.onRequest!({ method: 'GET', verb: 'list', host: 'h', code: 200, seconds: 1 })
   t.match(await metrics!.registry.metrics(), /rest_client_requests_total\{code="200",method="GET",host="h"\} 1/)
 
@@ -181,7 +184,7 @@ t.test('a single operator gives the process its name and version', async (t) => 
   t.strictSame(permissions, { namespaces: ['a'], connection, logger, signal })
   const [cacheClient, cacheOptions] = given.cache!
   t.equal(cacheClient, client)
-  t.strictSame(cacheOptions, { logger, clock, namespaces: ['a'] })
+  t.strictSame(cacheOptions, { logger, clock, random, namespaces: ['a'] })
   t.strictSame([...cache.informers.keys()], ['secrets', 'pods'])
   t.strictSame(cache.indexes, [index])
 
@@ -214,7 +217,7 @@ t.test('a single operator gives the process its name and version', async (t) => 
   t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com",version="v1",view=""\} 1/)
   const { onQueue, ...others } = environment
   t.type(onQueue, 'function')
-  t.strictSame(others, { logger, metrics, clock, graceMs: 30_000 })
+  t.strictSame(others, { logger, metrics, clock, random, graceMs: 30_000 })
   const object = { metadata: { namespace: 'a', name: 'b' } }
   await own.create(configMap, object)
   await client.create(configMap, object as never)
