@@ -24,7 +24,8 @@ export async function reconcileNothing(workers: number, seconds: number): Promis
   const objects = Array.from({ length: count }, (_, index) => objectOf(index))
   const handlers: EventHandler[] = []
   const stop = new AbortController()
-  const ended = controller.start(environmentOf(objects, handlers), stop.signal)
+  const prepared = controller.prepare(environmentOf(objects, handlers))
+  const ended = prepared.work({ stop: stop.signal, lost: new AbortController().signal })
   const batches = async (ms: number): Promise<void> => {
     for (const until = performance.now() + ms; performance.now() < until;) {
       batch = Promise.withResolvers()
@@ -39,6 +40,7 @@ export async function reconcileNothing(workers: number, seconds: number): Promis
   report({ reconciles: reconciled - began, cpuSeconds: (user + system) / 1e6 })
   stop.abort()
   await ended
+  prepared.close()
 }
 
 type App = DeepReadonly<Infer<typeof app>>

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { isAlreadyExists, isNotFound } from '../../src/index.ts'
-import { gadget } from './gadget.ts'
+import { gadget } from '../gadget.ts'
 
 export const namespace = 'soak'
 
