@@ -45,7 +45,7 @@ ENV NODE_ENV=production \
     NODE_DISABLE_COMPILE_CACHE=1 \
     HOME=/home/nonroot
 WORKDIR /app
-EXPOSE 9443 8080 8081
+EXPOSE 9443 8443 8081
 USER 65532:65532
 # Half of the container's memory limit for the JavaScript heap: V8's own choice is 256 MB, however small the container is.
 ENTRYPOINT ["/usr/local/bin/node", "--max-old-space-size-percentage=50", "/app/dist/cli/bin.js"]

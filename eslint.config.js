@@ -22,7 +22,9 @@ const arrows = {
   conversion: ['api', 'runtime', 'schema', 'telemetry'],
   webhook: ['api', 'runtime', 'formats', 'cel', 'schema', 'conversion', 'client', 'cache', 'certs', 'telemetry'],
   controller: ['api', 'runtime', 'client', 'cache', 'telemetry'],
-  manager: ['api', 'runtime', 'schema', 'conversion', 'client', 'cache', 'certs', 'webhook', 'controller', 'telemetry'],
+  'leader-election': ['api', 'runtime', 'client', 'telemetry'],
+  writes: ['api', 'runtime', 'client', 'cache'],
+  manager: ['api', 'runtime', 'schema', 'conversion', 'client', 'cache', 'certs', 'webhook', 'controller', 'leader-election', 'telemetry'],
   manifests: ['api', 'runtime', 'schema', 'conversion', 'client', 'webhook', 'manager'],
   // Operators import only from the package `proreus`, as users do.
   operators: [],

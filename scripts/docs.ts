@@ -69,6 +69,8 @@ const labelMeanings: Readonly<Record<string, string>> = {
   outcome:
     '`allowed`; `denied` by a verdict; `errored`: a handler threw; `timed_out`: no decision within the deadline; `abandoned`: the API server hung up before',
   resource: 'resource as `plural.group`, e.g. `deployments.apps`',
+  version: 'API version of the resource',
+  view: 'description of the view, e.g. `labels app=web`; empty for the whole resource',
   controller: 'name of the controller',
   result: 'of a reconcile `success`, `error`, `requeue` or `requeue_after`; of a conversion `success` or `failure`',
   reason: 'why something could not be done: `too_large` or `not_accepted`',

@@ -71,9 +71,11 @@ export { systemClock } from './runtime/clock.ts'
 export type { Clock, Timer } from './runtime/clock.ts'
 export { hasFields } from './api/has-fields.ts'
 export { canonicalJson, jsonEqual, stringifyJson } from './api/json.ts'
+export { jsonHash } from './api/json-hash.ts'
 export { parseJson } from './api/json-reader.ts'
 export type { DeepReadonly, JsonObject, JsonValue } from './api/json.ts'
 export type { LabelSelector } from './api/label-selector.ts'
+export type { UserInfo } from './api/user-info.ts'
 export type { PolicyRule } from './api/policy-rule.ts'
 export type { models } from './api/kubernetes/models.ts'
 export type { ClusterObject, NamespacedObject } from './api/kubernetes/resource.ts'
@@ -90,13 +92,18 @@ export { coordination } from './api/kubernetes/coordination.ts'
 export { core } from './api/kubernetes/core.ts'
 export { discovery } from './api/kubernetes/discovery.ts'
 export { events } from './api/kubernetes/events.ts'
+export { flowcontrol } from './api/kubernetes/flowcontrol.ts'
 export { networking } from './api/kubernetes/networking.ts'
+export { node } from './api/kubernetes/node.ts'
 export { policy } from './api/kubernetes/policy.ts'
 export { rbac } from './api/kubernetes/rbac.ts'
+export { resource } from './api/kubernetes/dynamic-resources.ts'
 export { scheduling } from './api/kubernetes/scheduling.ts'
 export { storage } from './api/kubernetes/storage.ts'
 export { defineCacheIndex } from './cache/cache-index.ts'
 export type { CacheIndex } from './cache/cache-index.ts'
+export { cacheView } from './cache/view.ts'
+export type { CacheView, CacheViewOptions, CacheViewSelection, ObjectMetadata } from './cache/view.ts'
 export type { CacheListOptions, CacheReader } from './cache/cache.ts'
 export type { Index, StoreListOptions } from './cache/store.ts'
 export {
@@ -118,31 +125,55 @@ export type {
   ApplyOptions,
   Client,
   ClientOptions,
+  CreateOptions,
+  DeleteCollectionOptions,
   DeleteOptions,
+  GetOptions,
   ListOptions,
+  LogOptions,
   PatchOptions,
   RawOptions,
+  RequestOptions,
+  SelectionOptions,
+  UpdateOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
 } from './client/client.ts'
 export type { RequestReport, TransportOptions, WarnedRequest } from './client/transport.ts'
+export type { Impersonation } from './client/impersonation.ts'
+export { listInPages } from './client/list-in-pages.ts'
+export type { PageOptions } from './client/list-in-pages.ts'
+export { metadataOnly } from './client/metadata-only.ts'
+export type { MetadataOf } from './client/metadata-only.ts'
+export type { AppliedOf, ResultOf, ScaleResult, SubresourceTypes, TokenResult, WrittenOf } from './client/subresource-types.ts'
+export type { TimedVerb, VerbTimeouts } from './client/timeouts.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/write-types.ts'
 export type { Connection, TlsFiles } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
 export type { KubeconfigOptions } from './client/kubeconfig.ts'
+export { accessReviewRule, isAllowed } from './client/is-allowed.ts'
+export type { PathAccess, ResourceAccess } from './client/is-allowed.ts'
 export { retryOnConflict } from './client/retry-on-conflict.ts'
 export type { RetryOptions } from './client/retry-on-conflict.ts'
 export { defineController } from './controller/builder.ts'
 export type { ControllerDefinition } from './controller/builder.ts'
-export type { ControllerSettings, OwnedType, WatchedType } from './controller/settings.ts'
+export type { ControllerSettings, FinalizerSettings, OwnedType, WatchedType } from './controller/settings.ts'
 export type { MapContext, MapFunction } from './controller/enqueue.ts'
 export * as predicates from './controller/predicates.ts'
 export type { ObjectEvent } from './controller/predicates.ts'
-export { exponentialBackoff } from './controller/rate-limiter.ts'
-export type { BackoffOptions, RateLimiter } from './controller/rate-limiter.ts'
+export { exponentialBackoff, slowest, tokenBucket } from './controller/rate-limiter.ts'
+export type { BackoffOptions, RateLimiter, TokenBucketOptions } from './controller/rate-limiter.ts'
+export * as source from './controller/source.ts'
 export { TerminalError } from './controller/reconciler.ts'
 export type { ReconcileContext, Result } from './controller/reconciler.ts'
+export { applyIfChanged } from './writes/apply-if-changed.ts'
+export type { ApplyContext, ApplyIfChangedOptions } from './writes/apply-if-changed.ts'
+export { applySet, applySetLabel, dependent } from './writes/apply-set.ts'
+export type { AppliedObjects, ApplySetContext, ApplySetOptions, Dependent } from './writes/apply-set.ts'
+export { createOrPatch } from './writes/create-or-patch.ts'
+export type { CreatedOrPatched, CreateOrPatchContext } from './writes/create-or-patch.ts'
+export { patchStatusIfChanged } from './writes/patch-status-if-changed.ts'
 export { defineConversion } from './conversion/definition.ts'
 export type {
   ConversionContext,
@@ -162,12 +193,10 @@ export type {
   Operation,
   OperationOptions,
   ReviewContext,
-  UserInfo,
 } from './webhook/definition/context.ts'
 export type { WebhookFilters, WebhookSettings } from './webhook/definition/settings.ts'
 export type { MatchCondition } from './webhook/definition/match-condition.ts'
 export type { TlsOptions, TlsVersion } from './webhook/http/tls.ts'
-export { accessReviewRule } from './webhook/handlers/requester-access.ts'
 export { anyResource } from './webhook/definition/subresource.ts'
 export type {
   Binding,
@@ -182,8 +211,13 @@ export type {
 } from './webhook/definition/subresource.ts'
 export { defineOperator } from './manager/operator.ts'
 export type { Operator, OperatorDefinition } from './manager/operator.ts'
+export type { HealthChecks } from './manager/operator-checks.ts'
+export type { Check as HealthCheck } from './manager/health-handler.ts'
+export type { Runnable, RunnableContext } from './manager/runnable.ts'
 export { run } from './manager/run.ts'
 export type { CertificateOptions } from './manager/certificates.ts'
+export type { LeaderElectionOptions } from './manager/leader-election.ts'
+export type { LeaseTimes } from './leader-election/leader-elector.ts'
 export type { ListenAddress } from './manager/listen-address.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './manager/run-options.ts'
 export { installOnServing } from './manifests/install.ts'

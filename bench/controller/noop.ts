@@ -1,6 +1,7 @@
 /** Measures reconciles that do nothing: from the event in the handler to the end of the reconcile, without an API server. */
 import type { EventHandler } from '../../src/cache/informer.ts'
-import type { ControllerEnvironment } from '../../src/controller/builder.ts'
+import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
+import { runController } from '../../src/controller/run-controller.ts'
 import type { DeepReadonly, Infer } from 'proreus'
 import { createLogger, defineController, Metrics, systemClock } from 'proreus'
 import { app } from '../app.ts'
@@ -24,8 +25,7 @@ export async function reconcileNothing(workers: number, seconds: number): Promis
   const objects = Array.from({ length: count }, (_, index) => objectOf(index))
   const handlers: EventHandler[] = []
   const stop = new AbortController()
-  const prepared = controller.prepare(environmentOf(objects, handlers))
-  const ended = prepared.work({ stop: stop.signal, lost: new AbortController().signal })
+  const ended = runController(controller, environmentOf(objects, handlers), stop.signal)
   const batches = async (ms: number): Promise<void> => {
     for (const until = performance.now() + ms; performance.now() < until;) {
       batch = Promise.withResolvers()
@@ -40,7 +40,6 @@ export async function reconcileNothing(workers: number, seconds: number): Promis
   report({ reconciles: reconciled - began, cpuSeconds: (user + system) / 1e6 })
   stop.abort()
   await ended
-  prepared.close()
 }
 
 type App = DeepReadonly<Infer<typeof app>>

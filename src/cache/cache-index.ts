@@ -1,15 +1,15 @@
 /** `defineCacheIndex(type, name, keysOf)`: finds cached objects by a key that is derived from their content. */
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
-import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { expect, isType } from '../api/option-checks.ts'
 import type { Index } from './store.ts'
+import { describeType, isSameView } from './view.ts'
 
 /**
- * An index on the objects of one type. `cache.list` takes the index itself, not its name, so two indexes with the same name never conflict.
+ * An index on the objects of one type or view. `cache.list` takes the index itself, not its name, so two indexes with the same name never conflict.
  */
 export interface CacheIndex<R extends ResourceType = ResourceType> extends Index<ObjectOf<R>> {
   readonly type: R
@@ -53,8 +53,8 @@ export const isCacheIndex: OptionCheck = expect(
 
 /** Returns an error message for each index whose type is not in `types`. */
 export function indexProblems(indexes: readonly CacheIndex[], types: readonly ResourceType[], advice: string): string[] {
-  const follows = (indexed: ResourceType): boolean => types.some((type) => isSameType(type, indexed))
+  const follows = (indexed: ResourceType): boolean => types.some((type) => isSameView(type, indexed))
   return indexes
     .filter(({ type }) => !follows(type))
-    .map(({ type, name }) => `indexes: ${quote(name)} is on ${groupResourceOf(type)}, which is not watched: ${advice}`)
+    .map(({ type, name }) => `indexes: ${quote(name)} is on ${describeType(type)}, which is not watched: ${advice}`)
 }

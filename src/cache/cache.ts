@@ -1,18 +1,21 @@
-/** `Cache`: reads objects of the watched types from memory. It has one informer for each type. */
+/** `Cache`: reads objects of the watched types from memory. It has one informer for each type, and for each view of a type. */
 import type { Clock } from '../runtime/clock.ts'
-import { aborted } from '../runtime/waiting.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
-import { groupResourceOf } from '../api/group-version-kind.ts'
+import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CacheIndex } from './cache-index.ts'
 import { Informer } from './informer.ts'
+import type { CacheLease } from './informers.ts'
+import { Informers } from './informers.ts'
+import type { Origin } from './origin.ts'
 import type { OwnWrites } from './read-your-writes.ts'
 import type { StoreListOptions } from './store.ts'
+import { namespacesOf, nameOfView } from './view.ts'
 
 export interface CacheOptions {
   readonly logger: Logger
@@ -24,7 +27,12 @@ export interface CacheOptions {
 export interface InformerStatus {
   /** The type as `plural.group`. */
   readonly type: string
+  readonly version: string
+  /** Describes the view; absent for a whole type. */
+  readonly view?: string
   readonly synced: boolean
+  /** The number of objects in the cache. */
+  readonly objects: number
   readonly lastError?: string
 }
 
@@ -38,28 +46,29 @@ export interface CacheReader {
 }
 
 export class Cache implements CacheReader, OwnWrites {
-  readonly #client: Pick<Client, 'list' | 'watch'>
   readonly #options: CacheOptions
-  readonly #informers = new Map<string, Informer>()
-  /** The informers by the object that describes their type, which is nearly always the same one. It saves the string of `idOf`. */
-  readonly #known = new WeakMap<ResourceType, Informer>()
-  readonly #running = new Set<Promise<void>>()
-  #signal: AbortSignal | undefined
+  readonly #informers: Informers
 
   constructor(client: Pick<Client, 'list' | 'watch'>, options: CacheOptions) {
-    this.#client = client
     this.#options = options
+    this.#informers = new Informers((type) => new Informer<KubernetesObject>({ ...options, client, type }))
   }
 
-  /** Returns the informer of a type. The first call for a type creates the informer, and starts it if the cache is started. */
+  /**
+   * Returns the informer of a type or view, which runs as long as the cache. The first call creates the informer, and starts it if the cache
+   * is started.
+   */
   informer<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
-    const id = idOf(type)
-    const existing = this.#informers.get(id)
-    if (existing !== undefined) return existing as unknown as Informer<ObjectOf<R>>
-    const informer = new Informer<KubernetesObject>({ ...this.#options, client: this.#client, type })
-    this.#informers.set(id, informer)
-    if (this.#signal !== undefined) this.#run(informer, this.#signal)
-    return informer as unknown as Informer<ObjectOf<R>>
+    return this.#informers.keep(type) as unknown as Informer<ObjectOf<R>>
+  }
+
+  /**
+   * Watches a type or view until the lease is released, e.g. a type that is known only at run time. All holders of leases and `informer` share
+   * one informer. It stops when the last lease is released, unless `informer` was called for it. Reads then throw, and a later `acquire`
+   * lists the objects again.
+   */
+  acquire<R extends ResourceType>(type: R): CacheLease<R> {
+    return this.#informers.acquire(type)
   }
 
   /** Adds an index, and watches its type if the cache does not watch it yet. */
@@ -103,67 +112,62 @@ export class Cache implements CacheReader, OwnWrites {
     return store.list(options)
   }
 
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
-    this.#informers.get(idOf(type))?.written(object as KubernetesObject)
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void {
+    for (const informer of this.#ofType(type)) informer.written(object as KubernetesObject, origin)
   }
 
   deleted(type: ResourceType, key: ObjectKey, uid: string): void {
-    this.#informers.get(idOf(type))?.deleted(type.namespaced ? key : { name: key.name }, uid)
+    for (const informer of this.#ofType(type)) informer.deleted(type.namespaced ? key : { name: key.name }, uid)
   }
 
   /** Starts all informers. Resolves when the signal has aborted and all informers have stopped. */
-  async start(signal: AbortSignal): Promise<void> {
-    this.#signal = signal
-    for (const informer of this.#informers.values()) this.#run(informer, signal)
-    await aborted(signal)
-    await Promise.all(this.#running)
+  start(signal: AbortSignal): Promise<void> {
+    return this.#informers.start(signal)
   }
 
   /**
    * Resolves when all informers that exist at the time of the call have synced. Rejects with the signal's reason when the signal aborts
    * first.
    */
-  async whenSynced(signal?: AbortSignal): Promise<void> {
-    await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)))
+  whenSynced(signal?: AbortSignal): Promise<void> {
+    return this.#informers.whenSynced(signal)
   }
 
+  /** Returns the status of each informer that is running, or waits for the start of the cache. */
   status(): InformerStatus[] {
-    return [...this.#informers.values()].map(({ type, synced, lastError }) => ({
+    return [...this.#informers].map(({ type, store, synced, lastError }) => ({
       type: groupResourceOf(type),
+      version: type.version,
+      ...(nameOfView(type) === '' ? {} : { view: nameOfView(type) }),
       synced,
+      objects: store.size,
       ...(lastError === undefined ? {} : { lastError }),
     }))
   }
 
-  #run(informer: Informer, signal: AbortSignal): void {
-    const running = informer.start(signal)
-    this.#running.add(running)
-    void running.then(() => this.#running.delete(running))
-  }
-
   #checkNamespace(type: ResourceType, namespace: string): void {
-    const { namespaces } = this
+    const namespaces = namespacesOf(type, this.namespaces)
     if (namespaces.length === 0 || namespaces.includes(namespace)) return
     const text = `${groupResourceOf(type)} of the namespace ${quote(namespace)} are not in the cache, which is limited to ${namespaces.map(quote).join(', ')}: read them with the client.`
     throw new ProreusError('PRO_INPUT', text)
   }
 
   #watched<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
-    const known = this.#known.get(type)
-    if (known !== undefined) return known as unknown as Informer<ObjectOf<R>>
-    const informer = this.#informers.get(idOf(type))
+    const informer = this.#informers.find(type)
     if (informer === undefined) {
-      throw new ProreusError(
-        'PRO_INPUT',
-        `${groupResourceOf(type)} is not watched: name it in the controller's \`owns\` or \`watches\`, or read it with the client.`,
-      )
+      const views = [...this.#ofType(type)].map((other) => nameOfView(other.type)).filter((view) => view !== '')
+      throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} is not watched: ${adviceFor(views)}`)
     }
-    this.#known.set(type, informer)
     return informer as unknown as Informer<ObjectOf<R>>
+  }
+
+  *#ofType(type: ResourceType): Generator<Informer> {
+    for (const informer of this.#informers) if (isSameType(informer.type, type)) yield informer
   }
 }
 
-/** Returns the key of an informer. It includes the version, because objects differ between the versions of a type. */
-function idOf(type: ResourceType): string {
-  return `${type.group}/${type.version}/${type.plural}`
+function adviceFor(views: readonly string[]): string {
+  if (views.length === 0) return "name it in the controller's `owns` or `watches`, or read it with the client."
+  const found = views.map(quote).join(', ')
+  return `the cache has only the ${views.length === 1 ? 'view' : 'views'} ${found} of it. Pass the view to the cache, or read with the client.`
 }

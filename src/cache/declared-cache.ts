@@ -1,13 +1,14 @@
-/** `DeclaredCache`: the cache as one controller or webhook may read it, limited to the types that the controller or webhook declares. */
+/** `DeclaredCache`: the cache as one controller or webhook may read it, limited to the types and views that the controller or webhook declares. */
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
-import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
+import { isSameType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { CacheListOptions, CacheReader } from './cache.ts'
+import { describeType, isSameView } from './view.ts'
 
 /**
- * Limits the reads of one controller or webhook to the types that it declares. A read of another type is rejected, even if another
+ * Limits the reads of one controller or webhook to the types and views that it declares. A read of another one is rejected, even if another
  * controller or webhook of the process declares the type. Otherwise the result would depend on whether that controller or webhook is
  * enabled, and on whether the informer of the type has synced.
  */
@@ -16,7 +17,7 @@ export class DeclaredCache implements CacheReader {
   readonly #types: readonly ResourceType[]
   readonly #refusal: (type: string) => string
 
-  /** @param refusal returns the error message for a type (`plural.group`) that is not in `types`. */
+  /** @param refusal returns the error message for a type (`plural.group`, with its view) that is not in `types`. */
   constructor(cache: CacheReader, types: readonly ResourceType[], refusal: (type: string) => string) {
     this.#cache = cache
     this.#types = types
@@ -36,7 +37,10 @@ export class DeclaredCache implements CacheReader {
   }
 
   #check(type: ResourceType): void {
-    if (this.#types.includes(type) || this.#types.some((declared) => isSameType(declared, type))) return
-    throw new ProreusError('PRO_INPUT', this.#refusal(groupResourceOf(type)))
+    if (this.#types.includes(type) || this.#types.some((declared) => isSameView(declared, type))) return
+    const other = this.#types.find((declared) => isSameType(declared, type))
+    if (other === undefined) throw new ProreusError('PRO_INPUT', this.#refusal(describeType(type)))
+    const text = `${describeType(type)} is not declared, but ${describeType(other)} is: pass that one to the cache, or declare this one, too.`
+    throw new ProreusError('PRO_INPUT', text)
   }
 }

@@ -1,4 +1,4 @@
-/** `Informer`: keeps a store of the objects of one type up to date, and notifies handlers of changes. */
+/** `Informer`: keeps a store of the objects of one type, or of a view of it, up to date, and notifies handlers of changes. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf, groupResourceOf } from '../api/group-version-kind.ts'
@@ -10,27 +10,40 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { Gate } from './gate.ts'
+import type { Cause, Origin } from './origin.ts'
 import type { FullList } from './reflector.ts'
-import { freezeForStore, Reflector } from './reflector.ts'
+import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
+import { Selector, storedForm } from './stored-form.ts'
+import type { Overtaken } from './unconfirmed-writes.ts'
+import { UnconfirmedWrites } from './unconfirmed-writes.ts'
+import { namespacesOf } from './view.ts'
 
 /**
  * Receives the changes of an informer's store. The methods are called synchronously after the store has changed. An error that they throw
  * is logged and otherwise ignored.
+ *
+ * A reconcile may ignore the changes that it has caused, if the handler also has `overtaken`.
  */
 export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `initial` is true when the object existed before the handler was added, or before the informer had synced. */
-  added?(object: DeepReadonly<T>, initial: boolean): void
-  updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
+  added?(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void
+  updated?(object: DeepReadonly<T>, old: DeepReadonly<T>, cause?: Cause): void
   /** `object` is the last state of the object in the store. */
   deleted?(object: DeepReadonly<T>): void
+  /**
+   * Called when another client has changed the object between `old` and `object`, although the change from `old` to `object` was reported with
+   * a reconcile as its cause. `old` is undefined when `object` was reported as added.
+   */
+  overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }
 
 export interface InformerOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>
+  /** The type or the view. */
   readonly type: ResourceType<T>
-  /** The namespaces to watch; all namespaces when absent or empty. */
+  /** The namespaces to watch, unless the view has others; all namespaces when absent or empty. */
   readonly namespaces?: readonly string[]
   readonly logger: Logger
   readonly clock?: Clock
@@ -56,6 +69,11 @@ interface Deletion {
   readonly namespace: string | undefined
   /** True when a list that began after the deletion has been requested: the object cannot be in this list. */
   precedesList: boolean
+  /**
+   * The resourceVersion with which the object has left the view, because its labels have changed. A newer state may be in the view again.
+   * Undefined for an object that no longer exists.
+   */
+  readonly left?: string
 }
 
 export class Informer<T extends KubernetesObject = KubernetesObject> {
@@ -66,10 +84,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
   /**
-   * The objects that this process has deleted, by uid, until the watch or a list confirms the deletion. Before that, the watch may send older
+   * The objects that this process has deleted or removed from the view, by uid, until the watch or a list confirms the deletion. Before that, the watch may send older
    * states of these objects.
    */
   readonly #deletions = new Map<string, Deletion>()
+  readonly #unconfirmed = new UnconfirmedWrites<T>()
+  readonly #selector: Selector
   /** The lists whose objects are being stored, by namespace. */
   readonly #replacing = new Map<string | undefined, { readonly listed: Store<T>; readonly resourceVersion: string }>()
   readonly #firstSync = new Gate()
@@ -88,17 +108,19 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
           `the index "${index}" failed: the object is not in it`,
         ),
     })
-    const namespaces =
-      type.namespaced && options.namespaces !== undefined && options.namespaces.length > 0 ? [...new Set(options.namespaces)] : [undefined]
-    this.#namespaces = namespaces
-    this.#reflectors = namespaces.map((namespace) => {
+    this.#selector = new Selector(type)
+    const limited = [...new Set(namespacesOf(type, options.namespaces))]
+    this.#namespaces = limited.length > 0 ? limited : [undefined]
+    this.#reflectors = this.#namespaces.map((namespace) => {
       const reflector: Reflector<T> = new Reflector({
         ...options,
         namespace,
+        prepare: (object) => this.#prepare(object),
         sink: {
           listing: () => this.#beginList(namespace),
           replace: (list) => this.#replace(namespace, list, !reflector.synced),
-          change: (event, object) => (event === 'DELETED' ? this.#removed(object) : this.#changed(object, false)),
+          change: (event, object) => (event === 'DELETED' ? this.#removed(object) : this.#watched(object)),
+          omit: (event, metadata) => this.#omit(event, metadata),
           synced: () => {
             if (this.synced) this.#firstSync.open()
           },
@@ -116,6 +138,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The error that currently prevents updates of the store; undefined when there is none. */
   get lastError(): string | undefined {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
+  }
+
+  /** The number of objects whose own writes the watch has not sent yet. */
+  get unconfirmedWrites(): number {
+    return this.#unconfirmed.size
   }
 
   /** Resolves when the informer has synced; rejects with the signal's reason when the signal aborts first. */
@@ -150,9 +177,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * Stores the result of a write request of this process, so the next read returns it, although the watch has not sent it yet. `object` is
-   * the API server's response. It is ignored when the store has a newer state, or when this informer does not watch the object.
+   * the API server's response. It is ignored when the store has a newer state, when this informer does not watch the object, and when only
+   * the API server knows whether the object is in the view. If it is no longer in the view, it is removed.
+   *
+   * @param origin the reconcile that has written the object.
    */
-  written(object: T): void {
+  written(object: KubernetesObject, origin?: Origin): void {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
     // The response to a write of a subresource may be another kind, e.g. a Scale.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
@@ -161,8 +191,52 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return
     // With the last finalizer, the API server has deleted the object. Its response has the state before.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) this.deleted(metadata, uid)
+    else if (!this.#isGone(metadata)) {
+      const selected = this.#selector.selects(object)
+      if (selected === false) this.#left(metadata)
+      else if (selected === true) this.#written(object, origin)
+    }
+  }
+
+  #written(response: KubernetesObject, origin: Origin | undefined): void {
+    if (!this.#isNews(response.metadata)) {
+      const overtaken = this.#unconfirmed.addLate(response.metadata, origin)
+      if (overtaken !== undefined) this.#notifyOvertaken(overtaken)
+      return
+    }
     // The caller may change the object, so the store needs its own copy.
-    else if (!this.#isGone(metadata)) this.#changed(freezeForStore(structuredClone(object)), false)
+    const object = this.#prepare(structuredClone(response))
+    if (object === undefined) {
+      this.#left(response.metadata)
+      return
+    }
+    const old = this.store.get(response.metadata)
+    const before = old !== undefined && metadataOf(old).uid === response.metadata.uid ? old : undefined
+    // Without an origin, no handler ignores the change.
+    if (origin !== undefined && !this.#isDeleted(response.metadata)) this.#unconfirmed.add(object, before, origin)
+    this.#store(object, false, origin)
+  }
+
+  /** Removes an object that an own write has removed from the view. */
+  #left({ namespace, name, uid, resourceVersion }: ObjectMeta): void {
+    const stored = this.store.get({ namespace, name })
+    if (stored === undefined || metadataOf(stored).uid !== uid || !this.#isNews({ namespace, name, resourceVersion })) return
+    this.#rememberDeletion(uid, namespace, resourceVersion)
+    this.#drop(stored)
+  }
+
+  /** Returns an object in the form in which the store keeps it; undefined when it cannot be transformed. */
+  #prepare(object: KubernetesObject): DeepReadonly<T> | undefined {
+    const { namespace, name } = object.metadata
+    try {
+      return storedForm(this.type, object) as DeepReadonly<T>
+    } catch (err) {
+      this.#logger.error(
+        { err, resource: groupResourceOf(this.type), object: formatKey({ namespace, name }) },
+        'the transform of a view failed: the object is not in it',
+      )
+      return undefined
+    }
   }
 
   /** Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. */
@@ -173,8 +247,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (stored !== undefined && metadataOf(stored).uid === uid) this.#drop(stored)
   }
 
-  #rememberDeletion(uid: string, namespace: string | undefined): void {
-    this.#deletions.set(uid, { namespace, precedesList: false })
+  #rememberDeletion(uid: string, namespace: string | undefined, left?: string): void {
+    this.#deletions.set(uid, { namespace, precedesList: false, ...(left === undefined ? {} : { left }) })
     for (const oldest of this.#deletions.keys()) {
       if (this.#deletions.size <= maxDeletions) break
       this.#deletions.delete(oldest)
@@ -228,22 +302,45 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
         const isSame = stored !== undefined && metadataOf(stored).resourceVersion === metadataOf(object).resourceVersion
         if (!isSame || restored) this.#store(object, initial)
       })
+      for (const overtaken of this.#unconfirmed.listed(namespace, listed)) this.#notifyOvertaken(overtaken)
     } finally {
       this.#replacing.delete(namespace)
     }
   }
 
-  /** Stores a state of an object, unless the store has the same or a newer one. */
-  #changed(object: DeepReadonly<T>, initial: boolean): void {
-    const old = this.store.get(metadataOf(object))
-    const order = old && compareResourceVersions(metadataOf(object).resourceVersion, metadataOf(old).resourceVersion)
-    if (order === undefined || order > 0) this.#store(object, initial)
+  /** Handles the ADDED and MODIFIED events of a watch. */
+  #watched(object: DeepReadonly<T>): void {
+    const overtaken = this.#unconfirmed.watched(object)
+    if (this.#isNews(metadataOf(object))) this.#store(object, false, 'unknown')
+    else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)
+  }
+
+  /** Returns false when the store has the same or a newer state of the object. */
+  #isNews(metadata: ObjectKey & Pick<ObjectMeta, 'resourceVersion'>): boolean {
+    const old = this.store.get(metadata)
+    const order = old && compareResourceVersions(metadata.resourceVersion, metadataOf(old).resourceVersion)
+    return order === undefined || order > 0
+  }
+
+  /** Returns true for a state from before this process has deleted the object, or removed it from the view. */
+  #isDeleted({ uid, resourceVersion }: DeepReadonly<ObjectMeta>): boolean {
+    const deletion = this.#deletions.get(uid)
+    if (deletion === undefined) return false
+    return deletion.left === undefined || (compareResourceVersions(resourceVersion, deletion.left) ?? 1) <= 0
+  }
+
+  /** Handles the event of an object that cannot be transformed. */
+  #omit(event: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta): void {
+    const stored = this.store.get(metadata)
+    if (event === 'DELETED') this.#deletions.delete(metadata.uid)
+    if (stored !== undefined && metadataOf(stored).uid === metadata.uid && this.#isNews(metadata)) this.#drop(stored)
   }
 
   /** Stores a state of an object, unless this process has deleted the object. */
-  #store(object: DeepReadonly<T>, initial: boolean): void {
+  #store(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void {
     const { uid } = metadataOf(object)
-    if (this.#deletions.has(uid)) return
+    if (this.#isDeleted(metadataOf(object))) return
+    this.#deletions.delete(uid)
     let old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
       // The object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion and of the
@@ -252,24 +349,40 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       this.#drop(old)
       old = undefined
     }
-    const before = old
     this.store.set(object)
+    this.#notify(object, old, initial, cause)
+  }
+
+  #notify(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, initial: boolean, cause: Cause): void {
     for (const handler of this.#handlers) {
-      this.#deliver(object, () => (before === undefined ? handler.added?.(object, initial) : handler.updated?.(object, before)))
+      this.#deliver(object, () => (old === undefined ? handler.added?.(object, initial, cause) : handler.updated?.(object, old, cause)))
     }
   }
 
-  /** Handles the DELETED event of a watch. `object` is the last state of the object. */
+  /** Reports an own write that another client has overtaken, unless a later change of the object was reported. */
+  #notifyOvertaken({ latest, before }: Overtaken<T>): void {
+    if (this.store.get(metadataOf(latest)) !== latest) return
+    for (const handler of this.#handlers) this.#deliver(latest, () => handler.overtaken?.(latest, before))
+  }
+
+  /** Handles the DELETED event of a watch. `object` is the last state of the object, or the first one that is not in the view. */
   #removed(object: DeepReadonly<T>): void {
     const metadata = metadataOf(object)
-    this.#deletions.delete(metadata.uid)
+    const overtaken = this.#unconfirmed.watched(object)
+    const left = this.#deletions.get(metadata.uid)?.left
+    if (left === undefined || (compareResourceVersions(metadata.resourceVersion, left) ?? 1) >= 0) this.#deletions.delete(metadata.uid)
     const stored = this.store.get(metadata)
     // This process may already have created another object with the same name.
-    if (stored !== undefined && metadataOf(stored).uid === metadata.uid) this.#drop(object)
+    if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
+    // This process may already have returned the object to the view.
+    const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)
+    if (order === undefined || order >= 0) this.#drop(object)
+    else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)
   }
 
   #drop(object: DeepReadonly<T>): void {
     this.store.delete(metadataOf(object))
+    this.#unconfirmed.forget(metadataOf(object).uid)
     for (const handler of this.#handlers) this.#deliver(object, () => handler.deleted?.(object))
   }
 

@@ -7,28 +7,32 @@ import { isObject } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Client } from '../client/client.ts'
+import { isMetadataOnly } from '../client/metadata-only.ts'
+import type { Origin } from './origin.ts'
 
 /** Receives the results of write requests. Types that are not in the cache are ignored. */
 export interface OwnWrites {
-  /** `object` is the API server's response to a write. It is not changed. */
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void
+  /** `object` is the API server's response to a write of `origin`. It is not changed. */
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void
   /** The object with this uid no longer exists. */
   deleted(type: ResourceType, key: ObjectKey, uid: string): void
 }
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
-  async function after<R extends ResourceType>(
-    type: R,
-    response: Promise<ObjectOf<R>>,
+  /** `Result` is the object, or the object of a subresource, which the cache ignores if it has another kind. */
+  async function after<Result>(
+    type: ResourceType,
+    response: Promise<Result>,
     options: { readonly dryRun?: boolean } | undefined,
-  ): Promise<ObjectOf<R>> {
+  ): Promise<Result> {
     const object = await response
-    // A stub of a client in a test may return nothing.
-    if (options?.dryRun !== true && isObject(object)) writes.written(type, object)
+    // A response without the other fields must not replace the object in the cache. A stub of a client in a test may return nothing.
+    if (options?.dryRun !== true && isObject(object) && !isMetadataOnly(type)) writes.written(type, object as unknown as KubernetesObject)
     return object
   }
 
   return {
+    fieldManager: client.fieldManager,
     get: (type, key, options) => client.get(type, key, options),
     list: (type, options) => client.list(type, options),
     watch: (type, options) => client.watch(type, options),
@@ -50,6 +54,9 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       }
       return response
     },
+    // The response does not say which objects still exist.
+    deleteCollection: (type, options) => client.deleteCollection(type, options),
+    logs: (key, options) => client.logs(key, options),
     raw: (path, options) => client.raw(path, options),
     close: () => client.close(),
   }

@@ -8,15 +8,16 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import { deepFreeze } from '../api/json.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
-import type { KubernetesObject } from '../api/object.ts'
+import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import { isExpired } from '../client/api-error.ts'
 import type { Client, ListOptions, WatchOptions } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { BackOff } from './back-off.ts'
 import type { Diagnosis, Phase } from './watch-recovery.ts'
 import { diagnose } from './watch-recovery.ts'
+import { storedForm } from './stored-form.ts'
+import { requestedType, selectorsOf } from './view.ts'
 
 /** All objects of the watched type and namespace. */
 export interface FullList<T extends KubernetesObject> {
@@ -36,6 +37,8 @@ export interface Sink<T extends KubernetesObject> {
   /** Called after each list. The watch starts when the promise has resolved. */
   replace(list: FullList<T>): Promise<void>
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
+  /** Called instead of `change` for an object for which `prepare` returns undefined. */
+  omit?(type: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta): void
   /** Called once, after the first call of `replace`. */
   synced(): void
 }
@@ -46,6 +49,10 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   /** The namespace to watch; all namespaces when absent. */
   readonly namespace?: string | undefined
   readonly sink: Sink<T>
+  /**
+   * Returns an object of a response in the form in which the sink receives it; undefined to omit the object. Default: `storedForm`.
+   */
+  readonly prepare?: (object: KubernetesObject) => DeepReadonly<T> | undefined
   readonly logger: Logger
   readonly clock?: Clock
   /** Returns a number in [0, 1); `Math.random` when absent. */
@@ -85,6 +92,9 @@ const shortestWatchMs = 1_000
 
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
+  /** The type of the requests: for a view of the metadata, it differs from the type of the options. */
+  readonly #requested: ResourceType<T>
+  readonly #prepare: NonNullable<ReflectorOptions<T>['prepare']>
   readonly #clock: Clock
   readonly #random: () => number
   readonly #backOff: BackOff
@@ -101,6 +111,8 @@ export class Reflector<T extends KubernetesObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
+    this.#requested = requestedType(options.type)
+    this.#prepare = options.prepare ?? ((object) => storedForm(options.type, object) as DeepReadonly<T>)
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
     this.#backOff = new BackOff(this.#random)
@@ -142,6 +154,10 @@ export class Reflector<T extends KubernetesObject> {
   /**
    * Lists the most recent state. It does not set `resourceVersion=0`, for which the API server may return an older state from its watch
    * cache. After a restart, a controller would then act on an older state than before the restart.
+   *
+   * It lists pages, and does not use a streaming list (a watch with `sendInitialEvents`). Measured with 5,000 ConfigMaps of 1.5 KiB on
+   * kube-apiserver 1.36, which serves both from its watch cache: pages took 60 to 70 ms of the API server's CPU and 47 to 76 ms of ours, the
+   * stream 120 to 140 ms and 60 to 86 ms, in about the same time (0.15 to 0.4 s), and the memory of the API server did not differ.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, sink } = this.#options
@@ -151,7 +167,7 @@ export class Reflector<T extends KubernetesObject> {
     for (;;) {
       let page
       try {
-        page = await client.list(type, { namespace, signal, ...paging })
+        page = await client.list(this.#requested, { namespace, signal, ...selectorsOf(type), ...paging })
       } catch (error) {
         if (paging.continue === undefined || !isExpired(error)) throw error
         // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
@@ -160,7 +176,10 @@ export class Reflector<T extends KubernetesObject> {
         paging = {}
         continue
       }
-      for (const item of page.items as T[]) objects.push(freezeForStore(item))
+      for (const item of page.items) {
+        const object = this.#prepare(item)
+        if (object !== undefined) objects.push(object)
+      }
       const token = page.metadata.continue
       if (token !== undefined && token !== '') {
         paging = { limit: pageSize, continue: token }
@@ -196,6 +215,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#openedAt = undefined
     const options: WatchOptions = {
       namespace,
+      ...selectorsOf(type),
       allowWatchBookmarks: true,
       timeoutSeconds,
       signal: AbortSignal.any([signal, guard.signal]),
@@ -207,13 +227,13 @@ export class Reflector<T extends KubernetesObject> {
     }
     let events = 0
     try {
-      for await (const event of client.watch(type, options)) {
+      for await (const event of client.watch(this.#requested, options)) {
         if (signal.aborted) return
         this.#bookmarked ||= event.type === 'BOOKMARK'
         guard.alive()
         events += 1
         this.#solved()
-        if (event.type !== 'BOOKMARK') this.#options.sink.change(event.type, freezeForStore(event.object as T))
+        if (event.type !== 'BOOKMARK') this.#change(event.type, event.object)
         this.#resourceVersion = event.object.metadata.resourceVersion
       }
     } finally {
@@ -226,6 +246,13 @@ export class Reflector<T extends KubernetesObject> {
     }
     this.#works()
     this.#logger.debug({ resourceVersion: this.#resourceVersion }, 'the watch ended, watching on')
+  }
+
+  #change(type: 'ADDED' | 'MODIFIED' | 'DELETED', received: KubernetesObject): void {
+    const { sink } = this.#options
+    const object = this.#prepare(received)
+    if (object === undefined) sink.omit?.(type, received.metadata)
+    else sink.change(type, object)
   }
 
   /**
@@ -286,11 +313,4 @@ export class Reflector<T extends KubernetesObject> {
     this.#problem = undefined
     this.#logger.info(`${groupResourceOf(this.#options.type)} can be listed and watched again`)
   }
-}
-
-/** Freezes the object, and removes its `managedFields`, which are often half of an object and rarely read. */
-export function freezeForStore<T extends KubernetesObject>(object: T): DeepReadonly<T> {
-  if (object.metadata.managedFields === undefined) return deepFreeze(object) as DeepReadonly<T>
-  const { managedFields: _, ...metadata } = object.metadata
-  return deepFreeze({ ...object, metadata }) as DeepReadonly<T>
 }

@@ -1,7 +1,6 @@
 /** Constructors of ASN.1 values, from which certificates are encoded in DER. */
-import forge from 'node-forge'
-
-const { asn1 } = forge
+import type forge from 'node-forge'
+import { asn1 } from './asn1.ts'
 
 type Asn1 = forge.asn1.Asn1
 

@@ -7,12 +7,11 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, randomBytes, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import forge from 'node-forge'
+import type forge from 'node-forge'
 import { readCertificate } from './certificate.ts'
 import { authorityExtensions, leafExtensions } from './extensions.ts'
+import { asn1 } from './asn1.ts'
 import { context, integer, oid, sequence, set, toBuffer, utf8String } from './der.ts'
-
-const { asn1 } = forge
 
 const generate = promisify(generateKeyPair)
 

@@ -4,7 +4,6 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command, type Option } from 'commander'
-import { parse } from 'yaml'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 
@@ -15,6 +14,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['--metrics-addr', '--metrics-bind-address'],
   ['--zap-log-level', '--log-level'],
   ['--webhook-cert-path', '--cert-dir'],
+  ['--metrics-cert-path', '--metrics-cert-dir'],
 ])
 
 /** Replaces the flags of other frameworks in a command line, in both forms `--f v` and `--f=v`. */
@@ -29,7 +29,7 @@ export function withoutAliases(argv: readonly string[]): string[] {
  * Reads the configuration file, and sets the options that neither a flag nor the environment has set. Keys of the file are the names of the
  * flags without leading dashes. A file that is named by `--config` must exist; the default file may be missing.
  */
-export function applyConfigFile(command: Command): void {
+export async function applyConfigFile(command: Command): Promise<void> {
   const path = command.getOptionValue('config') as string
   const named = command.getOptionValueSource('config') !== 'default'
   if (!existsSync(path)) {
@@ -37,7 +37,7 @@ export function applyConfigFile(command: Command): void {
     return
   }
   const options = command.options.filter(({ long }) => long !== '--config')
-  for (const [key, value] of Object.entries(readConfig(path))) {
+  for (const [key, value] of Object.entries(await readConfig(path))) {
     const option = options.find(({ long }) => long === `--${key}`)
     if (option === undefined) {
       const known = options.flatMap(({ long }) => (long === undefined ? [] : [long.slice(2)]))
@@ -49,7 +49,8 @@ export function applyConfigFile(command: Command): void {
   }
 }
 
-function readConfig(path: string): Record<string, unknown> {
+async function readConfig(path: string): Promise<Record<string, unknown>> {
+  const { parse } = await import('yaml')
   try {
     const content: unknown = parse(readFileSync(path, 'utf8')) ?? {}
     if (isObject(content)) return content

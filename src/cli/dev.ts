@@ -8,7 +8,7 @@ import { aborted } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
 import { createClient, type Client } from '../client/client.ts'
-import { startDevCluster, type DevCluster } from '../devcluster/dev-cluster.ts'
+import type { DevCluster } from '../devcluster/dev-cluster.ts'
 import type { Operator } from '../manager/operator.ts'
 import { installationName } from '../manager/installation-names.ts'
 import { run } from '../manager/run.ts'
@@ -67,6 +67,8 @@ async function dev(options: Options): Promise<void> {
   let cluster: DevCluster
   try {
     await removeOld(kubeconfig)
+    // The other commands do not need the embedded API server, which takes 20 MB.
+    const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
     cluster = await startDevCluster({
       directory: options.stateDir,
       logger,

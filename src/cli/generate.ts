@@ -1,6 +1,5 @@
 /** `proreus generate`: writes the CRDs, webhook configurations and RBAC rules of operators as YAML files. */
 import { Command } from 'commander'
-import { generatedFiles, staleFiles, writeFiles } from '../manifests/tree.ts'
 import { Exit } from './exit.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 
@@ -13,10 +12,11 @@ export function generateCommand(): Command {
     .option('--check', 'write nothing; list the files that are out of date, and exit with 1')
     .addHelpText(
       'after',
-      '\nFiles: crd/bases/*.yaml, crd/kustomization.yaml, rbac/role.yaml, rbac/user_roles.yaml, webhook/manifests.yaml.',
+      '\nFiles: crd/bases/*.yaml, crd/kustomization.yaml, rbac/role.yaml, rbac/leader_election_role.yaml, rbac/metrics_reader_role.yaml, rbac/user_roles.yaml, webhook/manifests.yaml.',
     )
     .action(async ({ output, check, ...selection }: { operators?: string; name?: string; output: string; check?: true }) => {
       const { operators, name } = await selectOperators(selection)
+      const { generatedFiles, staleFiles, writeFiles } = await import('../manifests/tree.ts')
       const files = generatedFiles(operators, name)
       if (check !== true) {
         for (const path of await writeFiles(output, files)) process.stdout.write(`wrote ${output}/${path}\n`)

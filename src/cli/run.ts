@@ -9,6 +9,7 @@ import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
+import { toggleDebugOnSignal } from '../manager/log-level.ts'
 import { installOnServing } from '../manifests/install.ts'
 import {
   applyConfigFile,
@@ -47,6 +48,15 @@ interface Options extends LogOptions {
   certSecret?: string
   healthProbeBindAddress?: string
   metricsBindAddress?: string
+  leaderElect?: boolean
+  leaderElectLeaseDuration?: number
+  leaderElectRenewDeadline?: number
+  leaderElectRetryPeriod?: number
+  leaderElectResourceName?: string
+  leaderElectResourceNamespace?: string
+  metricsSecure?: boolean
+  metricsCertDir?: string
+  debugBindAddress: string
   drainDelay?: number
   drainDeadline: number
   install?: boolean
@@ -135,8 +145,67 @@ export function runCommand(start: typeof run = run): Command {
     .addOption(
       new Option(
         '--metrics-bind-address <address>',
-        'address of /metrics, which needs no authentication; 0 disables it (default: :8080 in a cluster, 127.0.0.1:8080 outside)',
+        'address of /metrics; 0 disables it (default: in a cluster :8443, or :8080 with --metrics-secure=false; 127.0.0.1:8080 outside)',
       ).env('METRICS_BIND_ADDRESS'),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect <bool>',
+        'let only one replica, the leader, reconcile; all replicas serve webhooks (default: true in a cluster, false outside)',
+      )
+        .argParser(parseBoolean)
+        .env('LEADER_ELECT'),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-lease-duration <duration>',
+        'time for which the other replicas wait after the last renewal of the leader (default: 15s)',
+      )
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_LEASE_DURATION'),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-renew-deadline <duration>',
+        'time after the last renewal at which the leader stops to reconcile (default: 10s)',
+      )
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_RENEW_DEADLINE'),
+    )
+    .addOption(
+      new Option('--leader-elect-retry-period <duration>', 'time between two attempts to get or renew the lease (default: 2s)')
+        .argParser(parseDuration)
+        .env('LEADER_ELECT_RETRY_PERIOD'),
+    )
+    .addOption(
+      new Option('--leader-elect-resource-name <name>', 'name of the Lease (default: NAME-leader)').env('LEADER_ELECT_RESOURCE_NAME'),
+    )
+    .addOption(
+      new Option('--leader-elect-resource-namespace <name>', "namespace of the Lease (default: the operator's own namespace)").env(
+        'LEADER_ELECT_RESOURCE_NAMESPACE',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--metrics-secure <bool>',
+        'serve /metrics over HTTPS to users with the permission to get it (default: true, except on loopback outside a cluster)',
+      )
+        .argParser(parseBoolean)
+        .env('METRICS_SECURE'),
+    )
+    .addOption(
+      new Option(
+        '--metrics-cert-dir <folder>',
+        'folder with tls.crt and tls.key for /metrics and /debug (default: the certificate of the webhooks)',
+      ).env('METRICS_CERT_DIR'),
+    )
+    .addOption(
+      new Option(
+        '--debug-bind-address <address>',
+        'address of /debug: profiles, queues, cache and log level; 0 disables it, :6060 is on loopback; any other host needs authentication',
+      )
+        .default('0')
+        .env('DEBUG_BIND_ADDRESS'),
     )
     .addOption(
       new Option(
@@ -156,7 +225,7 @@ export function runCommand(start: typeof run = run): Command {
     .option('--force-conflicts', 'with --install: take over CRDs that another installation has defined differently')
     .option('--config <file>', 'YAML file with options, named like the flags', defaultConfigFile)
   return addLogOptions(command).action(async () => {
-    applyConfigFile(command)
+    await applyConfigFile(command)
     const options = command.opts<Options>()
     const { operators, name: given } = await selectOperators(options)
     const name = installationName(operators, given)
@@ -169,12 +238,14 @@ export function runCommand(start: typeof run = run): Command {
     const logger = loggerOf(options)
     const termination = onTermination(logger)
     const { signal } = termination
+    const removeToggle = toggleDebugOnSignal(logger)
     try {
       const runnable = enabled(operators, options)
       const running: RunOptions = { ...runOptions(connection, name, options), logger, signal }
       const { install = false, forceConflicts = false } = options
       await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
     } finally {
+      removeToggle()
       termination.release()
     }
   })
@@ -193,6 +264,10 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
     ...(options.namespace !== undefined && { namespace: options.namespace }),
     ...(options.healthProbeBindAddress !== undefined && { probeBindAddress: options.healthProbeBindAddress }),
     ...(options.metricsBindAddress !== undefined && { metricsBindAddress: options.metricsBindAddress }),
+    ...leaderElectionOf(options),
+    ...(options.metricsSecure !== undefined && { metricsSecure: options.metricsSecure }),
+    ...(options.metricsCertDir !== undefined && { metricsCertDir: options.metricsCertDir }),
+    debugBindAddress: options.debugBindAddress,
     ...(options.drainDelay !== undefined && { drainDelayMs: options.drainDelay }),
     drainDeadlineMs: options.drainDeadline,
     ...(certificates !== undefined && { certificates }),
@@ -207,6 +282,22 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
       ...(options.webhookService !== undefined && { service: options.webhookService }),
     },
   }
+}
+
+/** Returns the option of leader election. Without a flag, `run` decides: it is enabled in a cluster. */
+function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> {
+  const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace } = options
+  const { leaderElectLeaseDuration, leaderElectRenewDeadline, leaderElectRetryPeriod } = options
+  const given = {
+    ...(leaderElectResourceName !== undefined && { name: leaderElectResourceName }),
+    ...(leaderElectResourceNamespace !== undefined && { namespace: leaderElectResourceNamespace }),
+    ...(leaderElectLeaseDuration !== undefined && { leaseDurationMs: leaderElectLeaseDuration }),
+    ...(leaderElectRenewDeadline !== undefined && { renewDeadlineMs: leaderElectRenewDeadline }),
+    ...(leaderElectRetryPeriod !== undefined && { retryPeriodMs: leaderElectRetryPeriod }),
+  }
+  if (leaderElect === false) return { leaderElection: false }
+  if (Object.keys(given).length > 0) return { leaderElection: given }
+  return leaderElect === undefined ? {} : { leaderElection: true }
 }
 
 /** Returns where the certificates are stored. Undefined means the default of `run`: a Secret in a cluster, files outside. */

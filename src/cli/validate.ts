@@ -1,10 +1,8 @@
 /** `proreus validate`: validates custom resources in files like the webhooks, without a cluster. */
 import { Command, Option } from 'commander'
-import { readManifests, UnreadableInput } from './manifests-input.ts'
 import { Exit } from './exit.ts'
 import { kubectlText } from './kubectl-text.ts'
 import { operatorsOption, selectOperators } from './operators.ts'
-import { reviewOffline } from '../webhook/validate-offline.ts'
 
 interface Options {
   operators?: string
@@ -23,6 +21,8 @@ export function validateCommand(): Command {
       const webhooks = selected.flatMap((operator) => operator.webhooks)
       const conversions = selected.flatMap((operator) => operator.conversions)
       const kinds = selected.flatMap((operator) => operator.kinds)
+      const { readManifests, UnreadableInput } = await import('./manifests-input.ts')
+      const { reviewOffline } = await import('../webhook/validate-offline.ts')
       const results: object[] = []
       let code = 0
       let inputs = 0

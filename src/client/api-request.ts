@@ -1,5 +1,6 @@
 /** A request to the API server. */
 import type { ResourceType } from '../api/group-version-kind.ts'
+import type { Impersonation } from './impersonation.ts'
 import type { Query } from './resource-path.ts'
 
 export interface ApiRequest {
@@ -15,6 +16,8 @@ export interface ApiRequest {
   readonly verb?: string
   /** The `User-Agent` header. Default: the user agent of the transport. */
   readonly userAgent?: string
+  /** The user to impersonate, instead of the connection's. */
+  readonly impersonate?: Impersonation | undefined
   /** The type of the objects. If the API server does not serve this type, the error message names the type. */
   readonly type?: ResourceType
   readonly signal?: AbortSignal | undefined
@@ -24,5 +27,5 @@ export interface ApiRequest {
    */
   readonly guard?: (() => void) | undefined
   /** Time limit of one attempt in milliseconds, instead of the transport's. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }

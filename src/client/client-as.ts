@@ -2,6 +2,7 @@
 import type { ApiRequest } from './api-request.ts'
 import { clientOver } from './client.ts'
 import type { Client } from './client.ts'
+import type { Impersonation } from './impersonation.ts'
 import type { Transport } from './transport.ts'
 import { userAgentOf } from './user-agent.ts'
 
@@ -21,13 +22,15 @@ export interface ClientAsOptions {
   readonly guard?: (() => void) | undefined
   /** Time limit of one attempt in milliseconds, instead of the transport's. */
   readonly timeoutMs?: number | undefined
+  /** The user in whose name the client sends its requests. */
+  readonly impersonate?: Impersonation | undefined
 }
 
 /**
  * Returns a client with the user agent and field manager of `identity`. The client's `close` has no effect, because other clients use the
  * same transport.
  */
-export function clientAs(transport: Transport, identity: ClientIdentity, { guard, timeoutMs }: ClientAsOptions = {}): Client {
+export function clientAs(transport: Transport, identity: ClientIdentity, { guard, timeoutMs, impersonate }: ClientAsOptions = {}): Client {
   const userAgent = userAgentOf(identity)
   const extended = (request: ApiRequest): ApiRequest => ({
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -40,5 +43,5 @@ export function clientAs(transport: Transport, identity: ClientIdentity, { guard
     stream: (request) => transport.stream(extended(request)),
     close: () => Promise.resolve(),
   }
-  return clientOver(named, { fieldManager: identity.name })
+  return clientOver(named, { fieldManager: identity.name, impersonate })
 }

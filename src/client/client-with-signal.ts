@@ -18,6 +18,7 @@ export function clientWithSignal(client: Client, signal: AbortSignal): Client {
     return { ...options, signal: own === undefined || own === signal ? signal : AbortSignal.any([own, signal]) } as Options
   }
   return {
+    fieldManager: client.fieldManager,
     get: (type, key, options) => client.get(type, key, bind(options)),
     list: (type, options) => client.list(type, bind(options)),
     watch: (type, options) => client.watch(type, bind(options)),
@@ -28,6 +29,8 @@ export function clientWithSignal(client: Client, signal: AbortSignal): Client {
     updateStatus: (type, object, options) => client.updateStatus(type, object, bind(options)),
     patchStatus: (type, key, patch, options) => client.patchStatus(type, key, patch, bind(options)),
     delete: (type, key, options) => client.delete(type, key, bind(options)),
+    deleteCollection: (type, options) => client.deleteCollection(type, bind(options)),
+    logs: (key, options) => client.logs(key, bind(options)),
     raw: (path, options) => client.raw(path, bind(options)),
     close: () => Promise.resolve(),
   }

@@ -3,13 +3,32 @@ import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
-import type { LabelSelector } from '../api/label-selector.ts'
 import { checkedRequirements, formatLabelSelector } from '../api/label-selector.ts'
-import type { ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
+import { pod } from '../api/builtin.ts'
+import type { KubernetesObject, ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
+import type { Impersonation } from './impersonation.ts'
+import { readLines } from './logs.ts'
+import { acceptOf, isMetadataOnly, withKindOf } from './metadata-only.ts'
+import type {
+  ApplyOptions,
+  CreateOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  LogOptions,
+  PatchOptions,
+  RawOptions,
+  RequestOptions,
+  UpdateOptions,
+  WatchOptions,
+  WriteOptions,
+} from './options.ts'
 import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
 import type { Query } from './resource-path.ts'
+import type { AppliedOf, ResultOf, WrittenOf } from './subresource-types.ts'
 import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
@@ -18,65 +37,35 @@ import type { ApplyInput, PatchOf, StatusPatch, Writable } from './write-types.t
 
 export type { WatchEvent }
 
-export interface WriteOptions {
-  readonly dryRun?: boolean
-  readonly fieldManager?: string
-  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface ListOptions {
-  /** The namespace of the objects; all namespaces when absent or empty. */
-  readonly namespace?: string | undefined
-  readonly labelSelector?: LabelSelector
-  readonly fieldSelector?: string
-  readonly limit?: number
-  readonly continue?: string
-  readonly resourceVersion?: string
-  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface WatchOptions extends ListOptions {
-  readonly allowWatchBookmarks?: boolean
-  readonly timeoutSeconds?: number
-  /** Called when the server has accepted the watch, before the first event. */
-  readonly onOpen?: () => void
-}
-
-export interface PatchOptions extends WriteOptions {
-  /** The type of the patch. Default `merge`. Custom resources do not support `strategic`. */
-  readonly type?: 'merge' | 'json' | 'strategic'
-  readonly subresource?: string
-}
-
-export interface ApplyOptions extends WriteOptions {
-  /**
-   * Decides what happens when another field manager owns a field of the request. With `true`, the default, the request takes the field
-   * over. With `false`, the request fails with a conflict.
-   */
-  readonly force?: boolean
-  readonly subresource?: string
-}
-
-export interface DeleteOptions {
-  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
-  readonly gracePeriodSeconds?: number
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
-  readonly dryRun?: boolean
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface RawOptions {
-  readonly method?: string
-  readonly body?: unknown
-  readonly contentType?: string
-  readonly accept?: string
-  readonly signal?: AbortSignal | undefined
-}
+export type {
+  ApplyOptions,
+  CreateOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  LogOptions,
+  PatchOptions,
+  RawOptions,
+  RequestOptions,
+  SelectionOptions,
+  UpdateOptions,
+  WatchOptions,
+  WriteOptions,
+} from './options.ts'
 
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, so it keeps all digits.
+ *
+ * Subresources are an option of the verbs, because each is read and written with the same verbs as an object. The option determines the
+ * static types, so there is no method for each subresource:
+ *
+ *     await client.get(apps.deployment, key, { subresource: 'scale' })
+ *     await client.patch(apps.deployment, key, { spec: { replicas: 3 } }, { subresource: 'scale' })
+ *     await client.create(core.pod, { metadata: key }, { subresource: 'eviction' })
+ *     await client.create(core.serviceAccount, { metadata: key, spec: { audiences: [] } }, { subresource: 'token' })
+ *
+ * The status has shorter methods, because every reconciler needs them, and logs have a method, because they are text.
  *
  * Methods reject with one of these errors:
  *
@@ -89,16 +78,36 @@ export interface RawOptions {
  * - the signal's reason when the signal aborts
  */
 export interface Client {
-  get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
+  /** The field manager of write requests, unless their options name another one. */
+  readonly fieldManager: string
+  /** Reads an object, or with `options.subresource` a subresource of it, e.g. the `Scale` of a Deployment. */
+  get<R extends ResourceType, const Options extends GetOptions = GetOptions>(
+    type: R,
+    key: ObjectKey,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
+  /** Lists objects. For types with many objects, see `listInPages` and `metadataOnly`. */
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
   /**
    * Yields events until the server ends the watch. An ERROR event is thrown as `ApiError`. When the caller stops iterating, the watch is
    * closed.
    */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
-  create<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Replaces the object. It fails with a conflict when the stored object has another resourceVersion. */
-  update<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
+  /** Creates an object, or with `options.subresource` posts to a subresource of the object that the metadata names. */
+  create<R extends ResourceType, const Options extends CreateOptions = CreateOptions>(
+    type: R,
+    object: Writable<WrittenOf<R, Options>>,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
+  /**
+   * Replaces the object, or with `options.subresource` a subresource of it. It fails with a conflict when the stored object has another
+   * resourceVersion.
+   */
+  update<R extends ResourceType, const Options extends UpdateOptions = UpdateOptions>(
+    type: R,
+    object: Writable<WrittenOf<R, Options>>,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
   /**
    * Patches the object with a merge patch, unless `options.type` selects another type. `null` removes a field. With `options.subresource`,
    * it patches the subresource, e.g. with `{ spec: { replicas: 3 } }` for `scale`.
@@ -108,9 +117,13 @@ export interface Client {
     key: ObjectKey,
     patch: PatchOf<R, Options>,
     options?: Options,
-  ): Promise<ObjectOf<R>>
+  ): Promise<ResultOf<R, Options>>
   /** Sends a server-side apply request. It creates the object if it does not exist. */
-  apply<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>, options?: ApplyOptions): Promise<ObjectOf<R>>
+  apply<R extends ResourceType, const Options extends ApplyOptions = ApplyOptions>(
+    type: R,
+    object: Writable<AppliedOf<R, Options>>,
+    options?: Options,
+  ): Promise<ResultOf<R, Options>>
   /** Replaces the status of the object; other fields are ignored. */
   updateStatus<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
   /** Patches the status of the object with a merge patch: absent fields are unchanged, and `null` removes a field. */
@@ -125,6 +138,16 @@ export interface Client {
    */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
   /**
+   * Deletes the selected objects; all objects of the namespace without a selector. It resolves to the list of the objects as they were
+   * before the deletion. A namespaced type requires `options.namespace`.
+   */
+  deleteCollection<R extends ResourceType>(type: R, options: DeleteCollectionOptions): Promise<Status | ObjectList<ObjectOf<R>>>
+  /**
+   * Yields the lines of a container's logs, without their newlines. With `follow`, it yields new lines until the container ends. When the
+   * caller stops iterating, the connection is closed.
+   */
+  logs(pod: ObjectKey, options?: LogOptions): AsyncIterable<string>
+  /**
    * Sends a request to any path, e.g. `/version` or `/readyz`. It resolves to the parsed JSON or, for another content type, to a string.
    */
   raw(path: string, options?: RawOptions): Promise<unknown>
@@ -134,6 +157,8 @@ export interface Client {
 export interface ClientOptions extends TransportOptions {
   /** The field manager in `managedFields` for the writes of this client. Default `proreus`. */
   readonly fieldManager?: string
+  /** The user in whose name the client sends its requests. It replaces the impersonation of a kubeconfig. */
+  readonly impersonate?: Impersonation | undefined
 }
 
 const patchTypes = {
@@ -149,25 +174,22 @@ export function createClient(connection: Connection, options: ClientOptions = {}
 }
 
 /** Creates a client over an existing transport. The client's `close` closes the transport. */
-export function clientOver(transport: Transport, options: { readonly fieldManager?: string } = {}): Client {
-  const defaultManager = options.fieldManager ?? 'proreus'
+export function clientOver(
+  transport: Transport,
+  { fieldManager: defaultManager = 'proreus', impersonate }: Pick<ClientOptions, 'fieldManager' | 'impersonate'> = {},
+): Client {
+  const asUser = impersonate && { impersonate }
 
   async function send<T>(
     type: ResourceType,
     method: string,
     verb: string,
     path: string,
-    rest: { query?: Query; body?: object; contentType?: string; signal?: AbortSignal | undefined },
+    rest: { query?: Query; body?: object; contentType?: string; accept?: string | undefined } & RequestOptions,
   ): Promise<T> {
-    const { body, ...others } = rest
-    const answer = await transport.request({
-      type,
-      method,
-      verb,
-      path,
-      ...others,
-      ...(body === undefined ? {} : { body: stringifyJson(body)! }),
-    })
+    const { body, accept, ...others } = rest
+    const sent = { ...(body && { body: stringifyJson(body)! }), ...(accept !== undefined && { accept }) }
+    const answer = await transport.request({ type, method, verb, path, ...others, ...sent, ...asUser })
     if (!isObject(answer.body)) {
       throw new ProreusError(
         'PRO_API',
@@ -175,6 +197,13 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
       )
     }
     return answer.body as T
+  }
+
+  /** Sends a request whose response is one object. */
+  async function sendOne<T extends KubernetesObject>(...request: Parameters<typeof send>): Promise<T> {
+    const [type, method, verb, path, rest] = request
+    const object = await send<T>(type, method, verb, path, { ...rest, accept: acceptOf(type, verb) })
+    return isMetadataOnly(type) ? withKindOf(type, object) : object
   }
 
   function write<T>(
@@ -186,112 +215,163 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     options: WriteOptions,
     more: { query?: Query; contentType?: string } = {},
   ): Promise<T> {
-    const { dryRun, fieldManager = defaultManager, fieldValidation, signal } = options
+    const { dryRun, fieldManager = defaultManager, fieldValidation } = options
     const query = { fieldManager, fieldValidation, ...(dryRun === true ? { dryRun: 'All' } : {}), ...more.query }
-    return send<T>(type, method, verb, path, { ...more, query, body, signal })
+    return sendOne<T & KubernetesObject>(type, method, verb, path, { ...more, ...limitsOf(options), query, body })
   }
 
-  function put<R extends ResourceType>(
-    type: R,
-    object: Writable<InputOf<R>>,
-    options: WriteOptions,
-    subresource?: string,
-  ): Promise<ObjectOf<R>> {
+  async function put<T>(type: ResourceType, object: object, options: UpdateOptions): Promise<T> {
+    requireAllFields(type, 'update')
     const { metadata } = object as ObjectInput
-    return write(
-      type,
-      'PUT',
-      'update',
-      objectPath(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, subresource),
-      typed(type, object),
-      options,
-    )
+    const path = objectPath(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, options.subresource)
+    return write<T>(type, 'PUT', 'update', path, typed(type, object, options.subresource), options)
   }
 
-  function patchWith<R extends ResourceType>(type: R, key: ObjectKey, patch: object, options: PatchOptions): Promise<ObjectOf<R>> {
-    return write(type, 'PATCH', 'patch', objectPath(type, key, options.subresource), patch, options, {
+  async function patchWith<T>(type: ResourceType, key: ObjectKey, patch: object, options: PatchOptions): Promise<T> {
+    return write<T>(type, 'PATCH', 'patch', objectPath(type, key, options.subresource), patch, options, {
       contentType: patchTypes[options.type ?? 'merge'],
     })
   }
 
   return {
-    async get(type, key, { signal } = {}) {
-      return send(type, 'GET', 'get', objectPath(type, key), { signal })
+    fieldManager: defaultManager,
+
+    async get(type, key, options) {
+      return sendOne(type, 'GET', 'get', objectPath(type, key, options?.subresource), limitsOf(options)) as never
     },
 
-    async list<R extends ResourceType>(type: R, { namespace, signal, ...options }: ListOptions = {}) {
-      const path = resourcePath(type, { namespace })
-      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query: selectionQuery(options), signal })
+    async list<R extends ResourceType>(type: R, options: ListOptions = {}) {
+      const path = resourcePath(type, { namespace: options.namespace })
+      const query = selectionQuery(options)
+      const accept = acceptOf(type, 'list')
+      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query, accept, ...limitsOf(options) })
+      const items = list.items ?? []
+      if (isMetadataOnly(type)) {
+        const listType = { apiVersion: apiVersionOf(type), kind: `${type.kind}List` }
+        return { ...list, ...listType, items: items.map((item) => withKindOf(type, item)) }
+      }
       // Lists of built-in types omit apiVersion and kind of the items, and `items` may be null.
-      return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
+      return { ...list, items: items.map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
-    async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, ...options }: WatchOptions) {
-      const path = resourcePath(type, { namespace })
+    async *watch<R extends ResourceType>(type: R, { onOpen, ...options }: WatchOptions) {
+      const path = resourcePath(type, { namespace: options.namespace })
+      const accept = acceptOf(type, 'watch')
       const stream = await transport.stream({
         type,
         method: 'GET',
         verb: 'watch',
         path,
         query: { ...selectionQuery(options), watch: true },
-        signal,
+        ...limitsOf(options),
+        ...(accept !== undefined && { accept }),
+        ...asUser,
       })
       onOpen?.()
-      yield* readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
+      const events = readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
+      if (!isMetadataOnly(type)) yield* events
+      else for await (const event of events) yield { ...event, object: withKindOf(type, event.object) }
     },
 
-    async create(type, object, options = {}) {
-      return write(type, 'POST', 'create', collectionPath(type, (object as ObjectInput).metadata.namespace), typed(type, object), options)
+    async create(type, object, options) {
+      requireAllFields(type, 'create')
+      const { subresource } = options ?? {}
+      const { namespace, name } = (object as ObjectInput).metadata
+      const path =
+        subresource === undefined ? collectionPath(type, namespace) : objectPath(type, { namespace, name: name ?? '' }, subresource)
+      return write(type, 'POST', 'create', path, typed(type, object, subresource), options ?? {})
     },
 
-    async update(type, object, options = {}) {
-      return put(type, object, options)
+    async update(type, object, options) {
+      return put(type, object, options ?? {})
     },
 
     async patch(type, key, patch, options) {
       return patchWith(type, key, patch, options ?? {})
     },
 
-    async apply(type, object, options = {}) {
-      const { metadata } = object as ApplyInput
-      const query = { force: options.force ?? true }
-      return write(type, 'PATCH', 'apply', objectPath(type, metadata, options.subresource), typed(type, object), options, {
-        query,
+    async apply(type, object, options) {
+      const { force = true, subresource } = options ?? {}
+      const path = objectPath(type, (object as ApplyInput).metadata, subresource)
+      return write(type, 'PATCH', 'apply', path, typed(type, object, subresource), options ?? {}, {
+        query: { force },
         contentType: patchTypes.apply,
       })
     },
 
     async updateStatus(type, object, options = {}) {
-      return put(type, object, options, 'status')
+      return put(type, object, { ...options, subresource: 'status' })
     },
 
     async patchStatus(type, key, patch, options = {}) {
       return patchWith(type, key, patch, { ...options, subresource: 'status' })
     },
 
-    async delete(type, key, { signal, dryRun, ...options } = {}) {
-      // The API server ignores the query parameters if the request has a body, so all options are in the body.
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
-      return send(type, 'DELETE', 'delete', objectPath(type, key), { body, signal })
+    async delete(type, key, options = {}) {
+      return send(type, 'DELETE', 'delete', objectPath(type, key), { body: deletionBody(options), ...limitsOf(options) })
+    },
+
+    async deleteCollection(type, { propagationPolicy, gracePeriodSeconds, preconditions, dryRun, ...selection }) {
+      const body = deletionBody({ propagationPolicy, gracePeriodSeconds, preconditions, dryRun })
+      const path = collectionPath(type, selection.namespace)
+      return send(type, 'DELETE', 'deletecollection', path, { body, query: selectionQuery(selection), ...limitsOf(selection) })
+    },
+
+    async *logs(key, options = {}) {
+      const { signal: _signal, timeoutMs: _timeoutMs, ...query } = options
+      // The API server sends the headers of a silent container's logs only with their first line.
+      const limits = options.follow === true ? { timeoutMs: Infinity, ...limitsOf(options) } : limitsOf(options)
+      const path = objectPath(pod, key, 'log')
+      yield* readLines(await transport.stream({ type: pod, method: 'GET', verb: 'get', path, query, accept: '*/*', ...limits, ...asUser }))
     },
 
     async raw(path, { body, method = 'GET', ...options } = {}) {
-      const answer = await transport.request({ method, path, ...options, ...(body === undefined ? {} : { body: stringifyJson(body)! }) })
-      return answer.body
+      const sent = body === undefined ? {} : { body: stringifyJson(body)! }
+      return (await transport.request({ method, path, ...options, ...sent, ...asUser })).body
     },
 
     close: () => transport.close(),
   }
 }
 
-/** Returns the options of a list or watch as query parameters. The label selector is formatted as a string. */
-function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen'>): Query {
-  const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
-  return { ...options, ...(text === '' ? {} : { labelSelector: text }) }
+/** Returns the options that a request has beside its query and body. */
+function limitsOf({ signal, timeoutMs }: RequestOptions = {}): RequestOptions {
+  return { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
 }
 
+/** Returns the options of a list or watch as query parameters. The label selector is formatted as a string. */
+function selectionQuery(options: Omit<WatchOptions, 'onOpen'>): Query {
+  const { namespace: _namespace, signal: _signal, timeoutMs: _timeoutMs, labelSelector, ...parameters } = options
+  const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
+  return { ...parameters, ...(text === '' ? {} : { labelSelector: text }) }
+}
+
+/** Returns the body of a deletion. The API server ignores the query parameters if there is a body, so it contains all options. */
+function deletionBody({ signal: _signal, timeoutMs: _timeoutMs, dryRun, ...options }: DeletionOptions): object {
+  return { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
+}
+
+type DeletionOptions = { readonly [Option in keyof DeleteOptions]: DeleteOptions[Option] | undefined }
+
+function requireAllFields(type: ResourceType, verb: string): void {
+  if (!isMetadataOnly(type)) return
+  throw new ProreusError(
+    'PRO_INPUT',
+    `The ${verb} of a ${type.kind} would remove all of its fields but the metadata, because its type is metadata-only: use the full type, patch or apply.`,
+  )
+}
+
+/** The apiVersion and kind of subresources that have their own. */
+const subresourceTypes: ReadonlyMap<string, { readonly apiVersion: string; readonly kind: string }> = new Map([
+  ['scale', { apiVersion: 'autoscaling/v1', kind: 'Scale' }],
+  ['eviction', { apiVersion: 'policy/v1', kind: 'Eviction' }],
+  ['binding', { apiVersion: 'v1', kind: 'Binding' }],
+  ['token', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }],
+])
+
 /** Fills in the apiVersion and kind of an object where they are missing. */
-function typed<T extends object>(type: ResourceType, object: T): T {
+function typed<T extends object>(type: ResourceType, object: T, subresource = ''): T {
   const { apiVersion, kind } = object as { apiVersion?: string; kind?: string }
-  return { ...object, apiVersion: apiVersion ?? apiVersionOf(type), kind: kind ?? type.kind }
+  const own = subresourceTypes.get(subresource) ?? { apiVersion: apiVersionOf(type), kind: type.kind }
+  return { ...object, apiVersion: apiVersion ?? own.apiVersion, kind: kind ?? own.kind }
 }

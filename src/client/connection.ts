@@ -25,7 +25,7 @@ export interface Connection {
   readonly insecureSkipTlsVerify?: boolean
   /** The name for which the server's certificate must be valid. Default: the host of `server`. */
   readonly serverName?: string
-  /** The URL of the proxy: `http://`, `https://` or `socks5://`. */
+  /** The URL of the proxy: `http://`, `https://`, `socks5://` or `socks5h://`. */
   readonly proxyUrl?: string
   /** The namespace of the kubeconfig's context or of the Pod. */
   readonly namespace?: string

@@ -22,7 +22,7 @@ const connectTimeoutMs = 10_000
 /**
  * Two pools of connections: one for requests, and one for watches. With HTTP/1.1, a watch occupies a connection for minutes, so watches in
  * a common pool could leave no connection for requests. HTTP/2, the default of undici 8, is disabled: it would use a single connection, on
- * which a lost packet or an unresponsive peer blocks all requests.
+ * which a lost packet or an unresponsive peer blocks all requests. docs/guides/client.md has the measurements.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
@@ -82,12 +82,16 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
   const pool = { allowH2: false, connections, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: 2 * keepAliveMs }
   const { proxyUrl } = connection
   if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), connecting) })
-  if (/^https?:/.test(proxyUrl))
+  if (/^https?:/.test(proxyUrl) && URL.canParse(proxyUrl))
     return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, proxyTls: trust(undefined), connectTimeout: connectTimeoutMs })
-  if (/^socks5?:/.test(proxyUrl)) return new Socks5ProxyAgent(proxyUrl, { ...pool, requestTls: secure })
+  // With either name, undici sends the host name to the proxy, which resolves it, as Go's client does.
+  if (/^socks(5h?)?:/.test(proxyUrl) && URL.canParse(proxyUrl))
+    return new Socks5ProxyAgent(proxyUrl.replace(/^socks5h:/, 'socks5:'), { ...pool, requestTls: secure })
+  // The URL may contain a password, which must not be in the message.
+  const shown = URL.canParse(proxyUrl) ? `${new URL(proxyUrl).protocol}//${new URL(proxyUrl).host}` : 'URL'
   throw new ProreusError(
     'PRO_KUBECONFIG',
-    `The proxy ${proxyUrl} of ${connection.describe} is not supported: use an http://, https:// or socks5:// proxy-url.`,
+    `The proxy ${shown} of ${connection.describe} is not supported: use an http://, https:// or socks5:// proxy in proxy-url, HTTPS_PROXY or HTTP_PROXY.`,
   )
 }
 

@@ -1,10 +1,10 @@
 /** Reads kubeconfig files: validates them, merges them like kubectl, and makes relative paths absolute. */
 import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, resolve } from 'node:path'
-import { parse } from 'yaml'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
+import { impersonationHeaders } from './impersonation.ts'
 
 /** A named entry of the lists `clusters`, `users` and `contexts`. */
 interface Entry extends JsonObject {
@@ -36,13 +36,13 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
   if (!isObject(user) || typeof user.as !== 'string' || user.as === '') return undefined
-  const headers: Record<string, string | string[]> = { 'Impersonate-User': user.as }
-  if (typeof user['as-uid'] === 'string') headers['Impersonate-Uid'] = user['as-uid']
-  if (isStrings(user['as-groups'])) headers['Impersonate-Group'] = user['as-groups']
-  for (const [key, values] of Object.entries(isObject(user['as-user-extra']) ? user['as-user-extra'] : {})) {
-    if (isStrings(values)) headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = values
-  }
-  return headers
+  const extra = isObject(user['as-user-extra']) ? user['as-user-extra'] : {}
+  return impersonationHeaders({
+    user: user.as,
+    ...(isStrings(user['as-groups']) && { groups: user['as-groups'] }),
+    ...(typeof user['as-uid'] === 'string' && { uid: user['as-uid'] }),
+    extra: Object.fromEntries(Object.entries(extra).filter((entry): entry is [string, string[]] => isStrings(entry[1]))),
+  })
 }
 
 function isStrings(value: unknown): value is string[] {
@@ -56,6 +56,7 @@ async function readFileContent(file: string): Promise<JsonObject> {
   } catch (error) {
     throw problem(`The kubeconfig ${file} ${readProblem(error as NodeJS.ErrnoException)}: check --kubeconfig and KUBECONFIG.`, error)
   }
+  const { parse } = await import('yaml') // is not needed in a Pod
   let content: unknown
   try {
     content = parse(text)

@@ -7,6 +7,7 @@ import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
@@ -15,13 +16,18 @@ import { ExecPlugin } from './exec-plugin.ts'
 import { inClusterConnection } from './in-cluster.ts'
 import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
+import { OidcProvider } from './oidc-provider.ts'
+import { proxyFromEnvironment } from './proxy-from-environment.ts'
 
 export interface KubeconfigOptions {
   /** The kubeconfig that the user has named. It takes precedence over `KUBECONFIG`. */
   readonly kubeconfig?: string
   /** The context to use instead of the kubeconfig's `current-context`. */
   readonly context?: string
-  /** The environment variables. `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods are used. */
+  /**
+   * The environment variables. `KUBECONFIG`, `HOME`, `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and the variables that Kubernetes sets in Pods
+   * are used.
+   */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder in which the kubelet mounts the service account; `serviceAccountDirectory` when absent. */
   readonly inClusterRoot?: string
@@ -39,6 +45,8 @@ const credentialsMaxAgeMs = 10_000
  * - the Pod's service account, if there is one and `context` is not set
  * - `~/.kube/config`, if the file exists
  *
+ * Requests use the `proxy-url` of the kubeconfig, or else the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` select, as in kubectl.
+ *
  * @throws {ProreusError} `PRO_KUBECONFIG` when no source applies, or when the first one that applies is unusable, e.g. because a file is
  * missing.
  */
@@ -55,7 +63,7 @@ export async function loadConnection(options: KubeconfigOptions): Promise<Connec
   if (options.context === undefined) {
     const directory = options.inClusterRoot === undefined ? {} : { directory: options.inClusterRoot }
     const inCluster = await inClusterConnection({ env, clock: options.clock ?? systemClock, ...directory })
-    if (inCluster !== undefined) return inCluster
+    if (inCluster !== undefined) return { ...inCluster, ...proxyOf(inCluster.server, env) }
   }
   const home = env.HOME ?? env.USERPROFILE
   const file = home === undefined ? undefined : join(home, '.kube', 'config')
@@ -84,7 +92,7 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
 }
 
 async function fromFiles(files: readonly string[], options: KubeconfigOptions): Promise<Connection> {
-  const { context: contextName, clock = systemClock } = options
+  const { context: contextName, clock = systemClock, env } = options
   const content = await readKubeconfig(files)
   const config = await kubeConfigOf(content)
   const source = `kubeconfig ${files.join(delimiter)}`
@@ -109,7 +117,7 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
     ...(ca === undefined ? {} : { ca }),
     ...(cluster.skipTLSVerify ? { insecureSkipTlsVerify: true } : {}),
     ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
-    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
+    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : proxyOf(cluster.server, env)),
     ...(context.namespace ? { namespace: context.namespace } : {}),
     ...(impersonation === undefined ? {} : { headers: impersonation }),
     ...(secure && user !== undefined
@@ -117,13 +125,18 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
           config,
           content,
           user,
-          plugin: execPluginOf(content, user.name, cluster.name, ca, describe, options),
+          plugin: pluginOf(content, user.name, cluster.name, ca, describe, options),
           describe,
           clock,
         })
       : {}),
     describe,
   }
+}
+
+function proxyOf(server: string, env: KubeconfigOptions['env']): Pick<Connection, 'proxyUrl'> {
+  const proxyUrl = proxyFromEnvironment(server, env)
+  return proxyUrl === undefined ? {} : { proxyUrl }
 }
 
 async function caOf(cluster: Cluster, describe: string): Promise<string | undefined> {
@@ -144,29 +157,44 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   return ca
 }
 
+/** Loads credentials from another program or server. `refresh` is true when the API server has rejected the previous ones. */
+interface CredentialPlugin {
+  load(refresh: boolean): Promise<Credentials>
+}
+
 /**
- * Returns the user's credential plugin; undefined when the user has none, or has a token or a name and password, which take precedence as in
- * kubectl.
+ * Returns the user's exec plugin or OpenID Connect provider; undefined when the user has none, or has a token or a name and password, which
+ * take precedence as in kubectl.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` entry is invalid.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` or `auth-provider` entry is invalid.
  */
-function execPluginOf(
+function pluginOf(
   content: KubeconfigContent,
   userName: string,
   clusterName: string,
   ca: string | undefined,
   describe: string,
   { env, clock = systemClock }: KubeconfigOptions,
-): ExecPlugin | undefined {
+): CredentialPlugin | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
   const cluster = content.clusters.find((entry) => entry.name === clusterName)?.cluster
-  if (!isObject(user) || !isObject(user.exec) || user.token || user.tokenFile || user.username) return undefined
+  if (!isObject(user) || user.token || user.tokenFile || user.username) return undefined
+  const provider = isObject(user['auth-provider']) ? user['auth-provider'] : {}
   try {
-    const isTerminal = process.stdin.isTTY === true
-    return new ExecPlugin({ exec: user.exec, cluster: isObject(cluster) ? cluster : {}, ca, env, clock, isTerminal })
+    if (isObject(user.exec)) {
+      const isTerminal = process.stdin.isTTY === true
+      return new ExecPlugin({ exec: user.exec, cluster: isObject(cluster) ? cluster : {}, ca, env, clock, isTerminal })
+    }
+    if (isOidc(user)) return new OidcProvider({ config: isObject(provider.config) ? provider.config : {}, env, clock })
+    return undefined
   } catch (error) {
-    throw problem(`The user "${userName}" in ${describe} has an invalid exec plugin: ${messageOf(error)}.`, error)
+    const what = isObject(user.exec) ? 'exec plugin' : 'auth-provider'
+    throw problem(`The user "${userName}" in ${describe} has an invalid ${what}: ${messageOf(error)}.`, error)
   }
+}
+
+function isOidc(user: unknown): user is JsonObject {
+  return isObject(user) && isObject(user['auth-provider']) && user['auth-provider'].name === 'oidc'
 }
 
 interface CredentialsSource {
@@ -174,7 +202,7 @@ interface CredentialsSource {
   readonly content: KubeconfigContent
   readonly user: User
   /** The credential plugin of `user`. */
-  readonly plugin: ExecPlugin | undefined
+  readonly plugin: CredentialPlugin | undefined
   readonly describe: string
   readonly clock: Clock
 }
@@ -195,7 +223,7 @@ function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorizati
       }
       return await readCredentials(config)
     } catch (error) {
-      const hint = plugin === undefined ? '' : ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})`
+      const hint = !isObject(user.exec) ? '' : ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})`
       throw problem(`The credentials of user "${user.name}" in ${describe} cannot be had${hint}: ${messageOf(error).trim()}.`, error)
     }
   }
@@ -226,9 +254,11 @@ async function readCredentials(config: KubeConfig): Promise<Credentials> {
 async function kubeConfigOf(content: KubeconfigContent): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const config = new KubeConfig()
+  // `OidcProvider` replaces client-node's provider, which would take precedence over a token.
+  const users = content.users.map(({ name, user }) => ({ name, user: isOidc(user) ? { ...user, 'auth-provider': undefined } : user }))
   try {
     config.loadFromString(
-      JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: content.clusters, users: content.users, contexts: content.contexts }),
+      JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: content.clusters, users, contexts: content.contexts }),
     )
   } catch (error) {
     throw problem(`The kubeconfig ${content.files.join(delimiter)} cannot be used: ${messageOf(error)}.`, error)

@@ -3,27 +3,30 @@ import { ProreusError } from '../api/errors.ts'
 
 /**
  * Maximum length of a line in bytes. An object in a request has at most 3 MiB, so every watch event fits. The limit bounds the memory that
- * a malformed stream can use.
+ * a malformed stream, or a log without newlines, can use.
  */
 const longestLine = 32 * 1024 * 1024
 const newline = 10
 
 export class LineSplitter {
   readonly #longest: number
+  readonly #keepsEmpty: boolean
   #pending: Buffer[] = []
   #pendingBytes = 0
 
-  constructor(longest = longestLine) {
+  /** With `keepsEmpty`, empty lines are returned, too. */
+  constructor(longest = longestLine, { keepsEmpty = false } = {}) {
     this.#longest = longest
+    this.#keepsEmpty = keepsEmpty
   }
 
-  /** Returns the lines that end in `chunk`, without their newlines. Empty lines are omitted. */
+  /** Returns the lines that end in `chunk`, without their newlines. Empty lines are omitted by default. */
   push(chunk: Buffer): Buffer[] {
     const lines: Buffer[] = []
     let start = 0
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       const line = this.#take(chunk.subarray(start, end))
-      if (line.length > 0) lines.push(line)
+      if (line.length > 0 || this.#keepsEmpty) lines.push(line)
       start = end + 1
     }
     if (start < chunk.length) {
@@ -49,7 +52,10 @@ export class LineSplitter {
   #count(bytes: number): void {
     this.#pendingBytes += bytes
     if (this.#pendingBytes > this.#longest) {
-      throw new ProreusError('PRO_API', `The API server sent a line of more than ${this.#longest} bytes, which no watch event can have.`)
+      throw new ProreusError(
+        'PRO_API',
+        `The API server sent a line of more than ${this.#longest} bytes, which is more than a watch event or a line of a log may have.`,
+      )
     }
   }
 }

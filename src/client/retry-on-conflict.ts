@@ -25,12 +25,21 @@ export interface RetryOptions {
  * })
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
+  return retryWhile(isConflict, attempt, options)
+}
+
+/** Calls `attempt` again while it fails with an error that `isRetried` accepts. The options and the rejections are those of `retryOnConflict`. */
+export async function retryWhile<T>(
+  isRetried: (error: unknown) => boolean,
+  attempt: () => Promise<T>,
+  options: RetryOptions = {},
+): Promise<T> {
   const { attempts = 5, delayMs = 10, signal, clock = systemClock, random = Math.random } = options
   for (let tried = 1; ; tried += 1) {
     try {
       return await attempt()
     } catch (error) {
-      if (!isConflict(error) || tried >= attempts) throw error
+      if (!isRetried(error) || tried >= attempts) throw error
       await sleep(clock, delayMs * (1 + random()), signal)
     }
   }

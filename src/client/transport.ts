@@ -14,24 +14,18 @@ import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
 import { Fence } from './fence.ts'
+import { impersonationHeaders, withoutImpersonation } from './impersonation.ts'
+import type { RequestReport } from './request-report.ts'
+import { sizesOf } from './request-report.ts'
 import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
+import type { VerbTimeouts } from './timeouts.ts'
+import { timeoutOf } from './timeouts.ts'
 import { isConnectionReset, unreachable } from './unreachable.ts'
 import { defaultUserAgent } from './user-agent.ts'
 import { parseWarnings } from './warning.ts'
 
-export type { ApiResponse }
-
-/** The outcome of one attempt of a request. */
-export interface RequestReport {
-  readonly method: string
-  readonly verb: string
-  readonly host: string
-  /** The HTTP status code; `error` when there was no response. */
-  readonly code: number | 'error'
-  /** Seconds until the response was complete. For a stream: until the response headers arrived. */
-  readonly seconds: number
-}
+export type { ApiResponse, RequestReport }
 
 /** The request whose response has a `Warning` header. */
 export interface WarnedRequest {
@@ -46,10 +40,11 @@ export interface TransportOptions {
   /** Called for each warning in the `Warning` header of a response, with the warning's text and the request. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
   /**
-   * Time limit of one attempt in milliseconds, including the loading of credentials. For a stream, it applies until the response headers
-   * arrive. Default 65 s, because the API server responds with a timeout after 60 s.
+   * Time limit of one attempt in milliseconds, including the loading of credentials; for all requests, or by verb, e.g.
+   * `{ list: 120_000, default: 30_000 }`. For a stream, it applies until the response headers arrive. Default 65 s, because the API server
+   * responds with a timeout after 60 s.
    */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | VerbTimeouts
   readonly clock?: Clock
   /** Returns a number in [0, 1), for the jitter of pauses; `Math.random` when absent. */
   readonly random?: () => number
@@ -76,6 +71,17 @@ export function createTransport(connection: Connection, options: TransportOption
 
 const closeGraceMs = 1000
 
+/** The state of a request that may have several attempts. */
+interface Attempts {
+  readonly request: ApiRequest
+  readonly streaming: boolean
+  readonly fence: Fence | undefined
+  /** The number of attempts so far. */
+  count: number
+  /** The 401 response to an earlier attempt. */
+  refused: Answer | undefined
+}
+
 /** A response. Either `text` is its complete body, or `stream` is the body that is still being received. */
 interface Answer {
   /** The credentials of the request. */
@@ -90,7 +96,6 @@ class HttpTransport implements Transport {
   readonly #connection: Connection
   readonly #options: TransportOptions
   readonly #clock: Clock
-  readonly #timeoutMs: number
   readonly #random: () => number
   readonly #origin: string
   readonly #prefix: string
@@ -117,7 +122,6 @@ class HttpTransport implements Transport {
     this.#connection = connection
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#timeoutMs = options.timeoutMs ?? 65_000
     this.#random = options.random ?? Math.random
     this.#origin = url.origin
     this.#prefix = url.pathname.replace(/\/+$/, '')
@@ -166,12 +170,12 @@ class HttpTransport implements Transport {
   /** Sends a request, and returns its 2xx response. A failed request is retried when a retry is safe. */
   async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
     const fence = request.guard === undefined ? undefined : new Fence(request.guard)
-    let refused: Answer | undefined
+    const attempts: Attempts = { request, streaming, fence, count: 0, refused: undefined }
     let reset = false
     for (let repeats = 0; ;) {
       let answer: Answer
       try {
-        answer = await this.#attempt(request, streaming, refused, fence)
+        answer = await this.#attempt(attempts)
       } catch (error) {
         // The server may close an idle kept-alive connection just as a request is sent on it. A GET is then retried once.
         if (reset || fence?.refusal !== undefined || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
@@ -179,8 +183,8 @@ class HttpTransport implements Transport {
         continue
       }
       if (answer.statusCode >= 200 && answer.statusCode < 300) return answer
-      if (answer.statusCode === 401 && refused === undefined) {
-        refused = answer
+      if (answer.statusCode === 401 && attempts.refused === undefined) {
+        attempts.refused = answer
         continue
       }
       const retryAfter = retryAfterOf(answer.headers)
@@ -197,12 +201,14 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Loads the credentials, and sends the request once. `refused` is the 401 response to an earlier attempt: it is returned without another
-   * attempt when the credentials are still the same. Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when
+   * Loads the credentials, and sends the request once. The 401 response to an earlier attempt is returned without another attempt when the
+   * credentials are still the same. Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when
    * the transport is closed, with `PRO_KUBECONFIG` when the credentials cannot be loaded, or with `PRO_API_UNREACHABLE`.
    */
-  async #attempt(request: ApiRequest, streaming: boolean, refused: Answer | undefined, fence: Fence | undefined): Promise<Answer> {
-    const { signal, method, timeoutMs = this.#timeoutMs } = request
+  async #attempt(attempts: Attempts): Promise<Answer> {
+    const { request, streaming, fence, refused } = attempts
+    const { signal, method } = request
+    const timeoutMs = timeoutOf(request, this.#options.timeoutMs)
     signal?.throwIfAborted()
     const abort = new AbortController()
     this.#running.add(abort)
@@ -212,6 +218,7 @@ class HttpTransport implements Transport {
     let dispatchers: Dispatchers | undefined
     let started: number | undefined
     let code: number | 'error' = 'error'
+    let received: string | undefined
     let unlink = true
     try {
       this.#loading.add(abort)
@@ -220,6 +227,7 @@ class HttpTransport implements Transport {
       if (refused !== undefined && areEqual(credentials, refused.credentials)) return refused
       dispatchers = this.#current(credentials)
       started = performance.now()
+      attempts.count += 1
       const pool = dispatchers[streaming ? 'watches' : 'requests']
       const answer = (fence?.around(pool) ?? pool).request({
         origin: this.#origin,
@@ -251,6 +259,7 @@ class HttpTransport implements Transport {
       }
       const text = await body.text()
       code = statusCode
+      if (!streaming) received = text
       return { credentials, statusCode, headers, text }
     } catch (error) {
       if (fence?.refusal !== undefined) throw fence.refusal.error
@@ -268,7 +277,8 @@ class HttpTransport implements Transport {
       // A request that the guard has refused was not sent, so it is not reported.
       if (started !== undefined && fence?.refusal === undefined) {
         const seconds = (performance.now() - started) / 1000
-        this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds })
+        const more = { ...(attempts.count > 1 && { isRetry: true }), ...(!streaming && sizesOf(request.body, received)) }
+        this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds, ...more })
       }
     }
   }
@@ -313,7 +323,9 @@ class HttpTransport implements Transport {
 
   #headers(request: ApiRequest, authorization: string | undefined): Record<string, string | string[]> {
     return {
-      ...this.#connection.headers,
+      ...(request.impersonate === undefined
+        ? this.#connection.headers
+        : { ...withoutImpersonation(this.#connection.headers ?? {}), ...impersonationHeaders(request.impersonate) }),
       'user-agent': request.userAgent ?? this.#userAgent,
       accept: request.accept ?? 'application/json',
       ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),

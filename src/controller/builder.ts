@@ -1,22 +1,11 @@
 /** `defineController(type, { reconcile, … })`: defines a controller, i.e. its reconciler and the types that it watches. */
-import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
-import type { PolicyRule } from '../api/policy-rule.ts'
-import { isPolicyRule } from '../api/policy-rule.ts'
-import type { CacheIndex } from '../cache/cache-index.ts'
-import type { Client } from '../client/client.ts'
-import type { EventRecorder } from '../telemetry/event-recorder.ts'
-import type { Logger } from '../telemetry/logger.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { KeysOf } from './enqueue.ts'
-import type { Predicate } from './predicates.ts'
-import type { CacheReader, Reconciler } from './reconciler.ts'
-import type { WatchedInformer } from './wait-for-sync.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import {
   hasOptions,
   isBoolean,
+  isDelay,
   isDuration,
   isFunction,
   isListOf,
@@ -26,55 +15,14 @@ import {
   isWholeNumber,
 } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
-import { quote } from '../api/field-error.ts'
-import { isSameType } from '../api/group-version-kind.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import { isPolicyRule } from '../api/policy-rule.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
-import { DeclaredCache } from '../cache/declared-cache.ts'
-import type { OwnWrites } from '../cache/read-your-writes.ts'
-import { readYourWrites } from '../cache/read-your-writes.ts'
-import type { WorkSignals } from './controller.ts'
-import { Controller } from './controller.ts'
-import { withLogContext } from '../telemetry/log-context.ts'
-import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
-import { objectReconciler } from './object-reconciler.ts'
-import { WorkQueue } from './queue.ts'
-import { replay, Standby } from './standby.ts'
-import { whenAllSynced } from './wait-for-sync.ts'
-import { traced } from './traced-reconciler.ts'
+import { isSameView } from '../cache/view.ts'
+import { finalizerRules, isFinalizer } from './finalizer.ts'
+import type { ControllerEnvironment, PreparedController } from './prepared-controller.ts'
+import { prepareController } from './prepared-controller.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
-
-/** The part of the `Cache` interface that a controller uses. */
-export interface ControllerCache extends CacheReader, OwnWrites {
-  informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
-  addIndex(index: CacheIndex): void
-  /** The namespaces to which the cache is limited; empty for all namespaces. */
-  readonly namespaces: readonly string[]
-}
-
-/** The dependencies that a controller gets when it starts. */
-export interface ControllerEnvironment {
-  readonly client: Client
-  readonly cache: ControllerCache
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly clock: Clock
-  readonly events: EventRecorder
-  /**
-   * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
-   */
-  readonly graceMs?: number
-}
-
-/** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
-export interface PreparedController {
-  /**
-   * Reconciles until one of the signals aborts. It may be called again afterwards, and then reconciles all objects again. It rejects when a
-   * worker fails.
-   */
-  work(signals: WorkSignals): Promise<void>
-  /** Stops watching. Running reconciles are not aborted. */
-  close(): void
-}
 
 export interface ControllerDefinition {
   readonly name: string
@@ -92,10 +40,9 @@ export interface ControllerDefinition {
   prepare(environment: ControllerEnvironment): PreparedController
 }
 
-const defaultGraceMs = 30_000
-
-const ownedOptions = { type: isResourceType, predicates: isListOf(isFunction) } satisfies Record<keyof OwnedType, OptionCheck>
-const watchedOptions = { ...ownedOptions, map: isFunction } satisfies Record<keyof WatchedType, OptionCheck>
+const watchedBase = { type: isResourceType, predicates: isListOf(isFunction) }
+const ownedOptions = { ...watchedBase, everyOwner: isBoolean } satisfies Record<keyof OwnedType, OptionCheck>
+const watchedOptions = { ...watchedBase, map: isFunction } satisfies Record<keyof WatchedType, OptionCheck>
 const isOwned: OptionCheck = (value, path) =>
   typeof value === 'object' && value !== null && 'type' in value
     ? hasOptions(ownedOptions, ['type'])(value, path)
@@ -106,10 +53,14 @@ const controllerOptions = {
   name: isText,
   reconcile: isFunction,
   deleted: isFunction,
+  finalizer: isFinalizer,
   owns: isListOf(isOwned),
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
+  sources: isListOf(hasOptions({ run: isFunction }, ['run'], { mayHaveOthers: true })),
+  resyncPeriodMs: isDelay,
   indexes: isListOf(isCacheIndex),
   predicates: isListOf(isFunction),
+  eventFilter: isFunction,
   workers: isWholeNumber(1),
   everyReplica: isBoolean,
   rateLimiter: isFunction,
@@ -120,14 +71,6 @@ const checkController = hasOptions(controllerOptions, ['reconcile'])
 
 function refuseController(name: string, problems: readonly string[]): void {
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is invalid: ${problems.join('; ')}.`)
-}
-
-/** A watched type, and the function that maps its events to keys. */
-interface Source {
-  readonly type: ResourceType
-  readonly map: KeysOf
-  readonly predicates: readonly Predicate[]
-  readonly seenGone?: Set<string>
 }
 
 /**
@@ -155,83 +98,12 @@ export function defineController<R extends ResourceType, const Watched extends r
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
-  const { workers = 1, reconciliationTimeoutMs } = settings
   refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
-  function prepare(environment: ControllerEnvironment): PreparedController {
-    const { cache, clock, metrics } = environment
-    const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
-    const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
-    const declared = new DeclaredCache(cache, types, (unknown) => {
-      const advice = 'name it in its `owns` or `watches`, or read it with the client'
-      return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
-    })
-    const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
-    const seenGone = new Set<string>()
-    const sources: Source[] = [
-      { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[], seenGone },
-      ...owned.map((entry) => ({ type: entry.type, map: toController(type), predicates: entry.predicates ?? [] })),
-      ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
-    ]
-    // A map function may read any informer and index, so all of them are created before the first event.
-    const informers = types.map((each) => cache.informer(each))
-    for (const index of indexes) cache.addIndex(index)
-    const handled = sources.map((source) => ({ type: source.type, handler: new EnqueueHandler({ ...source, queue, clock, logger }) }))
-    const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
-    const controller = new Controller({
-      ...environment,
-      client: readYourWrites(environment.client, cache),
-      cache: declared,
-      queue,
-      logger,
-      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone))),
-      workers,
-      reconciliationTimeoutMs,
-      graceMs: environment.graceMs ?? defaultGraceMs,
-      metrics: metrics.controller(name),
-    })
-    const standby = new Standby({ queue, seenGone, clock })
-    standby.begin()
-    return {
-      async work(signals) {
-        const ended = AbortSignal.any([signals.stop, signals.lost])
-        if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
-        if (standby.end()) await replay(handled, declared, ended)
-        logger.info({ workers }, 'starting workers')
-        try {
-          await controller.work(signals)
-        } finally {
-          standby.begin()
-        }
-      },
-      close() {
-        standby.end()
-        for (const remove of removals) remove()
-        for (const { handler } of handled) handler.stop()
-        queue.shutDown()
-      },
-    }
-  }
-
-  const rbac = [...types.map(readRule), ...(settings.rbac ?? [])]
+  const rbac = [...types.map(readRule), ...finalizerRules(type, settings), ...(settings.rbac ?? [])]
+  const parts = { name, type, types, owned, watched, settings: settings as ControllerSettings<KubernetesObject> }
+  const prepare = (environment: ControllerEnvironment): PreparedController => prepareController(parts, environment)
   return Object.freeze({ name, type, types, rbac, everyReplica: settings.everyReplica ?? false, prepare })
-}
-
-/**
- * Wraps the reconciler. Log lines about its requests to the API server, such as warnings in responses, are then written with the logger of
- * the running reconcile (`withLogContext`).
- */
-function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
-  return (request, context) => {
-    // The logger of a reconcile is created when it is first read.
-    const logContext = {
-      owner,
-      get logger() {
-        return context.logger
-      },
-    }
-    return withLogContext(logContext, () => reconcile(request, context))
-  }
 }
 
 function readRule(type: ResourceType): PolicyRule {
@@ -239,5 +111,5 @@ function readRule(type: ResourceType): PolicyRule {
 }
 
 function uniqueTypes(types: readonly ResourceType[]): readonly ResourceType[] {
-  return types.filter((type, index) => types.findIndex((other) => isSameType(other, type)) === index)
+  return types.filter((type, index) => types.findIndex((other) => isSameView(other, type)) === index)
 }

@@ -12,7 +12,7 @@ import type { CacheReader, ReconcileContext, Reconciler, ReconcileRequest, Resul
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
-import { isTerminal, requeueOf } from './reconciler.ts'
+import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
 /**
  * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short, because a webhook's response
@@ -44,8 +44,8 @@ export interface ControllerOptions {
 /** The outcome of a reconcile. It determines whether and how the key is requeued. */
 type Outcome =
   | { readonly kind: 'success' }
-  | { readonly kind: 'requeue_after'; readonly ms: number }
-  | { readonly kind: 'requeue' }
+  | { readonly kind: 'requeue_after'; readonly ms: number; readonly priority: number | undefined }
+  | { readonly kind: 'requeue'; readonly priority: number | undefined }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'terminal'; readonly error: unknown }
   | { readonly kind: 'aborted'; readonly error: unknown; readonly because: string }
@@ -241,12 +241,12 @@ export class Controller {
       case 'requeue_after':
         queue.forget(key)
         // The default priority: a periodic reconcile of an object is no longer one of the initial reconciles, which have a lower priority.
-        queue.add(key, { after: outcome.ms })
+        queue.add(key, { after: outcome.ms, priority: outcome.priority })
         metrics.reconciled('requeue_after', seconds)
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
         return
       case 'requeue':
-        queue.addRateLimited(key)
+        queue.addRateLimited(key, { priority: outcome.priority })
         metrics.reconciled('requeue', seconds)
         debug({ seconds }, 'reconciled, again with back-off')
         return
@@ -294,7 +294,9 @@ class CutOff extends ProreusError {
 
 function outcomeOf(result: Result): Outcome {
   const requeue = requeueOf(result)
-  return typeof requeue === 'number' ? { kind: 'requeue_after', ms: requeue } : { kind: requeue }
+  if (requeue === 'success') return { kind: 'success' }
+  const priority = priorityOf(result)
+  return requeue === 'requeue' ? { kind: 'requeue', priority } : { kind: 'requeue_after', ms: requeue, priority }
 }
 
 function plainTextOf(error: unknown): string {

@@ -5,15 +5,18 @@ import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { EventHandler } from '../cache/informer.ts'
+import type { Cause } from '../cache/origin.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ObjectEvent, Predicate } from './predicates.ts'
 import type { WorkQueue } from './queue.ts'
+import type { RunningReconciles } from './running-reconciles.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import { formatKey } from '../api/object.ts'
 import { controllerOf, refersTo } from '../api/owner-reference.ts'
-import { MapFunctionRetries } from './map-function-retries.ts'
+import type { KeysOf } from './map-calls.ts'
+import { isPromise, MapCalls } from './map-calls.ts'
 
 /** The second argument of a map function. */
 export interface MapContext {
@@ -22,19 +25,24 @@ export interface MapContext {
    * such an object arrives later, its own event is mapped to keys.
    */
   readonly cache: CacheReader
+  /** Aborts when the controller stops. */
+  readonly signal: AbortSignal
 }
 
 /**
  * Returns the keys of the objects to reconcile when `object` changes. Keys in namespaces that the process does not watch are ignored. The
  * function is called for each event, so it should pass a `CacheIndex` to `cache.list` rather than iterate over all objects.
+ *
+ * The function may be asynchronous. Calls for one object then follow each other, and changes that arrive meanwhile are combined. Calls for
+ * different objects run at the same time. When the function throws or its promise rejects, it is called again later.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,
   context: MapContext,
-) => readonly ObjectKey[]
+) => readonly ObjectKey[] | Promise<readonly ObjectKey[]>
 
-/** A map function whose context is already bound. */
-export type KeysOf = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
+/** Maps an object to keys without a map function of the user. */
+type Keys = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
 /**
  * The priority of objects that existed before the watch began. It is lower than the priority of later changes. controller-runtime's
@@ -43,22 +51,33 @@ export type KeysOf = (object: DeepReadonly<KubernetesObject>) => readonly Object
 const initialPriority = -100
 
 /** Maps an object to its own key. */
-export const toItself: KeysOf = ({ metadata: { namespace, name } }) => [{ namespace, name }]
+export const toItself: Keys = ({ metadata: { namespace, name } }) => [{ namespace, name }]
 
 /**
  * Maps an object to the object of type `owner` that its controller reference names. Like controller-runtime's `EnqueueRequestForOwner`, it
  * compares group, kind and name, but not the uid. An owner may be deleted and created again with the same name while dependents of the old
  * owner still exist. The reconcile of the new owner may wait for their deletion, so their events must enqueue the new owner.
  */
-export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
+export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): Keys {
   return (object) => {
     const reference = controllerOf(object)
-    if (reference === undefined || !refersTo(reference, owner)) return []
-    const { namespace } = object.metadata
-    if (!owner.namespaced) return [{ name: reference.name }]
-    // A cluster-scoped object cannot have a namespaced owner.
-    return namespace === undefined ? [] : [{ namespace, name: reference.name }]
+    return reference !== undefined && refersTo(reference, owner) ? ownerKey(owner, object.metadata.namespace, reference.name) : []
   }
+}
+
+/**
+ * Maps an object to all objects of type `owner` that its owner references name, whether they are its controller or not. Like `toController`,
+ * it does not compare uids.
+ */
+export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): Keys {
+  return ({ metadata: { namespace, ownerReferences = [] } }) =>
+    ownerReferences.filter((reference) => refersTo(reference, owner)).flatMap(({ name }) => ownerKey(owner, namespace, name))
+}
+
+function ownerKey({ namespaced }: { readonly namespaced: boolean }, namespace: string | undefined, name: string): readonly ObjectKey[] {
+  if (!namespaced) return [{ name }]
+  // A cluster-scoped object cannot have a namespaced owner.
+  return namespace === undefined ? [] : [{ namespace, name }]
 }
 
 export interface MapOptions {
@@ -71,19 +90,34 @@ export interface MapOptions {
 
 /** Wraps a map function. Keys in namespaces that this process does not watch are ignored. Invalid keys are logged and dropped. */
 export function toMapped(type: ResourceType, map: MapFunction, { cache, namespaces, logger }: MapOptions): KeysOf {
-  const context: MapContext = { cache }
-  return (object) =>
-    map(object, context).flatMap((key) => {
-      const problem = keyProblem(type, key)
-      if (problem !== undefined) {
-        const source = formatKey(object.metadata)
-        logger.error({ err: new ProreusError('PRO_INPUT', problem), object: source }, 'a map function returned an invalid key')
-        return []
-      }
-      const { namespace, name } = key
-      if (!type.namespaced) return [{ name }]
-      return namespaces.length === 0 || namespaces.includes(namespace!) ? [{ namespace, name }] : []
-    })
+  const valid = ({ metadata }: DeepReadonly<KubernetesObject>, keys: readonly ObjectKey[]): readonly ObjectKey[] =>
+    validKeys(type, keys, namespaces, (err) => logger.error({ err, object: formatKey(metadata) }, 'a map function returned an invalid key'))
+  return (object, signal) => {
+    const keys = map(object, { cache, signal })
+    return isPromise(keys) ? keys.then((resolved) => valid(object, resolved)) : valid(object, keys)
+  }
+}
+
+/**
+ * Returns the keys that may be enqueued. Keys in namespaces that this process does not watch are dropped, and `onInvalid` is called for
+ * invalid keys.
+ */
+export function validKeys(
+  type: ResourceType,
+  keys: readonly ObjectKey[],
+  namespaces: readonly string[],
+  onInvalid: (error: ProreusError) => void,
+): readonly ObjectKey[] {
+  return keys.flatMap((key) => {
+    const problem = keyProblem(type, key)
+    if (problem !== undefined) {
+      onInvalid(new ProreusError('PRO_INPUT', problem))
+      return []
+    }
+    const { namespace, name } = key
+    if (!type.namespaced) return [{ name }]
+    return namespaces.length === 0 || namespaces.includes(namespace!) ? [{ namespace, name }] : []
+  })
 }
 
 /** Returns the error message for an invalid key. A map function that is not type-checked may return any value. */
@@ -99,6 +133,8 @@ export interface EnqueueOptions {
   readonly map: KeysOf
   readonly predicates: readonly Predicate[]
   readonly queue: WorkQueue<string>
+  /** The running reconciles, which are not called again for their own writes. When absent, every event is added to the queue. */
+  readonly running?: RunningReconciles
   readonly clock: Clock
   readonly logger: Logger
   /** When the deletion event of an object arrives, the object's key is added to this set. */
@@ -111,57 +147,44 @@ export interface EnqueueOptions {
  */
 export class EnqueueHandler implements EventHandler {
   readonly #options: EnqueueOptions
-  readonly #retries: MapFunctionRetries
+  readonly #calls: MapCalls
 
   constructor(options: EnqueueOptions) {
     const { type, map, queue, clock, logger } = options
     this.#options = options
-    this.#retries = new MapFunctionRetries({
-      type,
-      clock,
-      logger,
-      map: (object) => map(object).forEach((key) => queue.add(formatKey(key))),
-    })
+    this.#calls = new MapCalls({ type, map, queue, clock, logger })
   }
 
-  added(object: DeepReadonly<KubernetesObject>, initial: boolean): void {
-    this.#handle({ type: 'added', object, initial })
+  added(object: DeepReadonly<KubernetesObject>, initial: boolean, cause?: Cause): void {
+    this.#handle({ type: 'added', object, initial }, cause)
   }
 
-  updated(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>): void {
-    this.#handle({ type: 'updated', object, old })
+  updated(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>, cause?: Cause): void {
+    this.#handle({ type: 'updated', object, old }, cause)
   }
 
   deleted(object: DeepReadonly<KubernetesObject>): void {
     this.#handle({ type: 'deleted', object })
   }
 
-  /** Cancels pending retries of the map function. */
-  stop(): void {
-    this.#retries.stop()
+  overtaken(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject> | undefined): void {
+    this.#handle(old === undefined ? { type: 'added', object, initial: false } : { type: 'updated', object, old })
   }
 
-  #handle(event: ObjectEvent): void {
+  /** Stops calling the map function, and aborts its signal. Resolves when the running calls have settled. */
+  stop(): Promise<void> {
+    return this.#calls.stop()
+  }
+
+  #handle(event: ObjectEvent, cause?: Cause): void {
     if (!this.#counts(event)) return
-    const { map, queue, seenGone } = this.#options
-    if (event.type === 'deleted') seenGone?.add(formatKey(event.object.metadata))
+    const { running, seenGone } = this.#options
+    const { object } = event
+    if (event.type === 'deleted') seenGone?.add(formatKey(object.metadata))
     const priority = event.type === 'added' && event.initial ? initialPriority : 0
-    // Duplicate keys are removed first. A waiting worker takes a key immediately, so adding the same key again would cause a second
-    // reconcile.
-    const keys = new Set<string>()
-    const failed: DeepReadonly<KubernetesObject>[] = []
-    let problem: unknown
-    for (const object of event.type === 'updated' ? [event.object, event.old] : [event.object]) {
-      try {
-        for (const key of map(object)) keys.add(formatKey(key))
-      } catch (error) {
-        problem = error
-        failed.unshift(object)
-      }
-    }
-    for (const key of keys) queue.add(key, { priority })
-    const [oldest] = failed
-    if (oldest !== undefined) this.#retries.add(oldest, failed.at(-1)!, problem)
+    const change = { newest: object, oldest: event.type === 'updated' ? event.old : object, priority }
+    if (running === undefined || event.type === 'deleted') this.#calls.map(change)
+    else this.#calls.map({ ...change, enqueue: (key) => running.changed(key, priority, object, cause) })
   }
 
   /**

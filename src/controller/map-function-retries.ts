@@ -37,8 +37,8 @@ interface Pending {
 export interface MapFunctionRetriesOptions {
   /** The type of the objects that the map function maps. */
   readonly type: ResourceType
-  /** Maps the object, and enqueues the keys. It throws when the map function throws. */
-  readonly map: (object: ReadonlyObject) => void
+  /** Maps the object, and enqueues the keys. Rejects when the map function throws. */
+  readonly map: (object: ReadonlyObject) => Promise<void>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -71,24 +71,33 @@ export class MapFunctionRetries {
   }
 
   #arm(key: string, tries: number): Timer {
-    return this.#options.clock.after(firstPauseMs * 2 ** tries, () => this.#retry(key))
+    return this.#options.clock.after(firstPauseMs * 2 ** tries, () => void this.#retry(key))
   }
 
-  #retry(key: string): void {
+  async #retry(key: string): Promise<void> {
     const pending = this.#pending.get(key)
     if (pending === undefined) return
+    const { oldest, newest } = pending
     try {
-      for (const object of new Set([pending.newest, pending.oldest])) this.#options.map(object)
-      this.#pending.delete(key)
+      for (const object of new Set([newest, oldest])) await this.#options.map(object)
     } catch (error) {
-      pending.tries += 1
-      if (pending.tries < maxTries) {
-        this.#log('debug', error, key, 'threw again')
-        pending.timer = this.#arm(key, pending.tries)
-      } else {
-        this.#pending.delete(key)
-        this.#log('error', error, key, `has thrown ${maxTries} times more and is not called again for this change`)
-      }
+      if (this.#pending.get(key) === pending) this.#retryAgain(key, pending, error)
+      return
+    }
+    if (this.#pending.get(key) !== pending) return
+    this.#pending.delete(key)
+    // The map function has thrown for a newer state while it was called for this one.
+    if (pending.newest !== newest) this.#pending.set(key, { ...pending, oldest: newest, tries: 0, timer: this.#arm(key, 0) })
+  }
+
+  #retryAgain(key: string, pending: Pending, error: unknown): void {
+    pending.tries += 1
+    if (pending.tries < maxTries) {
+      this.#log('debug', error, key, 'threw again')
+      pending.timer = this.#arm(key, pending.tries)
+    } else {
+      this.#pending.delete(key)
+      this.#log('error', error, key, `has thrown ${maxTries} times more and is not called again for this change`)
     }
   }
 

@@ -5,6 +5,7 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KeyOf, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
+import { namespacesOf, selectorsOf } from '../cache/view.ts'
 import type { ControllerSettings } from './settings.ts'
 import type { ReconcileContext, Reconciler } from './reconciler.ts'
 
@@ -13,6 +14,9 @@ import type { ReconcileContext, Reconciler } from './reconciler.ts'
  *
  * An object that the cache lacks may still exist, because the event of a dependent may arrive before the event of its owner. If no deletion
  * event was received, the reconciler therefore gets the object from the API server before it calls `deleted`.
+ *
+ * The type may be a view. An object that leaves the view is gone: its deletion event is received. An object that exists outside the view,
+ * and that has never been in it, belongs to somebody else, so neither function is called for it.
  *
  * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */
@@ -33,6 +37,7 @@ export function objectReconciler<R extends ResourceType>(
       return undefined
     }
     if (!seenGone.has(key) && (await isThere(type, request, context))) {
+      if (!(await isInView(type, request, context))) return undefined
       context.logger.debug('the object is there, and the cache does not have it yet')
       return { requeue: true }
     }
@@ -40,6 +45,17 @@ export function objectReconciler<R extends ResourceType>(
     seenGone.delete(key)
     return result
   }
+}
+
+/** Returns whether a view contains an existing object. Otherwise neither function is called for the object. */
+async function isInView(type: ResourceType, { namespace, name }: ObjectKey, { client }: ReconcileContext): Promise<boolean> {
+  const { labelSelector, fieldSelector } = selectorsOf(type)
+  const namespaces = namespacesOf(type)
+  if (namespaces.length > 0 && !namespaces.includes(namespace ?? '')) return false
+  if (labelSelector === undefined && fieldSelector === undefined) return true
+  const fields = [...(fieldSelector === undefined ? [] : [fieldSelector]), `metadata.name=${name}`].join(',')
+  const options = { namespace, fieldSelector: fields, ...(labelSelector === undefined ? {} : { labelSelector }), limit: 1 }
+  return (await client.list(type, options)).items.length > 0
 }
 
 async function isThere(type: ResourceType, key: ObjectKey, { client }: ReconcileContext): Promise<boolean> {

@@ -1,9 +1,11 @@
 /** Predicates filter the events that enqueue keys. */
+import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { jsonEqual } from '../api/json.ts'
 import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
+import { refersTo } from '../api/owner-reference.ts'
 
 /** A change of an object, as an informer reports it. */
 export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
@@ -34,6 +36,9 @@ export const generationChanged: Predicate = onUpdate(
   ({ metadata }, old) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,
 )
 
+/** Rejects updates that leave `metadata.resourceVersion` unchanged. All other events are accepted. */
+export const resourceVersionChanged: Predicate = onUpdate(({ metadata }, old) => metadata.resourceVersion !== old.metadata.resourceVersion)
+
 /** Rejects updates that leave the labels unchanged. All other events are accepted. */
 export const labelsChanged: Predicate = onUpdate((object, old) => !jsonEqual(object.metadata.labels ?? {}, old.metadata.labels ?? {}))
 
@@ -41,6 +46,58 @@ export const labelsChanged: Predicate = onUpdate((object, old) => !jsonEqual(obj
 export const annotationsChanged: Predicate = onUpdate(
   (object, old) => !jsonEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
 )
+
+/** Rejects updates that leave the finalizers unchanged, whatever their order is. All other events are accepted. */
+export const finalizersChanged: Predicate = onUpdate((object, old) => !jsonEqual(finalizersOf(object), finalizersOf(old)))
+
+function finalizersOf({ metadata }: DeepReadonly<KubernetesObject>): readonly string[] {
+  return (metadata.finalizers ?? []).toSorted()
+}
+
+/**
+ * Accepts events of objects that are being deleted, i.e. whose `metadata.deletionTimestamp` is set, and deletions. With `not`, it rejects
+ * them.
+ */
+export const beingDeleted: Predicate = (event) => event.type === 'deleted' || event.object.metadata.deletionTimestamp !== undefined
+
+/**
+ * Accepts events of objects that have an owner reference to an object of type `owner`, in any version. The owner need not be the controller.
+ * An update is also accepted when only the old object has such a reference.
+ *
+ * @example
+ * watches: [{ type: core.pod, predicates: [predicates.ownedBy(apps.replicaSet)], map }]
+ */
+export function ownedBy(owner: Pick<GroupVersionKind, 'group' | 'kind'>): Predicate {
+  const owned = ({ metadata }: DeepReadonly<KubernetesObject>): boolean =>
+    metadata.ownerReferences?.some((reference) => refersTo(reference, owner)) ?? false
+  return (event) => owned(event.object) || (event.type === 'updated' && owned(event.old))
+}
+
+/** The functions of a predicate, one for each type of event. */
+export interface PredicateFunctions<T extends KubernetesObject = KubernetesObject> {
+  added?(event: Extract<ObjectEvent<T>, { type: 'added' }>): boolean
+  updated?(event: Extract<ObjectEvent<T>, { type: 'updated' }>): boolean
+  deleted?(event: Extract<ObjectEvent<T>, { type: 'deleted' }>): boolean
+}
+
+/**
+ * Returns a predicate that calls the function for the type of the event. Events without a function are accepted.
+ *
+ * @example
+ * predicates.funcs({ updated: ({ object, old }) => object.spec.replicas !== old.spec.replicas, deleted: () => false })
+ */
+export function funcs<T extends KubernetesObject = KubernetesObject>(functions: PredicateFunctions<T>): Predicate<T> {
+  return (event) => {
+    switch (event.type) {
+      case 'added':
+        return functions.added?.(event) ?? true
+      case 'updated':
+        return functions.updated?.(event) ?? true
+      case 'deleted':
+        return functions.deleted?.(event) ?? true
+    }
+  }
+}
 
 /**
  * Accepts events of objects whose labels match a selector, e.g. `{ matchLabels: { app: 'web' } }`. An update is also accepted when only the

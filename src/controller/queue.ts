@@ -1,19 +1,26 @@
 /** `WorkQueue`: the work queue of a controller. It contains the keys to reconcile, with priorities and delays. */
-import type { Clock, Timer } from '../runtime/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { QueueMetrics } from '../telemetry/metrics.ts'
-import type { HeapItem } from './heap.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { DelayedItem } from './delayed-items.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import { DelayedItems } from './delayed-items.ts'
 import { Heap } from './heap.ts'
+import { IdleKeys } from './idle-keys.ts'
+import { QueueDepths } from './queue-depths.ts'
 import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
-  /** Delay in milliseconds until the key is ready. Default 0. */
+  /**
+   * Delay in milliseconds until the key is ready. Default 0. The delayed entry is a timer apart from other entries of the key: neither
+   * another `add` nor a retry brings it forward, and it remains when they are handed out. Only `forget` and `drop` remove it.
+   */
   readonly after?: number
   /**
    * The priority of the key. A key with a higher priority is processed earlier: each step counts as {@link stepMs} milliseconds of waiting.
    * Default 0.
    */
-  readonly priority?: number
+  readonly priority?: number | undefined
 }
 
 /**
@@ -29,9 +36,11 @@ export interface WorkQueueOptions<Key extends string> {
   /** Computes the delays of `addRateLimited`. Default: 5 ms × 2^failures, at most 1000 s. */
   readonly rateLimiter?: RateLimiter<Key> | undefined
   readonly metrics?: QueueMetrics
+  /** The limit that this queue shares with others: each key that is being processed counts. Default: no limit. */
+  readonly limit?: ConcurrencyLimit | undefined
 }
 
-interface Item<Key extends string> extends HeapItem {
+interface Item<Key extends string> extends DelayedItem {
   readonly key: Key
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.monotonicNow()`. */
@@ -41,9 +50,22 @@ interface Item<Key extends string> extends HeapItem {
   /** Breaks ties: of two items with the same rank or the same `readyAt`, the one with the lower `order` comes first. */
   order: number
   /**
-   * The item is `delayed` until `readyAt`, and `ready` afterwards. It is `held` instead of `ready` while a worker processes the same key.
+   * A retry or a timer is `delayed` until `readyAt`. An item is `ready` afterwards, or `held` instead of `ready` while a worker processes the
+   * same key.
    */
   state: 'delayed' | 'ready' | 'held'
+}
+
+/** One key of a queue, for the debug endpoint. */
+export interface QueueEntry<Key extends string = string> {
+  readonly key: Key
+  /** A key that a worker processes is `working`; if it has been added meanwhile, there is a second entry, which is `held`. */
+  readonly state: 'delayed' | 'ready' | 'held' | 'working'
+  readonly priority: number
+  /** Consecutive failures; absent if the rate limiter does not count them. */
+  readonly failures?: number
+  /** Seconds until a delayed key is ready, since a ready key waits, or since a worker processes the key. */
+  readonly seconds: number
 }
 
 interface Work {
@@ -54,7 +76,7 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A queue with one entry for each key. Keys with the same priority come in FIFO order. Keys with a higher priority come earlier, but a key
+ * A queue with one entry for each key, which is ready or a retry, and a timer besides. Keys with the same priority come in FIFO order. Keys with a higher priority come earlier, but a key
  * that has waited long comes before them. Two workers never process the same key at the same time: after `get` has returned a key, it
  * returns this key again only when `done` has been called.
  */
@@ -62,17 +84,19 @@ export class WorkQueue<Key extends string> {
   readonly #clock: Clock
   readonly #rateLimiter: RateLimiter<Key>
   readonly #metrics: QueueMetrics | undefined
+  readonly #limit: ConcurrencyLimit | undefined
+  /** The ready and held items, and the retries. */
   readonly #items = new Map<Key, Item<Key>>()
+  /** The items of `add` with `after`. While a worker processes a key, its timer is in no heap. */
+  readonly #timers = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
-  readonly #delayed = new Heap<Item<Key>>((a, b) => (a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt))
+  /** The retries, and the timers of keys that no worker processes. */
+  readonly #delayed: DelayedItems<Item<Key>>
   readonly #working = new Map<Key, Work>()
-  /** The number of ready and held items for each priority, which `workqueue_depth` reports. */
-  readonly #depths = new Map<number, number>()
+  readonly #depths: QueueDepths
   readonly #waiters = new Set<Waiter<Key>>()
-  /** The callbacks that are called at the next `done` of a key. */
-  readonly #idle = new Map<Key, Set<() => void>>()
+  readonly #idle = new IdleKeys<Key>()
   #order = 0
-  #timer: { readonly due: number; readonly timer: Timer } | undefined
   #paused = false
   #shutDown = false
 
@@ -80,26 +104,35 @@ export class WorkQueue<Key extends string> {
     this.#clock = options.clock
     this.#rateLimiter = options.rateLimiter ?? exponentialBackoff()
     this.#metrics = options.metrics
+    this.#limit = options.limit
+    this.#delayed = new DelayedItems(options.clock, (item) => this.#onDue(item))
+    this.#depths = new QueueDepths(options.metrics)
     this.#metrics?.observeRunning(() => [...this.#working.values()].map(({ startedAt }) => this.#secondsSince(startedAt)))
   }
 
-  /** Adds `key`. If the key is already in the queue, its entry gets the higher of the two priorities and the earlier of the two times. */
+  /**
+   * Adds `key`. If the key is already in the queue, its entry gets the higher of the two priorities and the earlier of the two times. A
+   * retry becomes ready.
+   */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
     const { after = 0, priority = 0 } = options
-    const delayed = after > 0
-    if (delayed) this.#metrics?.retried()
-    const readyAt = this.#clock.monotonicNow() + (delayed ? after : 0)
-    const item = this.#items.get(key)
-    if (item === undefined) this.#insert({ key, priority, readyAt, rank: 0, order: this.#order++, state: 'delayed', position: -1 }, delayed)
-    else this.#raise(item, priority, readyAt, delayed)
+    const now = this.#clock.monotonicNow()
+    if (after > 0) this.#addTimer(key, priority, now + after)
+    else this.#addReady(key, priority, now)
   }
 
   /**
-   * Counts a failure of `key`, and adds the key with the delay of the rate limiter. The default priority is `priorityOf(key)`.
+   * Counts a failure of `key`, and adds the key as a retry with the delay of the rate limiter. If the key is ready anyway, nothing else
+   * happens. The default priority is `priorityOf(key)`.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
-    this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
+    if (this.#shutDown) return
+    const delayMs = this.#rateLimiter.delayMs(key)
+    const priority = options.priority ?? this.priorityOf(key)
+    const now = this.#clock.monotonicNow()
+    if (delayMs > 0) this.#addRetry(key, priority, now + delayMs)
+    else this.#addReady(key, priority, now)
   }
 
   /** Returns the priority with which a worker is processing `key`; 0 when no worker is processing it. */
@@ -107,9 +140,11 @@ export class WorkQueue<Key extends string> {
     return this.#working.get(key)?.priority ?? 0
   }
 
-  /** Forgets the failures of `key`, so its next delay is the shortest one. */
+  /** Forgets the failures of `key`, so its next delay is the shortest one, and removes its timer. */
   forget(key: Key): void {
     this.#rateLimiter.forget(key)
+    const timer = this.#timers.get(key)
+    if (timer !== undefined) this.#removeTimer(timer)
   }
 
   /**
@@ -118,7 +153,7 @@ export class WorkQueue<Key extends string> {
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
-    const item = this.#paused ? undefined : this.#ready.pop()
+    const item = this.#takeReady()
     if (item !== undefined) return Promise.resolve(this.#handOut(item))
     return new Promise((resolve) => {
       const waiter: Waiter<Key> = (key) => {
@@ -138,11 +173,12 @@ export class WorkQueue<Key extends string> {
     if (work === undefined) return
     this.#working.delete(key)
     this.#metrics?.worked(this.#secondsSince(work.startedAt))
-    const idle = this.#idle.get(key)
-    this.#idle.delete(key)
-    for (const resolve of idle ?? []) resolve()
+    this.#idle.resolve(key)
     const item = this.#items.get(key)
     if (item?.state === 'held') this.#offer(item)
+    const timer = this.#timers.get(key)
+    if (timer !== undefined) this.#delayed.add(timer)
+    this.#limit?.release()
   }
 
   /**
@@ -156,33 +192,30 @@ export class WorkQueue<Key extends string> {
   /** Hands out keys again after `pause`. */
   resume(): void {
     this.#paused = false
-    for (const waiter of this.#waiters) {
-      const item = this.#ready.pop()
-      if (item === undefined) return
-      waiter(this.#handOut(item))
-    }
+    this.#serve()
   }
 
   /**
-   * Removes the entries for which `filter` returns true, whether they are ready or delayed, and forgets the failures of their keys. If a
-   * worker is processing such a key, it continues, and the failures of the key are kept.
+   * Removes the entries for which `filter` returns true, whether they are ready, retries or timers, and forgets the failures of their keys.
+   * If a worker is processing such a key, it continues, and the failures of the key are kept.
    *
-   * @param filter gets the key, and the time since the key became ready in milliseconds. The time of a delayed key is 0.
+   * @param filter gets the key, and the time since the entry became ready in milliseconds. The time of a retry or a timer is 0. It is called
+   * twice for a key that has a timer and another entry.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return
     const now = this.#clock.monotonicNow()
-    const dropped = [...this.#items.values()].filter(({ key, state, readyAt }) =>
-      filter(key, state === 'delayed' ? 0 : Math.max(0, now - readyAt)),
-    )
-    for (const item of dropped) {
+    const matches = ({ key, state, readyAt }: Item<Key>): boolean => filter(key, state === 'delayed' ? 0 : Math.max(0, now - readyAt))
+    const items = [...this.#items.values()].filter(matches)
+    const timers = [...this.#timers.values()].filter(matches)
+    for (const item of items) {
       this.#items.delete(item.key)
       if (item.state === 'delayed') this.#delayed.remove(item)
-      else this.#count(item.priority, -1)
+      else this.#depths.count(item.priority, -1)
       if (item.state === 'ready') this.#ready.remove(item)
-      if (!this.#working.has(item.key)) this.forget(item.key)
     }
-    this.#armTimer()
+    for (const timer of timers) this.#removeTimer(timer)
+    for (const { key } of [...items, ...timers]) if (!this.#working.has(key)) this.#rateLimiter.forget(key)
   }
 
   /**
@@ -192,26 +225,7 @@ export class WorkQueue<Key extends string> {
    * @throws the reason of `signal` when the signal aborts first.
    */
   whenIdle(key: Key, signal?: AbortSignal): Promise<void> {
-    if (!this.#working.has(key)) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason as Error)
-        return
-      }
-      const waiting = this.#idle.get(key) ?? new Set()
-      this.#idle.set(key, waiting)
-      const onIdle = (): void => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve()
-      }
-      const onAbort = (): void => {
-        waiting.delete(onIdle)
-        if (waiting.size === 0) this.#idle.delete(key)
-        reject(signal?.reason as Error)
-      }
-      waiting.add(onIdle)
-      signal?.addEventListener('abort', onAbort, { once: true })
-    })
+    return this.#working.has(key) ? this.#idle.next(key, signal) : Promise.resolve()
   }
 
   /**
@@ -220,91 +234,151 @@ export class WorkQueue<Key extends string> {
    */
   shutDown(): void {
     this.#shutDown = true
-    this.#timer?.timer.cancel()
-    this.#timer = undefined
+    this.#delayed.stop()
+    this.#limit?.cancel(this.#serve)
     this.#items.clear()
-    for (const priority of this.#depths.keys()) this.#metrics?.depth(0, priority)
+    this.#timers.clear()
+    this.#depths.clear()
     for (const waiter of this.#waiters) waiter(undefined)
   }
 
-  #insert(item: Item<Key>, delayed: boolean): void {
-    this.#items.set(item.key, item)
-    if (delayed) this.#delay(item)
-    else this.#becomeReady(item)
-  }
-
-  #raise(item: Item<Key>, priority: number, readyAt: number, delayed: boolean): void {
-    if (item.state === 'delayed') {
-      item.priority = Math.max(item.priority, priority)
-      if (readyAt >= item.readyAt && delayed) return
-      this.#delayed.remove(item)
-      item.readyAt = Math.min(item.readyAt, readyAt)
-      if (delayed) this.#delay(item)
-      else this.#becomeReady(item)
-    } else if (priority > item.priority) {
-      this.#count(item.priority, -1)
-      this.#count(priority, 1)
-      if (item.state === 'ready') this.#ready.remove(item)
-      item.priority = priority
-      item.rank = rankOf(item)
-      if (item.state === 'ready') this.#ready.push(item)
+  /** Returns the entries of the queue, those that workers process first; at most `limit`. */
+  entries(limit: number): readonly QueueEntry<Key>[] {
+    const now = this.#clock.monotonicNow()
+    const entries: QueueEntry<Key>[] = []
+    const add = (key: Key, state: QueueEntry['state'], priority: number, ms: number): void => {
+      const failures = this.#rateLimiter.failuresOf?.(key)
+      entries.push({ key, state, priority, ...(failures !== undefined && { failures }), seconds: Math.abs(ms) / 1000 })
     }
+    for (const [key, { priority, startedAt }] of this.#working) {
+      if (entries.length >= limit) return entries
+      add(key, 'working', priority, now - startedAt)
+    }
+    for (const { key, state, priority, readyAt } of [...this.#items.values(), ...this.#timers.values()]) {
+      if (entries.length >= limit) return entries
+      add(key, state, priority, readyAt - now)
+    }
+    return entries
   }
 
-  #delay(item: Item<Key>): void {
-    item.state = 'delayed'
-    this.#delayed.push(item)
-    this.#armTimer()
+  /** The number of entries. */
+  get size(): number {
+    return this.#working.size + this.#items.size + this.#timers.size
+  }
+
+  #addReady(key: Key, priority: number, readyAt: number): void {
+    const item = this.#items.get(key)
+    if (item === undefined) {
+      const added = this.#newItem(key, priority, readyAt)
+      this.#items.set(key, added)
+      this.#becomeReady(added)
+    } else if (item.state === 'delayed') {
+      this.#delayed.remove(item)
+      item.priority = Math.max(item.priority, priority)
+      item.readyAt = Math.min(item.readyAt, readyAt)
+      this.#becomeReady(item)
+    } else this.#raise(item, priority)
+  }
+
+  #addRetry(key: Key, priority: number, readyAt: number): void {
+    this.#metrics?.retried()
+    const item = this.#items.get(key)
+    if (item === undefined) {
+      const added = this.#newItem(key, priority, readyAt)
+      this.#items.set(key, added)
+      this.#delayed.add(added)
+    } else if (item.state === 'delayed') this.#improve(item, priority, readyAt)
+    else this.#raise(item, priority)
+  }
+
+  #addTimer(key: Key, priority: number, readyAt: number): void {
+    this.#metrics?.retried()
+    const timer = this.#timers.get(key)
+    if (timer === undefined) {
+      const added = this.#newItem(key, priority, readyAt)
+      this.#timers.set(key, added)
+      if (!this.#working.has(key)) this.#delayed.add(added)
+    } else this.#improve(timer, priority, readyAt)
+  }
+
+  #newItem(key: Key, priority: number, readyAt: number): Item<Key> {
+    return { key, priority, readyAt, rank: 0, order: this.#order++, state: 'delayed', position: -1 }
+  }
+
+  /** Gives a delayed item the higher of two priorities and the earlier of two times. */
+  #improve(item: Item<Key>, priority: number, readyAt: number): void {
+    item.priority = Math.max(item.priority, priority)
+    if (readyAt >= item.readyAt) return
+    item.readyAt = readyAt
+    if (item.position === -1) return
+    this.#delayed.remove(item)
+    this.#delayed.add(item)
+  }
+
+  /** Raises the priority of a ready or held item. */
+  #raise(item: Item<Key>, priority: number): void {
+    if (priority <= item.priority) return
+    this.#depths.count(item.priority, -1)
+    this.#depths.count(priority, 1)
+    if (item.state === 'ready') this.#ready.remove(item)
+    item.priority = priority
+    item.rank = rankOf(item)
+    if (item.state === 'ready') this.#ready.push(item)
+  }
+
+  #removeTimer(timer: Item<Key>): void {
+    this.#timers.delete(timer.key)
+    this.#delayed.remove(timer)
+  }
+
+  /** A retry becomes ready. The key of a timer is added. */
+  #onDue(item: Item<Key>): void {
+    if (this.#items.get(item.key) === item) {
+      this.#becomeReady(item)
+    } else {
+      this.#timers.delete(item.key)
+      this.#addReady(item.key, item.priority, item.readyAt)
+    }
   }
 
   #becomeReady(item: Item<Key>): void {
     item.order = this.#order++
     item.rank = rankOf(item)
     this.#metrics?.added()
-    this.#count(item.priority, 1)
+    this.#depths.count(item.priority, 1)
     if (this.#working.has(item.key)) item.state = 'held'
     else this.#offer(item)
   }
 
-  /** Gives a ready item to the worker that has waited longest. If no worker waits, or the queue is paused, the item stays in the queue. */
   #offer(item: Item<Key>): void {
     item.state = 'ready'
-    const [waiter] = this.#paused ? [] : this.#waiters
-    if (waiter === undefined) this.#ready.push(item)
-    else waiter(this.#handOut(item))
+    this.#ready.push(item)
+    this.#serve()
+  }
+
+  /** Gives ready items to the workers that have waited longest. */
+  readonly #serve = (): void => {
+    for (const waiter of this.#waiters) {
+      const item = this.#takeReady()
+      if (item === undefined) return
+      waiter(this.#handOut(item))
+    }
+  }
+
+  /** Removes the next item from the ready ones, and takes a place of the limit for it; undefined when no item may be handed out now. */
+  #takeReady(): Item<Key> | undefined {
+    if (this.#paused || this.#ready.first === undefined) return undefined
+    return this.#limit === undefined || this.#limit.tryTake(this.#serve) ? this.#ready.pop() : undefined
   }
 
   #handOut(item: Item<Key>): Key {
     this.#items.delete(item.key)
-    this.#count(item.priority, -1)
+    this.#depths.count(item.priority, -1)
     this.#metrics?.waited(this.#secondsSince(item.readyAt))
     this.#working.set(item.key, { priority: item.priority, startedAt: this.#clock.monotonicNow() })
+    const timer = this.#timers.get(item.key)
+    if (timer !== undefined) this.#delayed.remove(timer)
     return item.key
-  }
-
-  /** Sets the timer, which all delayed items share, to the earliest `readyAt`. */
-  #armTimer(): void {
-    const due = this.#delayed.first?.readyAt
-    if (due === this.#timer?.due) return
-    this.#timer?.timer.cancel()
-    this.#timer = due === undefined ? undefined : { due, timer: this.#clock.after(due - this.#clock.monotonicNow(), () => this.#wake(due)) }
-  }
-
-  #wake(due: number): void {
-    this.#timer = undefined
-    // `due` counts as reached even if `monotonicNow()` is slightly earlier, because a timer may fire early.
-    const now = Math.max(this.#clock.monotonicNow(), due)
-    for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
-      this.#delayed.remove(item)
-      this.#becomeReady(item)
-    }
-    this.#armTimer()
-  }
-
-  #count(priority: number, change: number): void {
-    const depth = (this.#depths.get(priority) ?? 0) + change
-    this.#depths.set(priority, depth)
-    this.#metrics?.depth(depth, priority)
   }
 
   #secondsSince(ms: number): number {

@@ -1,4 +1,6 @@
 /** Computes the delays after which failed keys are reconciled again. */
+import type { Clock } from '../runtime/clock.ts'
+import { expect, hasOptions, isAnything, isWholeNumber, refuseOptions } from '../api/option-checks.ts'
 
 /** Computes the delays of failed keys. A key is `namespace/name`, or the name for an object of a cluster-scoped type. */
 export interface RateLimiter<Key extends string = string> {
@@ -6,6 +8,8 @@ export interface RateLimiter<Key extends string = string> {
   delayMs(key: Key): number
   /** Forgets the failures of `key`, after a success. */
   forget(key: Key): void
+  /** Returns the number of failures of `key` that count, for the debug endpoint. */
+  failuresOf?(key: Key): number
 }
 
 export interface BackoffOptions {
@@ -34,5 +38,56 @@ export function exponentialBackoff<Key extends string = string>(options: Backoff
     forget(key) {
       failures.delete(key)
     },
+    failuresOf: (key) => failures.get(key) ?? 0,
+  }
+}
+
+export interface TokenBucketOptions {
+  /** The average number of retries per second, for all keys of the controller together. It may be a fraction. */
+  readonly perSecond: number
+  /** The number of retries that may follow each other without a delay after a quiet time. */
+  readonly burst: number
+  readonly clock: Clock
+}
+
+const isRate = expect('a finite number above 0', (value) => typeof value === 'number' && value > 0 && Number.isFinite(value))
+const checkTokenBucket = hasOptions({ perSecond: isRate, burst: isWholeNumber(1), clock: isAnything }, ['perSecond', 'burst', 'clock'])
+
+/**
+ * Returns a rate limiter for all keys together. Each retry takes a token from a bucket of `burst` tokens, which is refilled with `perSecond`
+ * tokens a second. When the bucket is empty, the retry is delayed until its token arrives. As failures of single keys do not count, it is
+ * usually combined with `exponentialBackoff`, as client-go's default rate limiter does.
+ *
+ * @example
+ * defineController(site, {
+ *   rateLimiter: ({ clock }) => slowest(exponentialBackoff(), tokenBucket({ perSecond: 10, burst: 100, clock })),
+ *   reconcile,
+ * })
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when an option is missing or invalid.
+ */
+export function tokenBucket<Key extends string = string>(options: TokenBucketOptions): RateLimiter<Key> {
+  refuseOptions('tokenBucket', checkTokenBucket(options, ''))
+  const { perSecond, burst, clock } = options
+  // The number is negative while retries wait for tokens that have not arrived yet.
+  let tokens = burst
+  let countedAt = clock.monotonicNow()
+  return {
+    delayMs() {
+      const now = clock.monotonicNow()
+      tokens = Math.min(burst, tokens + ((now - countedAt) / 1000) * perSecond) - 1
+      countedAt = now
+      return Math.max(0, (-tokens / perSecond) * 1000)
+    },
+    forget() {},
+  }
+}
+
+/** Returns a rate limiter that counts each failure in all of `limiters`, and delays a key by the longest of their delays. */
+export function slowest<Key extends string = string>(...limiters: readonly [RateLimiter<Key>, ...RateLimiter<Key>[]]): RateLimiter<Key> {
+  return {
+    delayMs: (key) => Math.max(...limiters.map((limiter) => limiter.delayMs(key))),
+    forget: (key) => limiters.forEach((limiter) => limiter.forget(key)),
+    failuresOf: (key) => Math.max(0, ...limiters.map((limiter) => limiter.failuresOf?.(key) ?? 0)),
   }
 }

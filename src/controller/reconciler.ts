@@ -18,10 +18,16 @@ export type ReconcileRequest = ObjectKey
  * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
  * With `requeue`, it is requeued with back-off: after 5 ms, 10 ms, 20 ms, …, until a reconcile returns another result.
  *
+ * The time of `requeueAfterMs` is kept until a reconcile neither fails nor returns `requeue`: back-off neither shortens nor replaces it.
+ *
+ * `priority` is the priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. Each step counts as
+ * 100 ms of waiting, and at most 600 steps count. Default: 0 for `requeueAfterMs`, and the priority of this reconcile for `requeue`.
+ *
  * A `requeueAfterMs` of 0 or less has the same effect as `requeue`. For example, `expiry - now` is negative after the expiry. Without the
  * back-off, the reconciler would then be called in a tight loop. (In controller-runtime, 0 means no requeue.)
  */
-export type Result = void | { readonly requeueAfterMs: number } | { readonly requeue: true }
+export type Result =
+  void | { readonly requeueAfterMs: number; readonly priority?: number } | { readonly requeue: true; readonly priority?: number }
 
 /**
  * Returns how a result requeues its key. A number is the delay in milliseconds.
@@ -31,17 +37,23 @@ export type Result = void | { readonly requeueAfterMs: number } | { readonly req
 export function requeueOf(result: Result): 'success' | 'requeue' | number {
   if (result === undefined) return 'success'
   if (!isObject(result)) throw wrongResult(String(result))
-  const { requeue = false, requeueAfterMs, ...others } = result as Readonly<Record<string, unknown>>
+  const { requeue = false, requeueAfterMs, priority, ...others } = result as Readonly<Record<string, unknown>>
   const [other] = Object.keys(others)
   if (other !== undefined) throw wrongResult(`an object with ${quote(other)}`)
   if (typeof requeue !== 'boolean') throw wrongResult(`requeue: ${String(requeue)}`)
+  if (priority !== undefined && !Number.isInteger(priority)) throw wrongResult(`priority: ${String(priority)}`, 'an integer')
   if (requeue || requeueAfterMs === undefined) return requeue ? 'requeue' : 'success'
   if (!Number.isFinite(requeueAfterMs)) throw wrongResult(`requeueAfterMs: ${String(requeueAfterMs)}`)
   return (requeueAfterMs as number) <= 0 ? 'requeue' : (requeueAfterMs as number)
 }
 
-function wrongResult(found: string): TypeError {
-  return new TypeError(`The reconciler returned ${found}; expected is nothing, { requeueAfterMs: milliseconds } or { requeue: true }.`)
+/** Returns the priority with which a result requeues its key; undefined for the default. `requeueOf` must have accepted the result. */
+export function priorityOf(result: Result): number | undefined {
+  return result === undefined ? undefined : result.priority
+}
+
+function wrongResult(found: string, expected = 'nothing, { requeueAfterMs: milliseconds } or { requeue: true }'): TypeError {
+  return new TypeError(`The reconciler returned ${found}; expected is ${expected}.`)
 }
 
 /** The second argument of a reconciler. */

@@ -1,5 +1,6 @@
 /** `runController`: prepares a controller, and lets it work while this replica may reconcile. */
-import type { ControllerDefinition, ControllerEnvironment } from './builder.ts'
+import type { ControllerDefinition } from './builder.ts'
+import type { ControllerEnvironment } from './prepared-controller.ts'
 
 /** Tells when this replica may reconcile. */
 export interface Terms {
@@ -27,6 +28,6 @@ export async function runController(
   } catch (error) {
     if (!stop.aborted || error !== stop.reason) throw error
   } finally {
-    controller.close()
+    await controller.close()
   }
 }

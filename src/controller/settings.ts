@@ -1,4 +1,5 @@
 /** The settings of a controller, which `defineController` takes. */
+import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KeyOf, KubernetesObject } from '../api/object.ts'
@@ -8,17 +9,35 @@ import type { MapFunction } from './enqueue.ts'
 import type { Predicate } from './predicates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { ReconcileContext, Result } from './reconciler.ts'
+import type { Source } from './source.ts'
 
 /** A type of dependents. An event of a dependent enqueues the dependent's controlling owner, if all `predicates` accept the event. */
 export interface OwnedType<R extends ResourceType = ResourceType> {
   readonly type: R
+  /**
+   * True to enqueue every owner of the primary type that the owner references of a dependent name. Default false: only the controlling one.
+   */
+  readonly everyOwner?: boolean
   readonly predicates?: readonly Predicate<ObjectOf<R>>[]
 }
 
 /** A watched type. When an event of one of its objects arrives, `map` returns the keys of the primary objects to enqueue. */
-export interface WatchedType<R extends ResourceType = ResourceType> extends OwnedType<R> {
+export interface WatchedType<R extends ResourceType = ResourceType> extends Omit<OwnedType<R>, 'everyOwner'> {
   /** Returns the keys of the primary objects to enqueue when this object changes. It may read the cache. */
   readonly map: MapFunction<ObjectOf<R>>
+}
+
+/** The finalizer of a controller, and the function that cleans up before an object is removed. */
+export interface FinalizerSettings<T extends KubernetesObject> {
+  /** The name in `metadata.finalizers`: a domain, a slash and a name, e.g. `example.com/cleanup`. No other controller may use it. */
+  readonly name: string
+  /**
+   * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. The finalizer is removed when it resolves
+   * without a result; the API server then removes the object. With `requeueAfterMs` or `requeue`, the finalizer stays, and `finalize` is
+   * called again later. When it throws, it is called again with back-off. It must be idempotent: it may be called several times, and for an
+   * object whose reconcile never finished.
+   */
+  finalize(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
 }
 
 export interface ControllerSettings<T extends KubernetesObject, Watched extends readonly ResourceType[] = readonly ResourceType[]> {
@@ -31,9 +50,22 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    * called several times for one object, and for an object that was never reconciled.
    */
   deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
+  /**
+   * Delays the removal of deleted objects until `finalize` has cleaned up. The finalizer is added before the first `reconcile` of an object.
+   * With a finalizer, `reconcile` is not called for an object that is being deleted. The RBAC rule for patching the objects is added
+   * automatically.
+   */
+  readonly finalizer?: FinalizerSettings<T>
   /** The types of dependents: objects whose controller reference points to an object of the primary type. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
   readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
+  /** External sources of events, e.g. `source.interval(60_000, keys)`. They run while the controller works. Default: none. */
+  readonly sources?: readonly Source[]
+  /**
+   * The mean time between two resyncs in milliseconds. A resync enqueues all objects of the primary type with a low priority, as if they
+   * had just been listed. The times vary by 10 %. Default: 10 hours; 0 for no resync.
+   */
+  readonly resyncPeriodMs?: number
   /**
    * The indexes that the reconciler and the map functions pass to `cache.list`. Their types must be the primary type, or types in `owns` or
    * `watches`.
@@ -41,6 +73,11 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   readonly indexes?: readonly CacheIndex[]
   /** An event of the primary type enqueues its object only if all predicates accept the event. Default: all events. */
   readonly predicates?: readonly Predicate<T>[]
+  /**
+   * Filters the events of all types: the primary type, and those in `owns` and `watches`. An event that it rejects enqueues nothing, and is
+   * not passed to `predicates` of the type. Default: all events.
+   */
+  readonly eventFilter?: Predicate
   /** Maximum number of objects that are reconciled at the same time. Default 1. */
   readonly workers?: number
   /**
@@ -49,9 +86,10 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    */
   readonly everyReplica?: boolean
   /**
-   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. It is called once in the life of the process. Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
+   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. It is called once in the life of the process.
+   * Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
    */
-  readonly rateLimiter?: () => RateLimiter
+  readonly rateLimiter?: (context: { readonly clock: Clock }) => RateLimiter
   /** The RBAC rules that the reconciler needs. The rules for watching the types are added automatically. */
   readonly rbac?: readonly PolicyRule[]
   /** Time after which `signal` of a reconcile's context aborts, in milliseconds. Default: no limit. */

@@ -4,7 +4,7 @@ import type { ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { EventHandler } from '../cache/informer.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { groupResourceOf } from '../api/group-version-kind.ts'
+import { describeType } from '../cache/view.ts'
 
 /** The part of the `Informer` interface that a controller uses. */
 export interface WatchedInformer<T extends KubernetesObject = KubernetesObject> {
@@ -30,7 +30,7 @@ export async function whenAllSynced(
   signal: AbortSignal,
 ): Promise<boolean> {
   const say = (): void => {
-    const missing = informers.filter(({ synced }) => !synced).map(({ type }) => groupResourceOf(type))
+    const missing = informers.filter(({ synced }) => !synced).map(({ type }) => describeType(type))
     logger.warn(
       { missing },
       `still waiting for the first list of ${missing.join(', ')}: is the CustomResourceDefinition installed, and may this user list and watch it?`,

@@ -349,7 +349,7 @@ export class LeaderElector {
     const { logger, lease } = this.#options
     const text = messageOf(error)
     const advice = isForbidden(error)
-      ? `; leader election needs the verbs get, create, update and watch on leases.coordination.k8s.io in the namespace ${lease.namespace}`
+      ? `; leader election needs the verbs get, create, update and watch on leases.coordination.k8s.io in the namespace ${lease.namespace}: grant them with the Role that "proreus generate" writes to config/rbac/leader_election_role.yaml, or disable it with --leader-elect=false`
       : ''
     const level = this.#problem === text ? 'debug' : 'warn'
     this.#problem = text

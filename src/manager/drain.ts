@@ -1,6 +1,7 @@
 /** The graceful shutdown: requests and reconciles in flight may finish until their time limits. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { BackgroundTask } from './background.ts'
 import type { Running } from './running-parts.ts'
 import { sleep, timedOut, within } from '../runtime/waiting.ts'
 
@@ -16,8 +17,9 @@ export interface DrainOptions {
 /** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for stopping the cache, the leader election, the `caBundle` injection, the certificates and the events. They stop concurrently. The
- * limit is needed because an API server that does not respond must not delay the end of the process.
+ * Time limit in milliseconds for the release of the lease, and then for stopping the cache, the leader election, the `caBundle` injection,
+ * the certificates and the events, which stop concurrently. The limit is needed because an API server that does not respond must not delay
+ * the end of the process.
  */
 const restMs = 3_000
 /**
@@ -31,28 +33,35 @@ const closeMs = 2_000
  *
  * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection, so
  * that the API server can open its next connection to another replica.
- * 2. Controllers start no new reconciles and finish those in flight. Then the leader releases its lease, so another replica takes over at
- * once. The webhooks are still served, because the API server may call them for objects that these reconciles write.
+ * 2. Controllers start no new reconciles and finish those in flight; the signals of runnables abort. Then the leader releases its lease, so
+ * another replica takes over at once. The webhooks are still served, because the API server may call them for objects that these reconciles
+ * write.
  * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in
  * flight.
- * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections to the API server.
+ * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections to
+ * the API server.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
   const { webhookServer } = running
   const startedAt = clock.now()
-  const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<void> => {
+  /** Waits for a step. Returns false when it takes too long. */
+  const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
       const running = step()
-      if (running !== undefined && (await within(clock, ms, running, { keepAlive: true })) === timedOut)
-        logger.warn(`${what} did not stop in time and is left behind`)
+      if (running === undefined || (await within(clock, ms, running, { keepAlive: true })) !== timedOut) return true
+      logger.warn(`${what} did not stop in time and is left behind`)
+      return false
     } catch (error) {
       logger.warn({ err: error }, `${what} did not stop as it should`)
+      return true
     }
   }
   running.draining = true
   webhookServer?.beginDrain()
-  const controllers = stopControllers(running)
+  const controllers = stopAll(running.controllers)
+  const runnables = stopAll(running.runnables)
+  const resigned = Promise.all([controllers, runnables]).then(() => running.election?.elector.resign())
 
   if (webhookServer !== undefined) {
     if (delayMs > 0) {
@@ -62,7 +71,9 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     await attempt('the webhook server', deadlineMs + unwindMs, () => webhookServer.stop(deadlineMs))
   }
   const left = delayMs + deadlineMs + unwindMs - (clock.now() - startedAt)
-  await attempt('a reconcile', left, () => controllers)
+  const ended = await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
+  // The lease is not released while work goes on. It expires when the process has ended.
+  if (!ended.includes(false)) await attempt('the release of the lease', restMs, () => resigned)
 
   await Promise.all([
     attempt('the cache', restMs, () => running.cache?.task.stop()),
@@ -73,13 +84,11 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
       attempt('the writing of events', restMs, () => each?.events.flush()),
     ),
   ])
-  await attempt('the probes', closeMs, () => running.probes?.close())
+  await attempt('the probes', closeMs, () => Promise.all([running.probes?.close(), running.monitoring?.close()]))
   await attempt('the client', closeMs, () => running.client.close())
   logger.info('stopped')
 }
 
-/** Stops the controllers. When the last reconcile has ended, the leader releases its lease. */
-async function stopControllers({ controllers, election }: Running): Promise<void> {
-  await Promise.all([...controllers.values()].map((task) => task.stop()))
-  await election?.elector.resign()
+async function stopAll(tasks: ReadonlyMap<string, BackgroundTask>): Promise<void> {
+  await Promise.all([...tasks.values()].map((task) => task.stop()))
 }

@@ -1,5 +1,5 @@
 /** Named health checks, and the handlers of `/healthz` and `/readyz`. The responses have the format of kube-apiserver's responses. */
-import type { Answer, Handler } from './http-endpoint.ts'
+import type { Answer } from './http-endpoint.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface Check {
@@ -10,6 +10,8 @@ export interface Check {
   problem(): Promise<string | undefined> | string | undefined
 }
 
+type TextAnswer = Answer & { readonly body: string }
+
 interface Finding {
   readonly check: Check
   readonly problem: string | undefined
@@ -19,7 +21,7 @@ interface Finding {
  * Returns the handler of `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`. It calls `checks` for each request, because the
  * list of checks grows while the process starts.
  */
-export function healthHandler(path: string, checks: () => readonly Check[]): Handler {
+export function healthHandler(path: string, checks: () => readonly Check[]): (url: URL) => Promise<TextAnswer | undefined> {
   return async (url) => {
     if (url.pathname === path) {
       const excluded = url.searchParams.getAll('exclude')
@@ -47,7 +49,7 @@ async function find(check: Check): Promise<Finding> {
   }
 }
 
-function summary(name: string, findings: readonly Finding[], verbose: boolean): Answer {
+function summary(name: string, findings: readonly Finding[], verbose: boolean): TextAnswer {
   const healthy = findings.every(({ check, problem }) => problem === undefined || check.decides === false)
   if (healthy && !verbose) return { code: 200, body: 'ok' }
   const lines = findings.map(({ check, problem }) => {

@@ -1,22 +1,39 @@
-/** A small HTTP server without TLS, for probes and metrics. */
+/** A small HTTP server for probes, metrics and debugging, with or without TLS. */
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Server as TlsServer } from 'node:https'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { TlsLimits } from '../webhook/http/tls.ts'
 import type { ListenAddress } from './listen-address.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { listen } from '../runtime/listen.ts'
-import { Connections } from '../webhook/http/connections.ts'
+import { Connections, onDisconnect } from '../webhook/http/connections.ts'
 
 export interface Answer {
   readonly code: number
-  readonly body: string
+  readonly body: string | Readable
   /** The `Content-Type` of the response. Default: `text/plain; charset=utf-8`. */
   readonly contentType?: string
+  /** Further headers of the response. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Returns the response to a GET or HEAD request, or undefined when the handler does not serve the path of `url`. */
-export type Handler = (url: URL) => Promise<Answer | undefined> | Answer | undefined
+export interface HandledRequest {
+  readonly method: string
+  /** Aborts when the client disconnects before it has received the response. */
+  readonly signal: AbortSignal
+}
+
+/** Returns the response to a request, or undefined when the handler does not serve the path of `url`. */
+export type Handler = (url: URL, request: HandledRequest) => Promise<Answer | undefined> | Answer | undefined
+
+/** Returns undefined when the request is permitted, otherwise the response that refuses it. */
+export type AccessFilter = (request: IncomingMessage, url: URL) => Promise<Answer | undefined> | Answer | undefined
 
 export interface HttpEndpointOptions {
   readonly address: ListenAddress
@@ -24,6 +41,14 @@ export interface HttpEndpointOptions {
   readonly flag: string
   readonly handlers: readonly Handler[]
   readonly logger: Logger
+  /** The methods that are served; requests with any other method are answered with 405. Default: GET and HEAD. */
+  readonly methods?: readonly string[]
+  /** The certificates with which the server serves TLS. It changes to a renewed certificate without a restart. Default: no TLS. */
+  readonly tls?: { readonly certificates: Pick<CertificateSource, 'current' | 'onChange'>; readonly limits: TlsLimits } | undefined
+  /** Decides for each request whether it is permitted. Default: all requests are. */
+  readonly access?: AccessFilter | undefined
+  /** Time limit in milliseconds of a request, until the client has read the response. Default 30,000. */
+  readonly requestMs?: number
 }
 
 export interface HttpEndpoint {
@@ -37,49 +62,82 @@ export interface HttpEndpoint {
  * probes.
  */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
+/** Maximum size of the headers where a token is expected. It is the size that nginx and Node.js accept by default. */
+const maxHeaderSizeWithToken = 16_384
 /**
  * Limits on connections. Few connections are needed, because the kubelet opens one for each probe, and each Prometheus replica opens one.
  */
 const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
+/** Time limit of a TLS handshake in milliseconds, the same as for the webhooks. */
+const handshakeMs = 10_000
 
 /**
  * Starts the server.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the process cannot listen on the address.
  */
-export async function startHttpEndpoint({ address, flag, handlers, logger }: HttpEndpointOptions): Promise<HttpEndpoint> {
-  const server = createServer(headerLimits, (request, response) => {
+export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<HttpEndpoint> {
+  const { address, flag, logger, tls, access, requestMs = connectionLimits.requestMs } = options
+  const limits = access === undefined ? headerLimits : { ...headerLimits, maxHeaderSize: maxHeaderSizeWithToken }
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection had already
     // received are ignored.
-    if (!request.socket.destroyed) void answer(request, response, handlers)
-  })
-  new Connections(server, systemClock, connectionLimits)
+    if (!request.socket.destroyed) void answer(request, response, options)
+  }
+  const server =
+    tls === undefined
+      ? createServer(limits, onRequest)
+      : createTlsServer({ ...limits, ...pairOf(tls.certificates), ...tls.limits }, onRequest)
+  new Connections(server, systemClock, { ...connectionLimits, requestMs, ...(tls !== undefined && { handshakeMs }) })
   const port = await listen(server, { ...address, flag: `${flag} (0 switches it off)` })
+  // `setSecureContext` replaces all TLS options: an omitted option would be reset to the default of Node.js.
+  const unsubscribe = tls?.certificates.onChange(({ cert, key }) => (server as TlsServer).setSecureContext({ cert, key, ...tls.limits }))
   // An error while a connection is accepted, for example for lack of file descriptors, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))
   return {
     address: { ...address, port },
     close: () =>
       new Promise((resolve) => {
+        unsubscribe?.()
         server.close(() => resolve())
         server.closeAllConnections()
       }),
   }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, handlers: readonly Handler[]): Promise<void> {
-  const { code, body, contentType = 'text/plain; charset=utf-8' } = await answerTo(request, handlers)
-  response.writeHead(code, { 'content-type': contentType, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
-  response.end(request.method === 'HEAD' ? undefined : body)
+function pairOf(certificates: Pick<CertificateSource, 'current'>): { cert: string; key: string } {
+  const { cert, key } = certificates.current()
+  return { cert, key }
 }
 
-async function answerTo(request: IncomingMessage, handlers: readonly Handler[]): Promise<Answer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return { code: 405, body: 'only GET is answered here\n' }
-  if (!URL.canParse(request.url ?? '', 'http://localhost')) return { code: 400, body: 'this is not a URL\n' }
-  const url = new URL(request.url ?? '', 'http://localhost')
+async function answer(request: IncomingMessage, response: ServerResponse, options: HttpEndpointOptions): Promise<void> {
+  const aborted = new AbortController()
+  onDisconnect(response, () => aborted.abort(new Error('the client has disconnected')))
+  const { code, body, headers, contentType = 'text/plain; charset=utf-8' } = await answerTo(request, options, aborted.signal)
+  if (response.destroyed) return void (typeof body === 'string' || body.destroy())
+  response.writeHead(code, { 'content-type': contentType, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', ...headers })
+  if (typeof body === 'string') response.end(request.method === 'HEAD' ? undefined : body)
+  // The client, or the time limit, has ended the response: `pipeline` has destroyed both streams.
+  else await pipeline(body, response).catch(() => undefined)
+}
+
+async function answerTo(
+  request: IncomingMessage,
+  { handlers, methods = ['GET', 'HEAD'], access }: HttpEndpointOptions,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { method = '', url: target = '', headers } = request
+  if (!methods.includes(method))
+    return { code: 405, body: `only ${methods.filter((each) => each !== 'HEAD').join(' and ')} is answered here\n` }
+  if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
+    return { code: 413, body: 'requests have no body here\n', headers: { connection: 'close' } }
+  if (!URL.canParse(target, 'http://localhost')) return { code: 400, body: 'this is not a URL\n' }
+  const url = new URL(target, 'http://localhost')
   try {
+    const refusal = await access?.(request, url)
+    if (refusal !== undefined) return refusal
     for (const handler of handlers) {
-      const found = await handler(url)
+      const found = await handler(url, { method, signal })
       if (found !== undefined) return found
     }
     return { code: 404, body: 'not found\n' }

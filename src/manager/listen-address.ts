@@ -1,4 +1,5 @@
 /** Parses addresses to listen on in the format of Kubernetes' flags: `:8081`, `127.0.0.1:8081`, `[::1]:0`. */
+import { BlockList, isIPv6 } from 'node:net'
 import { ProreusError } from '../api/errors.ts'
 
 export interface ListenAddress {
@@ -25,6 +26,15 @@ export function parseListenAddress(text: string, flag: string): ListenAddress | 
   }
   const host = match[1] ?? match[2] ?? ''
   return host === '' ? { port } : { host, port }
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/** True when only processes on the same machine, or in the same Pod, can reach the address. */
+export function isLoopback({ host = '' }: ListenAddress): boolean {
+  return host.toLowerCase() === 'localhost' || loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }
 
 /** Formats an address as `host:port`. An IPv6 address is put in brackets. */

@@ -12,6 +12,10 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import { expect, hasOptions, isListOf, isResourceType, isText } from '../api/option-checks.ts'
 import { combineWebhooks } from '../webhook/definition/combine.ts'
 import { missingConverters } from '../conversion/definition.ts'
+import type { HealthChecks } from './operator-checks.ts'
+import { areChecks, checkNameProblems } from './operator-checks.ts'
+import type { Runnable } from './runnable.ts'
+import { isRunnable } from './runnable.ts'
 
 export interface OperatorDefinition {
   /**
@@ -29,6 +33,10 @@ export interface OperatorDefinition {
   readonly controllers?: readonly ControllerDefinition[]
   /** RBAC rules in addition to the rules of the operator's webhooks and controllers. */
   readonly rbac?: readonly PolicyRule[]
+  /** Background tasks that run as long as the process. */
+  readonly runnables?: readonly Runnable[]
+  /** Health checks in addition to those of the process. */
+  readonly checks?: HealthChecks
 }
 
 /** Accepts a value that the function named `maker` has returned. `fields` are the properties by which the value is recognized. */
@@ -44,6 +52,8 @@ const operatorOptions = {
   conversions: isListOf(isMadeBy('defineConversion', ['kind', 'spokes'])),
   controllers: isListOf(isMadeBy('defineController', ['type', 'types', 'prepare'])),
   rbac: isListOf(isPolicyRule),
+  runnables: isListOf(isRunnable),
+  checks: areChecks,
 } satisfies Record<keyof OperatorDefinition, OptionCheck>
 const checkDefinition = hasOptions(operatorOptions, ['name', 'kinds'])
 
@@ -60,6 +70,8 @@ export interface Operator {
   readonly conversions: readonly ConversionDefinition[]
   readonly controllers: readonly ControllerDefinition[]
   readonly rbac: readonly PolicyRule[]
+  readonly runnables: readonly Runnable[]
+  readonly checks: Required<HealthChecks>
 }
 
 /**
@@ -78,7 +90,7 @@ export interface Operator {
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   refuseOperator(definition.name, checkDefinition(definition, ''))
-  const { name, version, kinds, webhooks = [], conversions = [], controllers = [], rbac = [] } = definition
+  const { name, version, kinds, webhooks = [], conversions = [], controllers = [], rbac = [], runnables = [], checks = {} } = definition
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
     ...(version === undefined || /^[\w.+-]+$/.test(version) ? [] : [`version: "${version}" has characters that a user agent cannot carry`]),
@@ -93,6 +105,9 @@ export function defineOperator(definition: OperatorDefinition): Operator {
     ...duplicates(controllers.map((controller) => controller.name)).map(
       (controller) => `controllers: two are named "${controller}": rename one`,
     ),
+    ...runnables.flatMap((runnable) => dns1123Label(runnable.name).map((message) => `runnables: "${runnable.name}": ${message}`)),
+    ...checkNameProblems(checks),
+    ...sameNames([{ runnables, checks: { healthz: [], readyz: [], ...checks } }]),
   ]
   refuseOperator(name, problems)
   combineWebhooks(webhooks)
@@ -104,14 +119,17 @@ export function defineOperator(definition: OperatorDefinition): Operator {
     conversions: Object.freeze([...conversions]),
     controllers: Object.freeze([...controllers]),
     rbac: Object.freeze([...rbac]),
+    runnables: Object.freeze([...runnables]),
+    checks: Object.freeze({ healthz: Object.freeze([...(checks.healthz ?? [])]), readyz: Object.freeze([...(checks.readyz ?? [])]) }),
   })
 }
 
 /** Returns whether a value is an operator. This includes operators that another copy of this package has defined. */
 export function isOperator(value: unknown): value is Operator {
   if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
-  const { name, kinds, webhooks, conversions, controllers, rbac } = value as Partial<Record<keyof Operator, unknown>>
-  return typeof name === 'string' && [kinds, webhooks, conversions, controllers, rbac].every((part) => Array.isArray(part))
+  const { name, kinds, webhooks, conversions, controllers, rbac, runnables, checks } = value as Partial<Record<keyof Operator, unknown>>
+  const lists = [kinds, webhooks, conversions, controllers, rbac, runnables]
+  return typeof name === 'string' && lists.every((part) => Array.isArray(part)) && areChecks(checks, '').length === 0
 }
 
 /** Returns the names of the CustomResourceDefinitions that need a conversion webhook. */
@@ -124,7 +142,7 @@ export function convertedDefinitions(operators: readonly Operator[]): readonly s
 /**
  * Rejects operators that cannot run in one process.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators or two controllers have the same name, or when webhooks conflict.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, controllers, runnables or health checks have the same name, or when webhooks conflict.
  */
 export function checkOperators(operators: readonly Operator[]): void {
   const problems = [
@@ -132,9 +150,30 @@ export function checkOperators(operators: readonly Operator[]): void {
     ...duplicates(operators.flatMap(({ controllers }) => controllers.map(({ name }) => name))).map(
       (name) => `two controllers are called "${name}"`,
     ),
+    ...sameNames(operators),
   ]
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `These operators cannot run together: ${problems.join('; ')}.`)
   combineWebhooks(operators.flatMap(({ webhooks }) => webhooks))
+}
+
+/** Returns the problems of runnables with the same name, and of health checks of one probe with the same name. */
+function sameNames(operators: readonly Pick<Operator, 'runnables' | 'checks'>[]): string[] {
+  const named = (what: string, parts: readonly { readonly name: string }[]): string[] =>
+    duplicates(parts.map(({ name }) => name)).map((name) => `two ${what} are called "${name}"`)
+  return [
+    ...named(
+      'runnables',
+      operators.flatMap(({ runnables }) => runnables),
+    ),
+    ...named(
+      'checks of healthz',
+      operators.flatMap(({ checks }) => checks.healthz),
+    ),
+    ...named(
+      'checks of readyz',
+      operators.flatMap(({ checks }) => checks.readyz),
+    ),
+  ]
 }
 
 function duplicates(names: readonly string[]): string[] {

@@ -4,13 +4,15 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Operator } from './operator.ts'
 import { ProreusError } from '../api/errors.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf, resourceType } from '../api/group-version-kind.ts'
+import { nameIn, namespacesOf } from '../cache/view.ts'
 import { isApiError, isUnauthorized } from '../client/api-error.ts'
 
 interface SelfSubjectAccessReview extends KubernetesObject {
   apiVersion: 'authorization.k8s.io/v1'
   kind: 'SelfSubjectAccessReview'
-  spec: { resourceAttributes: { group: string; resource: string; verb: string; namespace?: string } }
+  spec: { resourceAttributes: { group: string; resource: string; verb: string; namespace?: string; name?: string } }
   status?: { allowed?: boolean; reason?: string }
 }
 
@@ -42,6 +44,10 @@ interface Need {
   readonly group: string
   readonly plural: string
   readonly namespaced: boolean
+  /** The namespaces of the list and watch requests; undefined stands for all namespaces. */
+  readonly scopes: readonly (string | undefined)[]
+  /** The name of the only object of a view. A rule with `resourceNames` may allow only this name. */
+  readonly name: string | undefined
   /**
    * True for the primary type of a controller. Without permission for a primary type, the process does not start. Without permission for
    * any other type, the process starts, and the controllers that watch this type wait until the permission is granted.
@@ -81,11 +87,9 @@ export async function checkPermissions(options: PermissionOptions): Promise<void
 }
 
 async function findRefusals(options: PermissionOptions): Promise<readonly Refusal[]> {
-  const { namespaces = [] } = options
-  const questions = needsOf(options.operators).flatMap((need) => {
-    const scopes = need.namespaced && namespaces.length > 0 ? namespaces : [undefined]
-    return scopes.flatMap((namespace) => verbs.map((verb): Refusal => ({ need, verb, namespace })))
-  })
+  const questions = needsOf(options).flatMap((need) =>
+    need.scopes.flatMap((namespace) => verbs.map((verb): Refusal => ({ need, verb, namespace }))),
+  )
   const refusals: Refusal[] = []
   for (let at = 0; at < questions.length; at += maxReviews) {
     const some = questions.slice(at, at + maxReviews)
@@ -96,7 +100,14 @@ async function findRefusals(options: PermissionOptions): Promise<readonly Refusa
 }
 
 async function isRefused({ need, verb, namespace }: Refusal, { client, logger, signal }: PermissionOptions): Promise<boolean> {
-  const resourceAttributes = { group: need.group, resource: need.plural, verb, ...(namespace === undefined ? {} : { namespace }) }
+  const { group, plural: resource, name } = need
+  const resourceAttributes = {
+    group,
+    resource,
+    verb,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  }
   try {
     const review = await client.create(selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
     return review.status?.allowed === false
@@ -110,22 +121,20 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
   }
 }
 
-/** Returns the types that controllers watch and webhooks read, without duplicates. */
-function needsOf(operators: readonly Operator[]): readonly Need[] {
+/** Returns the types and views that controllers watch, and that webhooks and runnables read, without duplicates. */
+function needsOf({ operators, namespaces }: PermissionOptions): readonly Need[] {
   const needs = new Map<string, Need>()
-  for (const { type: primaryType, types } of operators.flatMap(({ controllers }) => controllers)) {
-    for (const type of types) {
-      const key = groupResourceOf(type)
-      const primary = type === primaryType || (needs.get(key)?.primary ?? false)
-      needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary })
-    }
+  const add = (type: ResourceType, isPrimary: boolean): void => {
+    const { group, plural, namespaced } = type
+    const limited = namespacesOf(type, namespaces)
+    const name = nameIn(type)
+    const key = JSON.stringify([groupResourceOf(type), limited, name])
+    const primary = isPrimary || (needs.get(key)?.primary ?? false)
+    needs.set(key, { group, plural, namespaced, scopes: limited.length > 0 ? limited : [undefined], name, primary })
   }
-  for (const { settings } of operators.flatMap(({ webhooks }) => webhooks)) {
-    for (const type of settings.reads ?? []) {
-      const key = groupResourceOf(type)
-      if (!needs.has(key)) needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary: false })
-    }
-  }
+  for (const { type, types } of operators.flatMap(({ controllers }) => controllers)) for (const each of types) add(each, each === type)
+  const readers = operators.flatMap(({ webhooks, runnables }) => [...webhooks.map(({ settings }) => settings), ...runnables])
+  for (const type of readers.flatMap(({ reads = [] }) => reads)) add(type, false)
   return [...needs.values()]
 }
 
@@ -134,7 +143,7 @@ function describe(refusals: readonly Refusal[]): string {
   const byTarget = new Map<string, string[]>()
   for (const { need, verb, namespace } of refusals) {
     const where = namespace !== undefined ? ` in the namespace "${namespace}"` : need.namespaced ? ' in all namespaces' : ''
-    const target = `${groupResourceOf(need)}${where}`
+    const target = `${groupResourceOf(need)}${need.name === undefined ? '' : ` named "${need.name}"`}${where}`
     byTarget.set(target, [...(byTarget.get(target) ?? []), verb])
   }
   return [...byTarget].map(([target, missing]) => `${missing.join(' and ')} ${target}`).join(', and ')

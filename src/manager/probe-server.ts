@@ -1,4 +1,4 @@
-/** The HTTP servers without TLS: `/healthz` and `/readyz` for the kubelet, `/metrics` for Prometheus. */
+/** The HTTP servers without TLS: `/healthz` and `/readyz` for the kubelet, and plain `/metrics`. */
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Check } from './health-handler.ts'
@@ -7,14 +7,15 @@ import type { ListenAddress } from './listen-address.ts'
 import { healthHandler } from './health-handler.ts'
 import { startHttpEndpoint } from './http-endpoint.ts'
 import { parseListenAddress } from './listen-address.ts'
+import { ProreusError } from '../api/errors.ts'
 
 const probeFlag = '--health-probe-bind-address'
-const metricsFlag = '--metrics-bind-address'
+export const metricsFlag = '--metrics-bind-address'
 
 export interface ProbeOptions {
   /** The address on which probes are served; `0` disables them. */
   readonly probeBindAddress: string
-  /** The address on which metrics are served; `0` disables them. When it equals `probeBindAddress`, one server serves both. */
+  /** The address on which plain metrics are served; `0` disables them. When it equals `probeBindAddress`, one server serves both. */
   readonly metricsBindAddress: string
   readonly metrics: Metrics
   /** Returns the checks of `/healthz`. When one of them fails, the kubelet restarts the container. */
@@ -67,7 +68,31 @@ export async function startProbes(options: ProbeOptions): Promise<Probes> {
   }
 }
 
-function metricsHandler({ registry }: Metrics): Handler {
+/** Returns the handler of `/metrics`. */
+export function metricsHandler({ registry }: Metrics): Handler {
   return async (url) =>
     url.pathname === '/metrics' ? { code: 200, body: await registry.metrics(), contentType: registry.contentType } : undefined
+}
+
+/**
+ * Rejects secured metrics on the address of the probes, because the kubelet has no token.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID`
+ */
+export function refuseSharedAddress({
+  metricsSecure,
+  metricsBindAddress,
+  probeBindAddress,
+}: {
+  readonly metricsSecure: boolean
+  readonly metricsBindAddress: string
+  readonly probeBindAddress: string
+}): void {
+  if (!metricsSecure || metricsBindAddress !== probeBindAddress) return
+  const port = parseListenAddress(metricsBindAddress, metricsFlag)?.port ?? 0
+  if (port === 0) return
+  throw new ProreusError(
+    'PRO_CONFIG_INVALID',
+    `${metricsFlag} and ${probeFlag} are both ${metricsBindAddress}, but metrics are served over HTTPS to authenticated clients: choose another address, or plain metrics with --metrics-secure=false.`,
+  )
 }

@@ -14,15 +14,16 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
   return [
     { name: 'shutdown', problem: () => (running.draining ? 'the process is ending' : undefined) },
     ...(hasWebhooks ? [webhook] : []),
-    ...(running.cache?.status() ?? []).map(({ type, synced, lastError }): Check => {
+    ...(running.cache?.status() ?? []).map(({ type, view, synced, lastError }): Check => {
       const problem = lastError ?? (synced ? undefined : 'not synced yet')
-      return { name: `cache/${type}`, decides: false, problem: () => problem }
+      return { name: `cache/${type}${view === undefined ? '' : ` (${view})`}`, decides: false, problem: () => problem }
     }),
     ...[...running.controllers].map(([name, task]): Check => ({
       name: `controller/${name}`,
       decides: false,
       problem: () => problemOf(task),
     })),
+    ...running.operatorChecks.readyz,
   ]
 }
 
@@ -31,17 +32,21 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
  * During the shutdown all checks succeed.
  */
 export function livenessChecks(running: Running): readonly Check[] {
-  const { cache, certificates, injection, electionTask, controllers } = running
+  const { cache, certificates, injection, electionTask, controllers, runnables } = running
   const tasks: readonly (readonly [name: string, task: BackgroundTask | undefined])[] = [
     ['cache', cache?.task],
     ['certificates', certificates?.task],
     ['ca-bundle', injection],
     ['leader-election', electionTask],
+    ['metrics-certificate', running.monitoring?.certificateTask],
     ...[...controllers].map(([name, task]) => [`controller/${name}`, task] as const),
+    ...[...runnables].map(([name, task]) => [`runnable/${name}`, task] as const),
   ]
-  return tasks.flatMap(([name, task]) =>
-    task === undefined ? [] : [{ name, problem: () => (running.draining ? undefined : problemOf(task)) }],
-  )
+  const unlessDraining = (check: Check): Check => ({ ...check, problem: () => (running.draining ? undefined : check.problem()) })
+  return [
+    ...tasks.flatMap(([name, task]) => (task === undefined ? [] : [{ name, problem: () => problemOf(task) }])),
+    ...running.operatorChecks.healthz,
+  ].map(unlessDraining)
 }
 
 function problemOf({ state }: BackgroundTask): string | undefined {

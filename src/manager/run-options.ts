@@ -12,6 +12,8 @@ import type { CertificateOptions } from './certificates.ts'
 import type { CompleteLeaderElection, LeaderElectionOptions } from './leader-election.ts'
 import { completeLeaderElection } from './leader-election.ts'
 import type { ListenAddress } from './listen-address.ts'
+import { isLoopback, parseListenAddress } from './listen-address.ts'
+import { metricsFlag } from './probe-server.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
@@ -55,7 +57,10 @@ export interface Endpoints {
   readonly webhook: { readonly port: number; readonly url: string; readonly caBundle: string } | undefined
   /** The address on which probes are served; undefined when they are disabled. */
   readonly probes: ListenAddress | undefined
+  /** The address on which metrics are served; undefined when they are disabled. */
   readonly metrics: ListenAddress | undefined
+  /** The address on which `/debug` is served; undefined when it is disabled. */
+  readonly debug: ListenAddress | undefined
 }
 
 export interface RunOptions {
@@ -71,7 +76,10 @@ export interface RunOptions {
    * is the name of the installation.
    */
   readonly namespace?: string
-  /** The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). */
+  /**
+   * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`); SIGUSR2
+   * then sets the log level to `debug`, and back.
+   */
   readonly signal?: AbortSignal
   /**
    * The store of the webhook server's certificates. Default in a cluster: the Secret `NAME-webhook-ca`, where `NAME` is the name of the
@@ -79,6 +87,8 @@ export interface RunOptions {
    */
   readonly certificates?: CertificateOptions
   readonly webhook?: WebhookOptions
+  /** False serves neither the webhooks nor the conversions of the operators, for example in a run outside the cluster. Default true. */
+  readonly enableWebhooks?: boolean
   /**
    * The webhook configurations in which this process sets `caBundle`. Default: `NAME-mutating` and `NAME-validating`, where `NAME` is the
    * name of the installation. Pass empty lists when another controller, for example cert-manager, sets `caBundle`.
@@ -90,10 +100,26 @@ export interface RunOptions {
    */
   readonly probeBindAddress?: string
   /**
-   * The address on which metrics are served, without authentication. Default in a cluster `:8080`, outside `127.0.0.1:8080`; `0` disables
-   * the metrics.
+   * The address on which metrics are served. Default in a cluster `:8443`, or `:8080` with `metricsSecure: false`; outside
+   * `127.0.0.1:8080`. `0` disables the metrics.
    */
   readonly metricsBindAddress?: string
+  /**
+   * True serves metrics over HTTPS to clients whose bearer token is valid (TokenReview), and whose user has the permission to get
+   * `/metrics` (SubjectAccessReview). False serves plain HTTP without authentication. Default: true, except outside a cluster on a loopback
+   * address.
+   */
+  readonly metricsSecure?: boolean
+  /**
+   * A folder with the certificate for metrics and `/debug`: `tls.crt` and `tls.key`. Default: the certificates of the webhook server, or
+   * else a certificate in memory.
+   */
+  readonly metricsCertDir?: string
+  /**
+   * The address of `/debug`: heap snapshots, CPU profiles, queues, cache, log level. An address without a host, such as `:6060`, is on
+   * `127.0.0.1`. On a loopback address, there is no authentication; on any other, it is as with `metricsSecure`. Default `0`: disabled.
+   */
+  readonly debugBindAddress?: string
   /**
    * Memory limit of the process in bytes. The limits of the webhook server are derived from it. Default: the memory limit of the container.
    * If the container has no limit, the default is half of the machine's memory, at most 1 GiB.
@@ -108,6 +134,11 @@ export interface RunOptions {
   readonly drainDelayMs?: number
   /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
+  /**
+   * Maximum number of objects that all controllers of the process together reconcile at the same time. Each controller has its own limit,
+   * `workers`, besides. Default: no limit.
+   */
+  readonly maxConcurrentReconciles?: number
   /**
    * Leader election: only one replica of the installation, the leader, reconciles. Webhooks are served by all replicas. Default in a
    * cluster: true; outside: false. With options, it is enabled.
@@ -140,6 +171,8 @@ export type CompleteOptions = Omit<RunOptions, 'leaderElection'> &
       | 'webhookConfigurations'
       | 'probeBindAddress'
       | 'metricsBindAddress'
+      | 'metricsSecure'
+      | 'debugBindAddress'
       | 'drainDelayMs'
       | 'drainDeadlineMs'
       | 'instance'
@@ -177,7 +210,8 @@ export function withDefaults(operators: readonly Operator[], options: RunOptions
       validating: [names.validatingConfiguration],
     },
     probeBindAddress: options.probeBindAddress ?? (inCluster ? ':8081' : '127.0.0.1:8081'),
-    metricsBindAddress: options.metricsBindAddress ?? (inCluster ? ':8080' : '127.0.0.1:8080'),
+    ...metricsDefaults(options, inCluster),
+    debugBindAddress: debugAddressOf(options.debugBindAddress ?? '0'),
     drainDelayMs: options.drainDelayMs ?? (inCluster ? 10_000 : 0),
     drainDeadlineMs: options.drainDeadlineMs ?? 30_000,
     leaderElection: completeLeaderElection(options.leaderElection ?? inCluster, names, service),
@@ -186,6 +220,21 @@ export function withDefaults(operators: readonly Operator[], options: RunOptions
     clock: options.clock ?? systemClock,
     metrics: options.metrics ?? processMetrics(),
   }
+}
+
+/** Returns the defaults of the options for metrics. In a cluster, every Pod can reach the port, so metrics need authentication there. */
+function metricsDefaults(
+  { metricsBindAddress, metricsSecure }: RunOptions,
+  inCluster: boolean,
+): Required<Pick<RunOptions, 'metricsBindAddress' | 'metricsSecure'>> {
+  const address = metricsBindAddress ?? (inCluster ? (metricsSecure === false ? ':8080' : ':8443') : '127.0.0.1:8080')
+  const parsed = parseListenAddress(address, metricsFlag)
+  return { metricsBindAddress: address, metricsSecure: metricsSecure ?? (inCluster || (parsed !== undefined && !isLoopback(parsed))) }
+}
+
+/** Debugging on all addresses of the machine must be written as `0.0.0.0:6060` or `[::]:6060`, because a profile contains secrets. */
+function debugAddressOf(text: string): string {
+  return text.startsWith(':') ? `127.0.0.1${text}` : text
 }
 
 /** A reference to a Service. */

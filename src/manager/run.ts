@@ -1,5 +1,5 @@
 /** `run`: starts operators in the required order, and stops them gracefully. */
-import type { ControllerCache, ControllerEnvironment } from '../controller/builder.ts'
+import type { ControllerCache, ControllerEnvironment } from '../controller/prepared-controller.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { CacheOptions } from '../cache/cache.ts'
@@ -16,6 +16,7 @@ import { injectCaBundle } from '../certs/injector.ts'
 import { clientOver } from '../client/client.ts'
 import { createTransport } from '../client/transport.ts'
 import { userAgentOf } from '../client/user-agent.ts'
+import { ConcurrencyLimit } from '../controller/concurrency-limit.ts'
 import { runController } from '../controller/run-controller.ts'
 import type { LeaderElectorOptions } from '../leader-election/leader-elector.ts'
 import { LeaderElector } from '../leader-election/leader-elector.ts'
@@ -29,13 +30,19 @@ import { createElection } from './leader-election.ts'
 import { identitiesOf } from './operator-identity.ts'
 import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
-import { startProbes } from './probe-server.ts'
+import { refuseSharedAddress, startProbes } from './probe-server.ts'
 import { checkRunOptions } from './run-option-checks.ts'
 import { withDefaults } from './run-options.ts'
 import { memoryFor } from './webhook-memory.ts'
 import { livenessChecks, readinessChecks } from './readiness-and-liveness.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
 import { onTermination } from './termination.ts'
+import type { MonitoringOptions } from './monitoring-endpoints.ts'
+import { startMonitoring } from './monitoring-endpoints.ts'
+import { processMemory } from '../webhook/http/memory-shares.ts'
+import { toggleDebugOnSignal } from './log-level.ts'
+import { withTimeLimit } from './operator-checks.ts'
+import { startRunnable } from './runnable-task.ts'
 import { webhookCheck } from './webhook-check.ts'
 
 export type { CertificateOptions } from './certificates.ts'
@@ -95,16 +102,20 @@ const failedStartDeadlineMs = 5_000
  * and the promise rejects.
  * @internal
  */
-export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
+export async function runWith(parts: Parts, given: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkRunOptions(runOptions)
-  checkOperators(operators)
-  checkSharedKinds(operators)
+  checkOperators(given)
+  checkSharedKinds(given)
+  const { enableWebhooks = true } = runOptions
+  const operators = enableWebhooks ? given : given.map((operator) => ({ ...operator, webhooks: [], conversions: [] }))
   const options = withDefaults(operators, runOptions)
   if (options.signal !== undefined) return runUntil(options.signal, operators, options, parts)
   const termination = onTermination(options.logger)
+  const removeToggle = toggleDebugOnSignal(options.logger)
   try {
     await runUntil(termination.signal, operators, options, parts)
   } finally {
+    removeToggle()
     termination.release()
   }
 }
@@ -126,6 +137,12 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
     election,
     draining: false,
     controllers: new Map(),
+    queues: new Map(),
+    runnables: new Map(),
+    operatorChecks: {
+      healthz: operators.flatMap(({ checks }) => checks.healthz).map((check) => withTimeLimit(check, clock)),
+      readyz: operators.flatMap(({ checks }) => checks.readyz).map((check) => withTimeLimit(check, clock)),
+    },
   }
   try {
     await start(operators, options, parts, running)
@@ -147,7 +164,9 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
-  const { probeBindAddress, metricsBindAddress } = options
+  const { probeBindAddress } = options
+  const metricsBindAddress = options.metricsSecure ? '0' : options.metricsBindAddress
+  refuseSharedAddress(options)
   running.probes = await startProbes({
     probeBindAddress,
     metricsBindAddress,
@@ -160,13 +179,21 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
   await parts.checkPermissions({ operators, client: running.client, namespaces, connection, logger, signal })
   const cache = createCache(operators, options, parts, running)
   const webhook = hasWebhooks ? await startWebhooks(operators, cache, options, parts, running) : undefined
-  const endpoints = { webhook, probes: running.probes.probes, metrics: running.probes.metrics }
+  running.monitoring = await startMonitoring(monitoringOptions(options, running))
+  const endpoints = {
+    webhook,
+    probes: running.probes.probes,
+    metrics: running.monitoring.metrics ?? running.probes.metrics,
+    debug: running.monitoring.debug,
+  }
   signal.throwIfAborted()
   await options.onServing?.(endpoints, running.client)
   signal.throwIfAborted()
   running.injection = startInjection(operators, options, parts, running)
   startCache(cache, options, running)
   if (cache !== undefined) startControllers(cache, options, running)
+  if (cache !== undefined) startRunnables(cache, options, running)
+  startElection(options, running)
   logger.info({ operators: operators.map(({ name }) => name), ...addresses(endpoints) }, 'started')
   await options.onStarted?.(endpoints, running.client)
 }
@@ -177,8 +204,11 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, namespaces = [] } = options
-  const reads = operators.flatMap(({ webhooks }) => webhooks.flatMap(({ settings }) => settings.reads ?? []))
-  if (reads.length === 0 && operators.every(({ controllers }) => controllers.length === 0)) return undefined
+  const reads = [
+    ...operators.flatMap(({ webhooks }) => webhooks.flatMap(({ settings }) => settings.reads ?? [])),
+    ...operators.flatMap(({ runnables }) => runnables.flatMap((runnable) => runnable.reads ?? [])),
+  ]
+  if (reads.length === 0 && operators.every(({ controllers, runnables }) => controllers.length + runnables.length === 0)) return undefined
   const cache = parts.createCache(client, { logger, clock, namespaces })
   for (const type of reads) cache.informer(type)
   for (const { settings } of operators.flatMap(({ webhooks }) => webhooks)) {
@@ -258,19 +288,61 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
   const { logger, clock, metrics } = options
   const graceMs = options.drainDelayMs + options.drainDeadlineMs
   const elector = running.election?.elector
+  const { maxConcurrentReconciles: most } = options
+  const limited = most === undefined ? {} : { limit: new ConcurrencyLimit(most) }
+  const onQueue: ControllerEnvironment['onQueue'] = (name, queue) => running.queues.set(name, queue)
   for (const [{ controllers }, { client, leaderClient, events }] of running.identities) {
     for (const controller of controllers) {
       const { name, everyReplica } = controller
       const own = everyReplica ? client : leaderClient
-      const environment: ControllerEnvironment = { client: own, cache, logger, metrics, clock, events, graceMs }
+      const environment: ControllerEnvironment = { client: own, cache, logger, metrics, clock, events, graceMs, onQueue, ...limited }
       const terms = everyReplica ? undefined : elector
       const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)
       running.controllers.set(name, inBackground(`the controller ${name}`, task, logger))
     }
   }
+}
+
+function startRunnables(cache: OwnCache, { logger, clock, metrics }: CompleteOptions, running: Running): void {
+  const terms = running.election?.elector
+  for (const [{ runnables }, { client, leaderClient }] of running.identities) {
+    for (const runnable of runnables) {
+      const own = runnable.everyReplica === true ? client : leaderClient
+      running.runnables.set(runnable.name, startRunnable(runnable, { client: own, cache, logger, clock, metrics, terms }))
+    }
+  }
+}
+
+function startElection({ logger }: CompleteOptions, running: Running): void {
+  const elector = running.election?.elector
   if (elector !== undefined) running.electionTask = inBackground('the leader election', (stop) => elector.run(stop), logger)
 }
 
-function addresses({ webhook, probes, metrics }: Endpoints): object {
-  return { webhookPort: webhook?.port, probePort: probes?.port, metricsPort: metrics?.port }
+/** The options of the servers for metrics and debugging, which start when the certificates of the webhook server are available. */
+function monitoringOptions(options: CompleteOptions, running: Running): MonitoringOptions {
+  const { metricsBindAddress, metricsSecure, metricsCertDir, debugBindAddress, metrics, clock, logger, webhook, memoryLimitBytes } = options
+  const { tlsMinVersion, tlsCipherSuites } = webhook
+  const { names, ips } = certificateNames(options)
+  return {
+    metricsBindAddress: metricsSecure ? metricsBindAddress : '0',
+    debugBindAddress,
+    certDir: metricsCertDir,
+    certificates: running.certificates?.source,
+    names,
+    ips,
+    tls: { ...(tlsMinVersion !== undefined && { tlsMinVersion }), ...(tlsCipherSuites !== undefined && { tlsCipherSuites }) },
+    metrics,
+    debug: {
+      queues: () => running.queues,
+      cache: () => running.cache?.status() ?? [],
+      memoryLimitBytes: processMemory(memoryLimitBytes).limitBytes,
+    },
+    client: running.client,
+    clock,
+    logger,
+  }
+}
+
+function addresses({ webhook, probes, metrics, debug }: Endpoints): object {
+  return { webhookPort: webhook?.port, probePort: probes?.port, metricsPort: metrics?.port, debugPort: debug?.port }
 }

@@ -14,10 +14,11 @@ const readVerbs = ['get', 'list', 'watch'] as const
 function rulesOf(operators: readonly Operator[]): PolicyRule[] {
   return mergeRules([
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-    ...operators.flatMap(({ kinds, controllers, webhooks, rbac }) => [
+    ...operators.flatMap(({ kinds, controllers, webhooks, runnables, rbac }) => [
       ...kinds.flatMap(rulesForKind),
       ...controllers.flatMap((controller) => controller.rbac),
       ...webhooks.flatMap(({ settings: { rbac: own = [], reads = [] } }) => [...own, ...reads.map(readRule)]),
+      ...runnables.flatMap(({ reads = [] }) => reads.map(readRule)),
       ...rbac,
     ]),
   ])
@@ -37,7 +38,22 @@ function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   ]
 }
 
-/** Returns the ClusterRole of the operator process, including the rules for maintaining the `caBundle` of its webhook configurations. */
+/** The rules for authenticating and authorizing clients of the metrics and debug endpoints. */
+const reviewRules: readonly PolicyRule[] = [
+  { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+]
+
+/** Returns the ClusterRole for clients that scrape the metrics, such as Prometheus. */
+export function metricsReaderRole({ installation }: InstallationNames): JsonObject {
+  const rule: PolicyRule = { apiGroups: [], resources: [], nonResourceURLs: ['/metrics'], verbs: ['get'] }
+  return clusterRole(`${installation}-metrics-reader`, [rule], labelsOf(installation))
+}
+
+/**
+ * Returns the ClusterRole of the operator process, including the rules for maintaining the `caBundle` of its webhook configurations, and for
+ * reviewing the clients of its metrics.
+ */
 export function managerRole(operators: readonly Operator[], names: InstallationNames): JsonObject {
   const injection: PolicyRule = {
     apiGroups: ['admissionregistration.k8s.io'],
@@ -45,7 +61,7 @@ export function managerRole(operators: readonly Operator[], names: InstallationN
     resourceNames: [names.mutatingConfiguration, names.validatingConfiguration],
     verbs: ['get', 'patch'],
   }
-  const rules = mergeRules([...rulesOf(operators), injection, ...definitionInjection(operators)])
+  const rules = mergeRules([...rulesOf(operators), injection, ...definitionInjection(operators), ...reviewRules])
   return clusterRole(names.managerRole, rules, labelsOf(names.installation))
 }
 
@@ -54,6 +70,28 @@ function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
   const resourceNames = convertedDefinitions(operators)
   if (resourceNames.length === 0) return []
   return [{ apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames, verbs: ['get', 'patch'] }]
+}
+
+/** Returns the Role for the Lease of leader election, and its binding to the ServiceAccount of the installation. */
+export function leaderElectionRole({ installation, namespace, leaderLease: name }: InstallationNames): JsonObject[] {
+  const metadata = { name, namespace, labels: labelsOf(installation) }
+  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
+  const rules = [
+    { ...leases, resourceNames: [name], verbs: ['get', 'update', 'watch'] },
+    // Without a name, because an object that is created has no name yet when RBAC checks the request.
+    { ...leases, verbs: ['create'] },
+  ]
+  return [
+    { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata,
+      roleRef,
+      subjects: [{ kind: 'ServiceAccount', name: installation, namespace }],
+    },
+  ]
 }
 
 /**
@@ -80,8 +118,13 @@ function clusterRole(name: string, rules: readonly PolicyRule[], labels: JsonObj
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name, labels },
-    rules: rules.map((rule) => ({ ...rule }) as unknown as JsonObject),
+    rules: rules.map(ruleJson),
   }
+}
+
+/** Returns a rule as the API server stores it: without empty lists, which a rule for paths has. Otherwise `kubectl apply` would report a change. */
+function ruleJson(rule: PolicyRule): JsonObject {
+  return Object.fromEntries(Object.entries(rule).filter(([, list]) => (list as readonly string[]).length > 0)) as unknown as JsonObject
 }
 
 /** Merges rules for the same resource or the same non-resource URL. The result is sorted, so the generated files are stable. */

@@ -1,8 +1,9 @@
 /** The logger: pino with the field names of Kubernetes operators, and with redaction of secrets. */
+import { createRequire } from 'node:module'
 import { format } from 'node:util'
 import { pino } from 'pino'
 import type { Bindings, ChildLoggerOptions, DestinationStream, LogFn, Logger } from 'pino'
-import { PinoPretty } from 'pino-pretty'
+import type { PinoPretty } from 'pino-pretty'
 import { redact } from './redact.ts'
 
 /** A structured logger. `child({ controller, namespace, name, reconcileID })` returns a logger with additional fields. */
@@ -99,7 +100,9 @@ function withRedactedBindings(logger: Logger): Logger {
 
 /** Returns a stream that writes each line synchronously, so the last lines before the end of the process are not lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
-  const format = PinoPretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
+  // The module is loaded here, because a process in a cluster logs JSON.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty
+  const format = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return { write: (line) => destination.write(format(line)) }
 }
 

@@ -30,8 +30,8 @@ export interface ControllerMetrics {
 export interface QueueMetrics {
   /** Counts a key that became ready to be processed. */
   added(): void
-  /** Sets the number of ready keys of this priority. Default priority: 0. */
-  depth(count: number, priority?: number): void
+  /** Sets the number of ready keys of this priority. Default priority: 0. A text stands for several priorities together. */
+  depth(count: number, priority?: number | string): void
   /** Counts a key that was added with a delay. */
   retried(): void
   /** Observes the time that a ready key waited for a worker. */
@@ -62,6 +62,12 @@ export interface ClientRequest {
   readonly seconds: number
   /** The Kubernetes API verb: `get`, `list`, `watch`, … */
   readonly verb: string
+  /** True when an earlier attempt of the same request has failed. */
+  readonly isRetry?: boolean
+  /** Size of the request's body in bytes; absent for a stream. */
+  readonly requestBytes?: number
+  /** Size of the response's body in bytes; absent for a stream, and when there was no response. */
+  readonly responseBytes?: number
 }
 
 /** controller-runtime's 40 upper bounds of histogram buckets for the duration of a reconcile, in seconds: 5 ms to 60 s. */
@@ -73,12 +79,18 @@ const reconcileBuckets = [
 const decades = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
+/** client-go's upper bounds of histogram buckets for the sizes of requests and responses, in bytes: 64 B to 16 MiB. */
+const sizeBuckets = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
+
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
 
 /** The state of one type in the cache. */
 interface CachedType {
   /** The type as `plural.group`. */
   readonly type: string
+  readonly version: string
+  /** Describes the view; absent for a whole type. */
+  readonly view?: string
   readonly synced: boolean
   readonly lastError?: string
 }
@@ -160,6 +172,23 @@ export class Metrics {
     ['verb', 'host'],
     requestBuckets,
   )
+  readonly #clientRetries = this.#counter(
+    'rest_client_request_retries_total',
+    'Number of request retries, partitioned by status code, verb, and host.',
+    ['code', 'verb', 'host'],
+  )
+  readonly #clientRequestSize = this.#histogram(
+    'rest_client_request_size_bytes',
+    'Request size in bytes. Broken down by verb and host.',
+    ['verb', 'host'],
+    sizeBuckets,
+  )
+  readonly #clientResponseSize = this.#histogram(
+    'rest_client_response_size_bytes',
+    'Response size in bytes. Broken down by verb and host.',
+    ['verb', 'host'],
+    sizeBuckets,
+  )
 
   readonly #leads = this.#gauge(
     'leader_election_master_status',
@@ -187,10 +216,12 @@ export class Metrics {
     new Gauge({
       name: 'proreus_cache_up_to_date',
       help: 'Whether the objects of a resource are listed and watched: 1, or 0 before the first list and while requests fail',
-      labelNames: ['resource'],
+      labelNames: ['resource', 'version', 'view'],
       registers: [this.registry],
       collect() {
-        for (const { type, synced, lastError } of cachedTypes()) this.set({ resource: type }, synced && lastError === undefined ? 1 : 0)
+        this.reset()
+        for (const { type, version, view = '', synced, lastError } of cachedTypes())
+          this.set({ resource: type, version, view }, synced && lastError === undefined ? 1 : 0)
       },
     })
     const bytesInFlight = (): number => this.#bytesInFlight()
@@ -264,8 +295,8 @@ export class Metrics {
     const retries = this.#retries.with(queue)
     const queueTime = this.#queueTime.with(queue)
     const workTime = this.#workTime.with(queue)
-    const depths = new Map<number, NumberSeries>()
-    const depthOf = (priority: number): NumberSeries => {
+    const depths = new Map<number | string, NumberSeries>()
+    const depthOf = (priority: number | string): NumberSeries => {
       let depth = depths.get(priority)
       if (depth === undefined) depths.set(priority, (depth = this.#depth.with({ ...queue, priority: String(priority) })))
       return depth
@@ -316,10 +347,14 @@ export class Metrics {
    * @internal
    */
   clientRequest(request: ClientRequest): void {
-    const { method, host, verb, seconds } = request
+    const { method, host, verb, seconds, isRetry, requestBytes, responseBytes } = request
     const code = request.code === 'error' ? '<error>' : String(request.code)
     this.#clientRequests.with({ code, method, host }).value += 1
     this.#clientTime.with({ verb, host }).observe(seconds)
+    // Like client-go, this counts the attempts after the first one, with the status codes of their responses.
+    if (isRetry === true) this.#clientRetries.with({ code, verb, host }).value += 1
+    if (requestBytes !== undefined) this.#clientRequestSize.with({ verb, host }).observe(requestBytes)
+    if (responseBytes !== undefined) this.#clientResponseSize.with({ verb, host }).observe(responseBytes)
   }
 
   #counter(name: string, help: string, labelNames: readonly string[]): CounterMetric {

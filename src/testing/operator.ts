@@ -17,8 +17,11 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { ControlPlane } from './control-plane-types.ts'
 import type { StartOperatorOptions, StartedOperator } from './started-operator.ts'
 
-const { name, connection, namespaces, logger, clock } = runOptionChecks
-const startChecks = { name, connection, namespaces, logger, clock } satisfies Record<keyof StartOperatorOptions, OptionCheck>
+const { name, connection, namespaces, leaderElection, logger, clock } = runOptionChecks
+const startChecks = { name, connection, namespaces, leaderElection, logger, clock } satisfies Record<
+  keyof StartOperatorOptions,
+  OptionCheck
+>
 const checkOptions = hasOptions(startChecks)
 
 /**
@@ -47,6 +50,7 @@ export async function startOperator(
       metricsBindAddress: '127.0.0.1:0',
       drainDelayMs: 0,
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
+      leaderElection: options.leaderElection ?? false,
       logger: options.logger ?? logger,
       ...(options.clock === undefined ? {} : { clock: options.clock }),
       async onServing({ webhook }) {

@@ -12,6 +12,8 @@ import { formatKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { Index } from '../cache/store.ts'
 import { Store } from '../cache/store.ts'
+import { Selector, storedForm } from '../cache/stored-form.ts'
+import { viewOf } from '../cache/view.ts'
 import type { Client } from '../client/client.ts'
 import type { ReconcileContext } from '../controller/reconciler.ts'
 import type { EventType } from '../telemetry/event-recorder.ts'
@@ -57,7 +59,7 @@ export interface TestReconcileContext extends ReconcileContext {
 
 /**
  * Creates a context with which a test calls a reconciler directly. The cache contains only `cached` and never changes, so a test can also
- * simulate a stale cache. The cache supports every type and every index.
+ * simulate a stale cache. The cache supports every type, view and index.
  *
  * @example
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
@@ -81,6 +83,7 @@ export function reconcileContext({ client, cached = [], clock, signal, logger }:
 
 function cacheOf(objects: readonly CachedObject[]): CacheReader {
   const stores = new Map<string, Store>()
+  const views = new Map<ResourceType, Store>()
   const storeOf = (id: string): Store => {
     const store = stores.get(id) ?? new Store()
     stores.set(id, store)
@@ -92,8 +95,20 @@ function cacheOf(objects: readonly CachedObject[]): CacheReader {
       throw new ProreusError('PRO_INPUT', `The object ${formatKey(metadata)} for the cache has no apiVersion or no kind.`)
     storeOf(`${apiVersion} ${kind}`).set(deepFreeze(object as unknown as KubernetesObject))
   }
-  const storeFor = <R extends ResourceType>(type: R): Store<ObjectOf<R>> =>
-    storeOf(`${apiVersionOf(type)} ${type.kind}`) as unknown as Store<ObjectOf<R>>
+  const storeOfView = (view: ResourceType, whole: Store): Store => {
+    const selector = new Selector(view)
+    const store = views.get(view) ?? new Store()
+    if (!views.has(view))
+      for (const object of whole.list())
+        // The test says what is in the cache, so a field that only the API server can compare counts as matching.
+        if (selector.selects(object) !== false) store.set(storedForm(view, structuredClone(object) as KubernetesObject))
+    views.set(view, store)
+    return store
+  }
+  const storeFor = <R extends ResourceType>(type: R): Store<ObjectOf<R>> => {
+    const whole = storeOf(`${apiVersionOf(type)} ${type.kind}`)
+    return (viewOf(type) === undefined ? whole : storeOfView(type, whole)) as unknown as Store<ObjectOf<R>>
+  }
   return {
     get: (type, key) => storeFor(type).get(key),
     list(type, options = {}) {

@@ -1,6 +1,7 @@
 /** The options and the result of `controlPlane.startOperator`. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Connection } from '../client/connection.ts'
+import type { LeaderElectionOptions } from '../manager/leader-election.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
@@ -17,6 +18,8 @@ export interface StartOperatorOptions {
   readonly connection?: Connection
   /** Namespaces that the controllers watch. Default: all namespaces. */
   readonly namespaces?: readonly string[]
+  /** Leader election, for tests with several replicas. Default: off. The namespace of the Lease must exist. */
+  readonly leaderElection?: boolean | LeaderElectionOptions
   /** The logger. Default: the logger of the control plane. */
   readonly logger?: Logger
   /**

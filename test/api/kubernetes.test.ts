@@ -7,6 +7,8 @@ import * as proreus from '../../src/index.ts'
 /** The types of each group as `NAME APIVERSION KIND PLURAL`, with a `*` at the end for cluster-scoped types. */
 const types = {
   admissionregistration: [
+    'mutatingAdmissionPolicy admissionregistration.k8s.io/v1 MutatingAdmissionPolicy mutatingadmissionpolicies *',
+    'mutatingAdmissionPolicyBinding admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding mutatingadmissionpolicybindings *',
     'mutatingWebhookConfiguration admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutatingwebhookconfigurations *',
     'validatingAdmissionPolicy admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy validatingadmissionpolicies *',
     'validatingAdmissionPolicyBinding admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings *',
@@ -21,10 +23,14 @@ const types = {
     'replicaSet apps/v1 ReplicaSet replicasets',
     'statefulSet apps/v1 StatefulSet statefulsets',
   ],
-  authentication: ['tokenReview authentication.k8s.io/v1 TokenReview tokenreviews *'],
+  authentication: [
+    'selfSubjectReview authentication.k8s.io/v1 SelfSubjectReview selfsubjectreviews *',
+    'tokenReview authentication.k8s.io/v1 TokenReview tokenreviews *',
+  ],
   authorization: [
     'localSubjectAccessReview authorization.k8s.io/v1 LocalSubjectAccessReview localsubjectaccessreviews',
     'selfSubjectAccessReview authorization.k8s.io/v1 SelfSubjectAccessReview selfsubjectaccessreviews *',
+    'selfSubjectRulesReview authorization.k8s.io/v1 SelfSubjectRulesReview selfsubjectrulesreviews *',
     'subjectAccessReview authorization.k8s.io/v1 SubjectAccessReview subjectaccessreviews *',
   ],
   autoscaling: ['horizontalPodAutoscaler autoscaling/v2 HorizontalPodAutoscaler horizontalpodautoscalers'],
@@ -50,11 +56,18 @@ const types = {
   ],
   discovery: ['endpointSlice discovery.k8s.io/v1 EndpointSlice endpointslices'],
   events: ['event events.k8s.io/v1 Event events'],
+  flowcontrol: [
+    'flowSchema flowcontrol.apiserver.k8s.io/v1 FlowSchema flowschemas *',
+    'priorityLevelConfiguration flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration prioritylevelconfigurations *',
+  ],
   networking: [
     'ingress networking.k8s.io/v1 Ingress ingresses',
     'ingressClass networking.k8s.io/v1 IngressClass ingressclasses *',
+    'ipAddress networking.k8s.io/v1 IPAddress ipaddresses *',
     'networkPolicy networking.k8s.io/v1 NetworkPolicy networkpolicies',
+    'serviceCIDR networking.k8s.io/v1 ServiceCIDR servicecidrs *',
   ],
+  node: ['runtimeClass node.k8s.io/v1 RuntimeClass runtimeclasses *'],
   policy: ['podDisruptionBudget policy/v1 PodDisruptionBudget poddisruptionbudgets'],
   rbac: [
     'clusterRole rbac.authorization.k8s.io/v1 ClusterRole clusterroles *',
@@ -62,12 +75,20 @@ const types = {
     'role rbac.authorization.k8s.io/v1 Role roles',
     'roleBinding rbac.authorization.k8s.io/v1 RoleBinding rolebindings',
   ],
+  resource: [
+    'deviceClass resource.k8s.io/v1 DeviceClass deviceclasses *',
+    'resourceClaim resource.k8s.io/v1 ResourceClaim resourceclaims',
+    'resourceClaimTemplate resource.k8s.io/v1 ResourceClaimTemplate resourceclaimtemplates',
+    'resourceSlice resource.k8s.io/v1 ResourceSlice resourceslices *',
+  ],
   scheduling: ['priorityClass scheduling.k8s.io/v1 PriorityClass priorityclasses *'],
   storage: [
     'csiDriver storage.k8s.io/v1 CSIDriver csidrivers *',
     'csiNode storage.k8s.io/v1 CSINode csinodes *',
+    'csiStorageCapacity storage.k8s.io/v1 CSIStorageCapacity csistoragecapacities',
     'storageClass storage.k8s.io/v1 StorageClass storageclasses *',
     'volumeAttachment storage.k8s.io/v1 VolumeAttachment volumeattachments *',
+    'volumeAttributesClass storage.k8s.io/v1 VolumeAttributesClass volumeattributesclasses *',
   ],
 } as const
 

@@ -113,7 +113,7 @@ t.test('the status of each type is reported', async (t) => {
   const script = new ScriptedClient()
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock() })
   cache.informer(widget)
-  t.strictSame(cache.status(), [{ type: 'widgets.example.com', synced: false }])
+  t.strictSame(cache.status(), [{ type: 'widgets.example.com', version: 'v1', synced: false, objects: 0 }])
   const abort = new AbortController()
   const running = cache.start(abort.signal)
   await cache.whenSynced()

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../src/api/object.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { failure } from '../../src/api/status.ts'
 import { Informer } from '../../src/cache/informer.ts'
+import type { Cause, Origin } from '../../src/cache/origin.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { ListAnswer, ScriptedWatch } from '../support/client/fake-cluster.ts'
@@ -293,6 +294,110 @@ t.test('own writes are ignored when resourceVersions are not numbers, and events
   await send('MODIFIED', object('a', 'x0', { uid: 'second' }))
   t.equal(stored(), 'x0')
   t.strictSame(seen, ['added a x1', 'updated a x0 from x1'])
+})
+
+const writer: Origin = { controller: 'web', key: 'default/a' }
+
+/** Adds a handler that records changes with their causes, e.g. `5 from 3 by web`. The cause of the watch is `?`, of other clients nothing. */
+function causes(informer: Informer): string[] {
+  const seen: string[] = []
+  const by = (cause: Cause): string => (cause === undefined ? '' : cause === 'unknown' ? ' ?' : ` by ${cause.controller}`)
+  informer.addHandler({
+    added: ({ metadata }, initial, cause) => void (initial ? undefined : seen.push(`${metadata.resourceVersion}${by(cause)}`)),
+    updated: ({ metadata }, old, cause) => void seen.push(`${metadata.resourceVersion} from ${old.metadata.resourceVersion}${by(cause)}`),
+    deleted: ({ metadata }) => void seen.push(`deleted ${metadata.resourceVersion}`),
+    overtaken: ({ metadata }, old) => void seen.push(`overtaken ${metadata.resourceVersion} from ${old?.metadata.resourceVersion}`),
+  })
+  return seen
+}
+
+t.test('handlers get the cause of a change', async (t) => {
+  const { informer, send, relist } = await synced(t)
+  const seen = causes(informer)
+  informer.written(object('a', 2), writer)
+  informer.written(object('a', 3))
+  await send('ADDED', object('b', 4))
+  await send('MODIFIED', object('a', 5))
+  await relist({ items: [object('a', 6)], resourceVersion: '6' })
+  t.strictSame(seen, ['2 by web', '3 from 2', '4 ?', '5 from 3 ?', 'deleted 4', '6 from 5'])
+})
+
+t.test('an own write is reported again when the watch sends a change of another client from before it', async (t) => {
+  const { informer, send } = await synced(t, { items: [object('a', 10)], resourceVersion: '10' })
+  const seen = causes(informer)
+  informer.written(object('a', 13), writer)
+  informer.written(object('a', 16), writer)
+  await send('MODIFIED', object('a', 10)) // older than the state before the own writes
+  await send('MODIFIED', object('a', 13))
+  t.equal(seen.length, 2)
+  await send('MODIFIED', object('a', 15))
+  await send('MODIFIED', object('a', 16))
+  t.strictSame(seen, ['13 from 10 by web', '16 from 13 by web', 'overtaken 16 from 10'])
+  informer.written(object('a', 18), writer)
+  await send('MODIFIED', object('a', 18))
+  await send('MODIFIED', object('a', 20))
+  t.strictSame(seen.slice(3), ['18 from 16 by web', '20 from 18 ?'])
+})
+
+t.test('an own write that creates an object is reported again when another client has created the object', async (t) => {
+  const { informer, send } = await synced(t)
+  const seen = causes(informer)
+  informer.written(object('a', 5), writer)
+  informer.written(object('b', 6), writer)
+  await send('ADDED', object('a', 4))
+  await send('MODIFIED', object('a', 5))
+  await send('ADDED', object('b', 6))
+  t.strictSame(seen, ['5 by web', '6 by web', 'overtaken 5 from undefined'])
+})
+
+t.test('without a cause, or after a later change, an own write is not reported again', async (t) => {
+  const { informer, send } = await synced(t, { items: [object('a', 1), object('b', 1)], resourceVersion: '1' })
+  const seen = causes(informer)
+  informer.written(object('a', 5))
+  informer.written(object('b', 6), writer)
+  informer.written(object('b', 8))
+  await send('MODIFIED', object('a', 4))
+  await send('MODIFIED', object('b', 4))
+  t.strictSame(seen, ['5 from 1', '6 from 1 by web', '8 from 6'])
+})
+
+t.test('responses in another order than the writes are no changes of other clients', async (t) => {
+  const { informer, send } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  const seen = causes(informer)
+  informer.written(object('a', 6), writer)
+  informer.written(object('a', 5), writer)
+  await send('MODIFIED', object('a', 5))
+  await send('MODIFIED', object('a', 6))
+  t.strictSame(seen, ['6 from 1 by web'])
+})
+
+t.test('a late response to a write that another reconcile, or none, has made is a change that the later writer has not seen', async (t) => {
+  for (const origin of [undefined, { ...writer }]) {
+    const { informer } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+    const seen = causes(informer)
+    informer.written(object('a', 6), writer)
+    informer.written(object('a', 1), origin)
+    informer.written(object('a', 5), origin)
+    t.strictSame(seen, ['6 from 1 by web', 'overtaken 6 from 1'])
+  }
+})
+
+t.test('after a list, an own write is reported again, unless the list has the state before it or a later one', async (t) => {
+  for (const [listed, resourceVersion, expected] of [
+    ['10', '11', []],
+    ['11', '11', ['overtaken 13 from 10']],
+    ['13', '14', ['overtaken 13 from 10']],
+    ['15', '15', ['15 from 13']],
+  ] as const) {
+    const { informer, send, relist } = await synced(t, { items: [object('a', 10)], resourceVersion: '10' }, ['other', 'default'])
+    const seen = causes(informer)
+    informer.written(object('a', 13), writer)
+    informer.written(object('b', 12, { namespace: 'other' }), writer)
+    await relist({ items: [object('a', listed)], resourceVersion })
+    t.strictSame(seen.slice(2), expected, listed)
+    await send('MODIFIED', object('a', '12'))
+    t.strictSame(seen.slice(2), listed === '10' ? ['overtaken 13 from 10'] : expected, `${listed}, then an event`)
+  }
 })
 
 interface History {

@@ -83,9 +83,11 @@ t.test('other requests are passed on', async (t) => {
   await client.get(widget, key, options)
   await client.list(widget, options)
   client.watch(widget, options)
+  await client.deleteCollection(widget, options)
+  client.logs(key, options)
   await client.raw('/version', options)
   await client.close()
-  t.strictSame(calls, [['get', widget, key, options], ['list', widget, options], ['watch', widget, options], ['raw', '/version', options], ['close']]) // prettier-ignore
+  t.strictSame(calls, [['get', widget, key, options], ['list', widget, options], ['watch', widget, options], ['deleteCollection', widget, options], ['logs', key, options], ['raw', '/version', options], ['close']]) // prettier-ignore
   t.strictSame(told, [])
 })
 

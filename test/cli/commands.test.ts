@@ -69,6 +69,8 @@ t.test('generate --check reports drift and writes nothing', async (t) => {
   const files = [
     'crd/bases/harryyann.github.io_mypods.yaml',
     'crd/kustomization.yaml',
+    'rbac/leader_election_role.yaml',
+    'rbac/metrics_reader_role.yaml',
     'rbac/role.yaml',
     'rbac/user_roles.yaml',
     'webhook/manifests.yaml',

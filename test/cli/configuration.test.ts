@@ -14,31 +14,31 @@ import {
   withoutAliases,
 } from '../../src/cli/configuration.ts'
 
-function command(argv: string[], config?: string): Record<string, unknown> {
+async function command(argv: string[], config?: string): Promise<Record<string, unknown>> {
   const made = new Command('x')
     .option('--config <file>', '', 'none.yaml')
     .addOption(new Option('--port <n>').argParser(parsePort).default(1).env('PROREUS_TEST_PORT'))
     .option('--install')
     .option('--operators <list>', '', 'all')
   made.parse([...(config === undefined ? [] : ['--config', config]), ...argv], { from: 'user' })
-  applyConfigFile(made)
+  await applyConfigFile(made)
   return made.opts()
 }
 
 t.test('flags take precedence over the environment, then the file, then the default', async (t) => {
   const file = join(t.testdir(), 'config.yaml')
   writeFileSync(file, 'port: 2\ninstall: true\noperators: [mypod, ./x.ts]\n')
-  t.strictSame(command([], file), { config: file, port: 2, install: true, operators: 'mypod,./x.ts' })
+  t.strictSame(await command([], file), { config: file, port: 2, install: true, operators: 'mypod,./x.ts' })
   t.strictSame(
-    command(['--operators', 'all'], file),
+    await command(['--operators', 'all'], file),
     { config: file, port: 2, install: true, operators: 'all' },
     'even with the value of the default',
   )
-  t.equal(command(['--port', '4'], file).port, 4)
+  t.equal((await command(['--port', '4'], file)).port, 4)
   process.env.PROREUS_TEST_PORT = '3'
   t.teardown(() => delete process.env.PROREUS_TEST_PORT)
-  t.equal(command([], file).port, 3)
-  t.equal(command(['--port=4'], file).port, 4)
+  t.equal((await command([], file)).port, 3)
+  t.equal((await command(['--port=4'], file)).port, 4)
 })
 
 t.test('an invalid configuration file is reported in one sentence', async (t) => {
@@ -59,18 +59,18 @@ t.test('an invalid configuration file is reported in one sentence', async (t) =>
     ['yes.yaml', `${at('yes.yaml')}: install: true or false is expected, found "yes".`],
     ['self.yaml', `${at('self.yaml')}: there is no option "config". The options are: port, install, operators.`],
   ]
-  for (const [file, message] of cases) t.throws(() => command([], at(file)), { code: 'PRO_CONFIG_INVALID', message }, file)
+  for (const [file, message] of cases) await t.rejects(command([], at(file)), { code: 'PRO_CONFIG_INVALID', message }, file)
   const broken = new RegExp(`^The configuration file ${at('broken.yaml')} cannot be read: [^\\n]* at line 1, column 5\\.$`)
-  t.throws(() => command([], at('broken.yaml')), { code: 'PRO_CONFIG_INVALID', message: broken })
+  await t.rejects(command([], at('broken.yaml')), { code: 'PRO_CONFIG_INVALID', message: broken })
 })
 
-t.test('the default configuration file is optional, and may be empty', (t) => {
+t.test('the default configuration file is optional, and may be empty', async (t) => {
   process.chdir(t.testdir({ 'empty.yaml': '# nothing yet\n', folder: { 'none.yaml': 'port: 7\n' } }))
   t.teardown(() => process.chdir(import.meta.dirname))
-  t.strictSame(command([]), { config: 'none.yaml', port: 1, operators: 'all' })
-  t.strictSame(command([], 'empty.yaml'), { config: 'empty.yaml', port: 1, operators: 'all' })
+  t.strictSame(await command([]), { config: 'none.yaml', port: 1, operators: 'all' })
+  t.strictSame(await command([], 'empty.yaml'), { config: 'empty.yaml', port: 1, operators: 'all' })
   process.chdir('folder')
-  t.strictSame(command([]), { config: 'none.yaml', port: 7, operators: 'all' }, 'from the default path')
+  t.strictSame(await command([]), { config: 'none.yaml', port: 7, operators: 'all' }, 'from the default path')
   t.end()
 })
 
@@ -127,8 +127,9 @@ t.test('flags of other frameworks are accepted in both forms', async (t) => {
     ':1',
     '--log-level=debug',
   ])
-  t.strictSame(withoutAliases(['--webhook-cert-path=a=b', '--log-level=', 'x=--metrics-addr']), [
+  t.strictSame(withoutAliases(['--webhook-cert-path=a=b', '--metrics-cert-path=c', '--log-level=', 'x=--metrics-addr']), [
     '--cert-dir=a=b',
+    '--metrics-cert-dir=c',
     '--log-level=',
     'x=--metrics-addr',
   ])

@@ -65,7 +65,7 @@ t.test('a command that found problems prints no further error', async (t) => {
 t.test('an unexpected error requests a bug report', async (t) => {
   const folder = t.testdir({
     'odd.ts':
-      "export const operator = Object.freeze({ name: 'odd', kinds: [null], webhooks: [], conversions: [], controllers: [], rbac: [] })\n",
+      "export const operator = Object.freeze({ name: 'odd', kinds: [null], webhooks: [], conversions: [], controllers: [], rbac: [], runnables: [], checks: {} })\n",
   })
   const { code, stdout, stderr } = await ended(t, ['generate', '--operators', './odd.ts'], folder)
   t.strictSame({ code, stdout }, { code: 1, stdout: '' })
@@ -133,6 +133,15 @@ t.test('each command has its flags, with their variables, defaults and choices',
     'run --cert-secret <name>': ['CERT_SECRET', undefined],
     'run --health-probe-bind-address <address>': ['HEALTH_PROBE_BIND_ADDRESS', undefined],
     'run --metrics-bind-address <address>': ['METRICS_BIND_ADDRESS', undefined],
+    'run --leader-elect <bool>': ['LEADER_ELECT', undefined],
+    'run --leader-elect-lease-duration <duration>': ['LEADER_ELECT_LEASE_DURATION', undefined],
+    'run --leader-elect-renew-deadline <duration>': ['LEADER_ELECT_RENEW_DEADLINE', undefined],
+    'run --leader-elect-retry-period <duration>': ['LEADER_ELECT_RETRY_PERIOD', undefined],
+    'run --leader-elect-resource-name <name>': ['LEADER_ELECT_RESOURCE_NAME', undefined],
+    'run --leader-elect-resource-namespace <name>': ['LEADER_ELECT_RESOURCE_NAMESPACE', undefined],
+    'run --metrics-secure <bool>': ['METRICS_SECURE', undefined],
+    'run --metrics-cert-dir <folder>': ['METRICS_CERT_DIR', undefined],
+    'run --debug-bind-address <address>': ['DEBUG_BIND_ADDRESS', '0'],
     'run --drain-delay <duration>': ['DRAIN_DELAY', undefined],
     'run --drain-deadline <duration>': ['DRAIN_DEADLINE', 30_000],
     'run --install': [undefined, undefined],

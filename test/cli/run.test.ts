@@ -69,6 +69,7 @@ function plain({ connection: _, logger: __, signal: ___, ...options }: RunOption
 const defaults = {
   name: 'mypod',
   namespaces: [],
+  debugBindAddress: '0',
   drainDeadlineMs: 30_000,
   webhook: { port: 9443, reviewLogSampling: 0, tlsMinVersion: 'VersionTLS12', tlsCipherSuites },
 }
@@ -88,12 +89,17 @@ t.test('without flags the operators run with default options', async (t) => {
   t.equal(process.listenerCount('SIGTERM'), listeners, 'also when it fails')
 })
 
-t.test('a signal to the process aborts the run', async (t) => {
-  const command = runCommand(async (_, { signal }) => {
+t.test('a signal to the process aborts the run, and SIGUSR2 changes the log level', async (t) => {
+  const listeners = process.listenerCount('SIGUSR2')
+  const command = runCommand(async (_, { signal, logger }) => {
+    process.emit('SIGUSR2', 'SIGUSR2')
+    t.equal(logger!.level, 'debug')
+    logger!.level = 'silent'
     process.emit('SIGTERM', 'SIGTERM')
     t.equal(signal!.aborted, true)
   })
   await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
+  t.equal(process.listenerCount('SIGUSR2'), listeners)
 })
 
 t.test('a configuration file applies where neither a flag nor a variable is set', async (t) => {
@@ -120,7 +126,17 @@ const flags: [flag: string, variable: string, value: string, comesTo: Record<str
   ['--cert-dir', 'CERT_DIR', 'mine', { certificates: { kind: 'files', directory: 'mine' } }],
   ['--health-probe-bind-address', 'HEALTH_PROBE_BIND_ADDRESS', ':1', { probeBindAddress: ':1' }],
   ['--metrics-bind-address', 'METRICS_BIND_ADDRESS', ':2', { metricsBindAddress: ':2' }],
+  ['--metrics-secure', 'METRICS_SECURE', 'false', { metricsSecure: false }],
+  ['--metrics-cert-dir', 'METRICS_CERT_DIR', 'other', { metricsCertDir: 'other' }],
+  ['--debug-bind-address', 'DEBUG_BIND_ADDRESS', ':6060', { debugBindAddress: ':6060' }],
   ['--drain-delay', 'DRAIN_DELAY', '1.5s', { drainDelayMs: 1500 }],
+  ['--leader-elect', 'LEADER_ELECT', 'true', { leaderElection: true }],
+  ['--leader-elect', 'LEADER_ELECT', 'false', { leaderElection: false }],
+  ['--leader-elect-lease-duration', 'LEADER_ELECT_LEASE_DURATION', '30s', { leaderElection: { leaseDurationMs: 30_000 } }],
+  ['--leader-elect-renew-deadline', 'LEADER_ELECT_RENEW_DEADLINE', '5s', { leaderElection: { renewDeadlineMs: 5_000 } }],
+  ['--leader-elect-retry-period', 'LEADER_ELECT_RETRY_PERIOD', '1s', { leaderElection: { retryPeriodMs: 1_000 } }],
+  ['--leader-elect-resource-name', 'LEADER_ELECT_RESOURCE_NAME', 'lock', { leaderElection: { name: 'lock' } }],
+  ['--leader-elect-resource-namespace', 'LEADER_ELECT_RESOURCE_NAMESPACE', 'ns', { leaderElection: { namespace: 'ns' } }],
   ['--drain-deadline', 'DRAIN_DEADLINE', '2m', { drainDeadlineMs: 120_000 }],
   ['--log-level', 'LOG_LEVEL', 'silent', {}],
 ]
@@ -201,7 +217,7 @@ t.test('an installation has the name of the run, and takes CRDs over with --forc
         void writes.push([kind, fieldManager, force]),
       get: async () => ({ status: { conditions: [{ type: 'Established', status: 'True' }] } }),
     } as unknown as Client
-    await options.onServing!({ webhook: undefined, probes: undefined, metrics: undefined }, client)
+    await options.onServing!({ webhook: undefined, probes: undefined, metrics: undefined, debug: undefined }, client)
     return writes
   }
   const url = ['--webhook-url', 'https://a:1']

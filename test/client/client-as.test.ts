@@ -1,5 +1,6 @@
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
+import { clientWithSignal } from '../../src/client/client-with-signal.ts'
 import { clientAs } from '../../src/client/client-as.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import type { ApiRequest } from '../../src/client/api-request.ts'
@@ -14,6 +15,11 @@ t.test('clients of several operators share connections, and have their own user 
   const transport = createTransport(server.connection)
   t.teardown(async () => (await transport.close(), await server.close()))
   const clients = [clientAs(transport, { name: 'hello', version: '1.2.3' }), clientAs(transport, { name: 'bye' })]
+  const { signal } = new AbortController()
+  t.strictSame(
+    clients.map((client) => clientWithSignal(client, signal).fieldManager),
+    ['hello', 'bye'],
+  )
   for (const client of clients) {
     await client.apply(configMap, object)
     await client.list(configMap)

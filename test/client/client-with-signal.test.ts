@@ -26,9 +26,11 @@ t.test('every verb has the signal, and close does nothing', async (t) => {
   void client.updateStatus(pod, object)
   void client.patchStatus(pod, key, { status: {} })
   void client.delete(pod, key)
+  void client.deleteCollection(pod, {})
+  void client.logs(key)
   void client.raw('/version')
   await client.close()
-  t.equal(signals.size, 11)
+  t.equal(signals.size, 13)
   for (const [verb, received] of signals) t.equal(received, signal, verb)
 })
 
@@ -70,6 +72,8 @@ t.test('every verb passes on its arguments and its result', async (t) => {
     updateStatus: [pod, object],
     patchStatus: [pod, key, patch],
     delete: [pod, key],
+    deleteCollection: [pod],
+    logs: [key],
     raw: ['/version'],
   }
   for (const [verb, args] of Object.entries(verbs)) {
@@ -80,5 +84,5 @@ t.test('every verb passes on its arguments and its result', async (t) => {
     t.strictSame(calls.at(-1), [verb, ...args, { signal }])
   }
   t.equal(await client['close']!(), undefined)
-  t.equal(calls.length, 22)
+  t.equal(calls.length, 26)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pod, node } from '../../src/api/builtin.ts'
+import { node, pod, serviceAccount } from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { deepFreeze } from '../../src/api/json.ts'
 import { failure } from '../../src/api/status.ts'
@@ -225,6 +225,32 @@ const cases: Case[] = [
     query: manager,
     body: { apiVersion: 'v2', kind: 'Other', metadata: { name: 'n' } },
   },
+  ...subresourceCases(),
+  {
+    name: 'deleteCollection',
+    call: (c) =>
+      c.deleteCollection(widget, {
+        namespace: 'a',
+        labelSelector: { matchLabels: { a: 'b' } },
+        fieldSelector: 'metadata.name=x',
+        propagationPolicy: 'Foreground',
+        gracePeriodSeconds: 0,
+        preconditions: { resourceVersion: '7' },
+        dryRun: true,
+      }),
+    method: 'DELETE',
+    verb: 'deletecollection',
+    path: '/apis/example.com/v1/namespaces/a/widgets',
+    query: { labelSelector: 'a=b', fieldSelector: 'metadata.name=x' },
+    body: {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy: 'Foreground',
+      gracePeriodSeconds: 0,
+      preconditions: { resourceVersion: '7' },
+      dryRun: ['All'],
+    },
+  },
   { name: 'raw', call: (c) => c.raw('/readyz'), method: 'GET', path: '/readyz' },
   { name: 'raw with a body', call: (c) => c.raw('/x', { method: 'POST', body: { a: 1 } }), method: 'POST', path: '/x', body: { a: 1 } },
   {
@@ -237,6 +263,105 @@ const cases: Case[] = [
     accept: 'text/plain',
   },
 ]
+
+/** The verbs of subresources: each type of patch for the status and for a subresource of another kind. */
+function subresourceCases(): Case[] {
+  const path = '/apis/example.com/v1/namespaces/a/widgets/x'
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale' }
+  const metadata = key
+  const target = { kind: 'Node', name: 'n' }
+  const create = { method: 'POST', verb: 'create', query: manager }
+  const update = { method: 'PUT', verb: 'update', query: manager }
+  const patch = { method: 'PATCH', verb: 'patch', query: manager }
+  const apply = { method: 'PATCH', verb: 'apply', query: { ...manager, force: true }, contentType: 'application/apply-patch+yaml' }
+  const operations = [{ op: 'remove', path: '/a' }] as const
+  const patches = (['status', 'scale', 'other'] as const).flatMap((subresource): Case[] => [
+    {
+      ...patch,
+      name: `merge patch of ${subresource}`,
+      call: (c) => c.patch(widget, key, { spec: { replicas: 3 } }, { subresource }),
+      path: `${path}/${subresource}`,
+      contentType: 'application/merge-patch+json',
+      body: { spec: { replicas: 3 } },
+    },
+    {
+      ...patch,
+      name: `JSON patch of ${subresource}`,
+      call: (c) => c.patch(widget, key, operations, { subresource, type: 'json' }),
+      path: `${path}/${subresource}`,
+      contentType: 'application/json-patch+json',
+      body: operations,
+    },
+    {
+      ...patch,
+      name: `strategic patch of ${subresource}`,
+      call: (c) => c.patch(widget, key, { spec: { replicas: 3 } }, { subresource, type: 'strategic' }),
+      path: `${path}/${subresource}`,
+      contentType: 'application/strategic-merge-patch+json',
+      body: { spec: { replicas: 3 } },
+    },
+  ])
+  return [
+    ...patches,
+    {
+      name: 'get of a scale',
+      call: (c) => c.get(widget, key, { subresource: 'scale' }),
+      method: 'GET',
+      verb: 'get',
+      path: `${path}/scale`,
+    },
+    {
+      ...update,
+      name: 'update of a scale',
+      call: (c) => c.update(widget, { metadata, spec: { replicas: 3 } }, { subresource: 'scale' }),
+      path: `${path}/scale`,
+      body: { ...scale, metadata, spec: { replicas: 3 } },
+    },
+    {
+      ...apply,
+      name: 'apply of a scale',
+      call: (c) => c.apply(widget, { metadata, spec: { replicas: 3 } }, { subresource: 'scale' }),
+      path: `${path}/scale`,
+      body: { ...scale, metadata, spec: { replicas: 3 } },
+    },
+    {
+      ...apply,
+      name: 'apply of a status',
+      call: (c) => c.apply(widget, { metadata }, { subresource: 'status' }),
+      path: `${path}/status`,
+      body: { ...full, metadata },
+    },
+    {
+      ...create,
+      name: 'eviction',
+      call: (c) => c.create(pod, { metadata, deleteOptions: { gracePeriodSeconds: 0 } }, { subresource: 'eviction' }),
+      path: '/api/v1/namespaces/a/pods/x/eviction',
+      body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata, deleteOptions: { gracePeriodSeconds: 0 } },
+    },
+    {
+      ...create,
+      name: 'binding',
+      call: (c) => c.create(pod, { metadata, target }, { subresource: 'binding' }),
+      path: '/api/v1/namespaces/a/pods/x/binding',
+      body: { apiVersion: 'v1', kind: 'Binding', metadata, target },
+    },
+    {
+      ...create,
+      name: 'token',
+      call: (c) => c.create(serviceAccount, { metadata, spec: { audiences: ['a'] } }, { subresource: 'token' }),
+      path: '/api/v1/namespaces/a/serviceaccounts/x/token',
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata, spec: { audiences: ['a'] } },
+    },
+    {
+      ...create,
+      name: 'create of another subresource',
+      call: (c) => c.create(widget, { kind: 'Other', apiVersion: 'v2', metadata, more: 1 }, { subresource: 'other' }),
+      path: `${path}/other`,
+      body: { kind: 'Other', apiVersion: 'v2', metadata, more: 1 },
+    },
+  ]
+}
+
 for (const { name, call, method, path, ...expected } of cases) {
   t.test(name, async (t) => {
     const { client, requests } = fake()
@@ -292,10 +417,12 @@ t.test('each verb passes on its signal', async (t) => {
   await objects.client.updateStatus(widget, object, { signal })
   await objects.client.patchStatus(widget, key, { status: {} }, { signal })
   await objects.client.delete(widget, key, { signal })
+  await objects.client.deleteCollection(widget, { namespace: 'a', signal })
   await objects.client.raw('/x', { signal })
+  for await (const _ of client.logs(key, { signal })) break
   for await (const _ of client.watch(widget, { signal })) break
   const requested = [...objects.requests, ...requests]
-  t.equal(requested.length, 11)
+  t.equal(requested.length, 13)
   for (const { method, verb, path, signal: expected } of requested) t.equal(expected, signal, `${method} ${verb} ${path}`)
 })
 
@@ -332,6 +459,8 @@ t.test('createClient takes the options of the transport, and closes it', async (
 
 t.test('namespaced types require a namespace', async (t) => {
   const { client } = fake()
+  await t.rejects(client.create(widget, { metadata: { name: 'x' } }, { subresource: 'scale' }), { code: 'PRO_INPUT' })
+  await t.rejects(client.deleteCollection(widget, {}), { code: 'PRO_INPUT' })
   const message = 'Widget is a namespaced type: set metadata.namespace, or the namespace of the key.'
   await t.rejects(client.get(widget, { name: 'x' }), { code: 'PRO_INPUT', message })
   await t.rejects(client.create(widget, { metadata: { name: 'x' } }), { code: 'PRO_INPUT', message })

@@ -99,6 +99,22 @@ for (const [name, start] of ways) {
   })
 }
 
+t.test('the guard is called before a request to a proxy that forwards it, for a server without TLS', async (t) => {
+  // The test server is the proxy: it receives requests with absolute URLs.
+  const server = await startTestServer(() => ({ body: { ok: true } }))
+  const proxied = createTransport({ server: 'http://api.example.com', proxyUrl: server.url, describe: 'a test' })
+  t.teardown(async () => (await proxied.close(), await server.close()))
+  const { guard, depose, calls, error } = leadership()
+  t.strictSame((await proxied.request({ ...get, guard })).body, { ok: true })
+  depose()
+  await t.rejects(proxied.request({ ...get, guard }), error)
+  t.equal(calls(), 2)
+  t.strictSame(
+    server.requests.map(({ url }) => url),
+    ['http://api.example.com/api/v1/pods'],
+  )
+})
+
 t.test('a guard that throws while the request waits for a free connection: nothing is sent', async (t) => {
   const held: (() => void)[] = []
   const { server, transport } = await setUp(t, (_request, response) => {

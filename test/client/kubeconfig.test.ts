@@ -56,6 +56,23 @@ t.test('server, CA, namespace and proxy are read', async (t) => {
   })
 })
 
+t.test('the proxy of the environment is used, unless the kubeconfig has one', async (t) => {
+  const env = { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'internal.example.com' }
+  const proxyFor = async (cluster: object, more: object = {}): Promise<string | undefined> =>
+    (await loadConnection({ kubeconfig: await file(t, kubeconfig({ cluster })), env: { ...env, ...more } })).proxyUrl
+  t.equal(await proxyFor({}), 'http://proxy:3128')
+  t.equal(await proxyFor({ 'proxy-url': 'socks5://own' }), 'socks5://own')
+  t.equal(await proxyFor({ server: 'https://api.internal.example.com' }), undefined)
+  t.equal(await proxyFor({}, { HTTPS_PROXY: undefined }), undefined)
+  const inClusterRoot = t.testdir({ account: { token: 'pod', 'ca.crt': ca.cert } }) + '/account'
+  const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
+  t.equal((await loadConnection({ env: { ...env, ...inCluster }, inClusterRoot })).proxyUrl, 'http://proxy:3128')
+  t.equal(
+    (await loadConnection({ env: { ...env, ...inCluster, no_proxy: '', NO_PROXY: '10.0.0.0/8' }, inClusterRoot })).proxyUrl,
+    undefined,
+  )
+})
+
 t.test('absent fields are omitted', async (t) => {
   const path = await file(t, kubeconfig({ cluster: { 'certificate-authority-data': undefined }, context: { user: '' } }))
   t.strictSame(await loadConnection({ kubeconfig: path, env: {} }), {

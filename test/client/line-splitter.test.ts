@@ -59,6 +59,6 @@ t.test('a line has at most 32 MiB', async (t) => {
   t.strictSame(splitter.push(most), [])
   t.throws(() => splitter.push(Buffer.from('x')), {
     code: 'PRO_API',
-    message: 'The API server sent a line of more than 33554432 bytes, which no watch event can have.',
+    message: 'The API server sent a line of more than 33554432 bytes, which is more than a watch event or a line of a log may have.',
   })
 })

@@ -32,7 +32,7 @@ t.test('requests use a SOCKS proxy', async (t) => {
     await server.close()
     await proxy.close()
   })
-  for (const [index, proxyUrl] of [`socks5://${proxy.address}`, `socks://${proxy.address}`].entries()) {
+  for (const [index, proxyUrl] of [`socks5://${proxy.address}`, `socks://${proxy.address}`, `socks5h://${proxy.address}`].entries()) {
     const transport = createTransport({ ...server.connection, proxyUrl })
     t.teardown(() => transport.close())
     t.strictSame((await transport.request({ method: 'GET', path: '/x' })).body, { ok: true })
@@ -47,11 +47,17 @@ t.test('requests use a SOCKS proxy', async (t) => {
   await t.rejects(distrusting.request({ method: 'GET', path: '/x' }), { message: /not signed by an authority/ })
 })
 
-t.test('an unknown kind of proxy is refused', async (t) => {
-  const transport = createTransport({ server: 'https://x', proxyUrl: 'ftp://proxy', describe: 'k' }, { userAgent: 'test' })
-  t.teardown(() => transport.close())
-  await t.rejects(transport.request({ method: 'GET', path: '/x' }), {
-    code: 'PRO_KUBECONFIG',
-    message: 'The proxy ftp://proxy of k is not supported: use an http://, https:// or socks5:// proxy-url.',
-  })
+t.test('an unknown kind of proxy is refused, without its password', async (t) => {
+  const refusal = (shown: string): string =>
+    `The proxy ${shown} of k is not supported: use an http://, https:// or socks5:// proxy in proxy-url, HTTPS_PROXY or HTTP_PROXY.`
+  for (const [proxyUrl, shown] of [
+    ['ftp://proxy', 'ftp://proxy'],
+    ['ftp://jane:secret@proxy:2121/', 'ftp://proxy:2121'],
+    ['http://jane:secret@', 'URL'],
+    ['socks5://jane:secret@:x', 'URL'],
+  ] as const) {
+    const transport = createTransport({ server: 'https://x', proxyUrl, describe: 'k' }, { userAgent: 'test' })
+    t.teardown(() => transport.close())
+    await t.rejects(transport.request({ method: 'GET', path: '/x' }), { code: 'PRO_KUBECONFIG', message: refusal(shown) })
+  }
 })

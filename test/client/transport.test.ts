@@ -433,7 +433,7 @@ t.test('warnings and the outcome of requests are reported', async (t) => {
   t.strictSame(warnings, ['one "quoted"', 'two', 'one "quoted"', 'two', 'one "quoted"', 'two'])
   t.strictSame(warned.at(-1), { method: 'POST', path: post.path })
   t.strictSame(
-    reports.map(({ seconds: _, ...report }) => report),
+    reports.map(({ seconds: _, requestBytes: __, responseBytes: ___, ...report }) => report),
     [
       { method: 'GET', verb: 'list', host, code: 200 },
       { method: 'GET', verb: 'get', host, code: 404 },
@@ -524,6 +524,33 @@ t.test('an abort keeps the connections of others', async (t) => {
 t.test('warnings without a handler are ignored', async (t) => {
   const { transport } = await setUp(t, () => ({ headers: { warning: '299 - "careful"' }, body: { a: 1 } }))
   t.strictSame((await transport.request(get)).body, { a: 1 })
+})
+
+t.test('retries and the sizes of bodies are reported', async (t) => {
+  const clock = new FakeClock()
+  const reports: RequestReport[] = []
+  const { transport } = await setUp(
+    t,
+    (request, response, index) => {
+      if (request.method === 'GET') return (response.writeHead(200).end('text'), undefined)
+      return index === 0 ? { status: 429, headers: { 'retry-after': '1' }, body: 'slow down' } : { body: 'größer' }
+    },
+    { clock, onRequest: (report) => reports.push(report) },
+  )
+  const answer = transport.request({ ...post, body: '{"a":"ü"}' })
+  await eventually(() => reports.length === 1)
+  await clock.untilPending()
+  await clock.advance(2000)
+  await answer
+  for await (const _ of await transport.stream(get));
+  t.strictSame(
+    reports.map(({ isRetry, requestBytes, responseBytes }) => [isRetry, requestBytes, responseBytes]),
+    [
+      [undefined, 10, 9],
+      [true, 10, 8],
+      [undefined, undefined, undefined],
+    ],
+  )
 })
 
 t.test('the duration of an attempt is reported', async (t) => {

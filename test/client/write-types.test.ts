@@ -79,6 +79,32 @@ t.test('patches are typed by the fields of the object', async (t) => {
   t.equal(requests.length, 13)
 })
 
+t.test('a subresource has static types of its own', async (t) => {
+  const { client, requests } = recording()
+  const scale = await client.get(memcached, key, { subresource: 'scale' })
+  const replicas: number | undefined = scale.spec?.replicas
+  await client.update(memcached, scale, { subresource: 'scale' })
+  const patched: typeof scale = await client.patch(memcached, key, { spec: { replicas: 2 } }, { subresource: 'scale' })
+  const size: number | undefined = (await client.get(memcached, key, { subresource: 'status' })).spec?.size
+  const token: string = (await client.create(core.serviceAccount, { metadata: key, spec: {} }, { subresource: 'token' })).status?.token
+  await client.create(core.pod, { metadata: key }, { subresource: 'eviction' })
+  await client.create(core.pod, { metadata: key, target: { name: 'n' } }, { subresource: 'binding' })
+  await client.create(core.pod, { metadata: key, anything: [1] }, { subresource: 'other' })
+  await client.apply(memcached, { metadata: key, spec: { replicas: 2 } }, { subresource: 'scale' })
+  await client.apply(memcached, { metadata: key, status: { ready: 1 } }, { subresource: 'status' })
+  // @ts-expect-error a Scale has no size
+  await client.apply(memcached, { metadata: key, spec: { size: 2 } }, { subresource: 'scale' })
+  // @ts-expect-error a Scale has no image
+  await client.update(memcached, { metadata: key, spec: { image: 'a' } }, { subresource: 'scale' })
+  // @ts-expect-error a Binding has a target
+  await client.create(core.pod, { metadata: key }, { subresource: 'binding' })
+  // @ts-expect-error a misspelled field
+  await client.create(core.pod, { metadata: key, deleteOption: {} }, { subresource: 'eviction' })
+  // @ts-expect-error a Scale has no nodes
+  t.notOk(patched.status?.nodes)
+  t.strictSame([replicas, size, token, requests.length], [undefined, undefined, undefined, 14])
+})
+
 t.test('the fields of a status are optional in the CRD and in the static type', async (t) => {
   const [version] = (crdOf(memcached) as { spec: { versions: { schema: { openAPIV3Schema: { properties: object } } }[] } }).spec.versions
   t.strictSame(version!.schema.openAPIV3Schema.properties, {

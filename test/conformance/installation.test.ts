@@ -1,8 +1,12 @@
 /** Tests of `config/default`: kubectl installs it, and the process of its Deployment runs with the permissions of its ServiceAccount. */
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import {
   deployment,
@@ -94,6 +98,28 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   const caOf = ({ data }: Secret): string => Buffer.from(data!['ca.crt']!, 'base64').toString()
 
+  /** Returns the metrics, as a ServiceAccount with the ClusterRole for scrapers reads them with the CA of the Secret. */
+  async function scrape(): Promise<string> {
+    await kubectl.ok('create serviceaccount scraper -n default')
+    const token = (await kubectl.ok('create token scraper -n default')).trim()
+    const get = async (): Promise<{ code: number | undefined; body: string }> => {
+      const options = { ca: caOf(ca), servername: 'proreus-webhook.proreus-system.svc', agent: false as const }
+      const sent = request(`${replica.metrics}/metrics`, { ...options, headers: { authorization: `Bearer ${token}` } }).end()
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      return { code: response.statusCode, body: await text(response) }
+    }
+    t.match(await get(), { code: 403 })
+    await kubectl.ok('create clusterrolebinding scraper --clusterrole=proreus-metrics-reader --serviceaccount=default:scraper')
+    // A denial is cached for half a minute.
+    const body = await until(
+      'the permission takes effect',
+      async () => ((await get()).code === 200 ? (await get()).body : undefined),
+      60_000,
+    )
+    await kubectl.ok('delete clusterrolebinding scraper')
+    return body
+  }
+
   /** Returns the caBundle of each webhook as PEM. */
   async function bundles(): Promise<string[]> {
     const configurations = [
@@ -157,7 +183,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     const refused = await kubectl('create -f config/samples/invalid/mypod-several-errors.yaml')
     t.equal(refused.code, 1)
     t.match(refused.stderr, /^The MyPod "mypod-several-errors" is invalid: \n(\* spec\..*\n){2,}$/)
-    const metrics = await (await fetch(`${replica.metrics}/metrics`)).text()
+    const metrics = await scrape()
     for (const path of ['mutate', 'validate']) {
       t.match(
         metrics,

@@ -1,14 +1,18 @@
 /** Tests of a cache that contains the own writes of its client, while the watch is silent. */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
+import { keyOf } from '../../src/api/object.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { readYourWrites } from '../../src/cache/read-your-writes.ts'
 import { createClient } from '../../src/client/client.ts'
+import { defineController } from '../../src/controller/builder.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-own-writes'
+const key = (name: string) => ({ namespace, name })
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
 
 t.test('while the watch is silent, reads return own writes, and afterwards the state of the API server', async (t) => {
@@ -25,7 +29,6 @@ t.test('while the watch is silent, reads return own writes, and afterwards the s
     await watching.close()
   })
   await cache.whenSynced()
-  const key = (name: string) => ({ namespace, name })
   const read = (name: string) => cache.get(configMap, key(name))
   await controlPlane.client.create(configMap, { metadata: key('foreign'), data: { n: '1' } })
   await until('the watch is open', () => read('foreign') !== undefined)
@@ -58,4 +61,39 @@ t.test('while the watch is silent, reads return own writes, and afterwards the s
     objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).toSorted()
   t.strictSame(versions(cache.list(configMap, { namespace })), versions(items))
   await controlPlane.client.patch(configMap, key('b'), { metadata: { finalizers: null } })
+})
+
+t.test('a controller is not called for its own writes, other controllers and other objects are', async (t) => {
+  const seen: string[] = []
+  const calls = (of: string): string[] => seen.filter((call) => call.startsWith(`${of} `))
+  const writer = defineController(configMap, {
+    name: 'writer',
+    async reconcile(object, { client }) {
+      const { name } = object.metadata
+      if (!name.startsWith('copied')) return
+      seen.push(`writer ${name} ${object.data?.['n']}`)
+      if (object.data?.['copy'] === object.data?.['n']) return
+      await client.patch(configMap, keyOf(object), { data: { copy: object.data!['n']! } })
+      await client.apply(configMap, { metadata: { ...key(`${name}-child`) }, data: { n: object.data!['n']! } })
+    },
+  })
+  const other = defineController(configMap, {
+    name: 'other',
+    reconcile: async ({ metadata, data }) => void seen.push(`other ${metadata.name} ${data?.['n']} ${data?.['copy']}`),
+  })
+  const operator = await controlPlane.startOperator([defineOperator({ name: 'own-writes', kinds: [], controllers: [writer, other] })])
+  t.teardown(() => operator.stop())
+  const { client } = controlPlane
+  const create = async (name: string): Promise<void> => {
+    await client.create(configMap, { metadata: key(name), data: { n: '1' } })
+    await until(`${name} is copied`, () => seen.includes(`other ${name}-child 1 1`))
+  }
+  await create('copied-a')
+  await create('copied-b') // The events of the first objects have arrived.
+  t.strictSame(calls('writer copied-a'), ['writer copied-a 1'])
+  t.ok(seen.includes('other copied-a 1 1'))
+  await client.patch(configMap, key('copied-a'), { data: { n: '2' } })
+  await until('the change is copied', () => seen.includes('other copied-a-child 2 2'))
+  t.strictSame(calls('writer copied-a'), ['writer copied-a 1', 'writer copied-a 2'])
+  t.strictSame(calls('writer copied-a-child'), ['writer copied-a-child 1', 'writer copied-a-child 2'])
 })

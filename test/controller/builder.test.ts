@@ -7,6 +7,7 @@ import { runController } from '../../src/controller/run-controller.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { type ControllerSettings } from '../../src/controller/settings.ts'
 import { labelSelector } from '../../src/controller/predicates.ts'
+import * as source from '../../src/controller/source.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import type { RateLimiter } from '../../src/controller/rate-limiter.ts'
@@ -39,6 +40,7 @@ async function start(
   const definition = defineController(options.type ?? thing, {
     reconcile: async (object) => void seen.push(formatKey(object.metadata)),
     deleted: async (key) => void seen.push(`-${formatKey(key)}`),
+    resyncPeriodMs: 0,
     ...settings,
   })
   for (const type of definition.types) cache.of(type)
@@ -615,10 +617,13 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
     name: 7,
     reconcile: 'x',
     deleted: 1,
-    owns: [part, 'parts', { type: part, predicates: [1] }, { type: 'parts' }, {}, null],
-    watches: [{ type: part }, { map: () => [], type: 'parts' }, { map: () => [] }],
+    owns: [part, 'parts', { type: part, predicates: [1] }, { type: 'parts' }, {}, null, { type: part, everyOwner: 'yes' }],
+    watches: [{ type: part }, { map: () => [], type: 'parts' }, { map: () => [] }, { map: () => [], type: part, everyOwner: true }],
+    sources: [{}, { run: 1, extra: 2 }, source.interval(1, [])],
+    resyncPeriodMs: -1,
     indexes: [1],
     predicates: 'x',
+    eventFilter: [],
     workers: 0,
     rateLimiter: {},
     rbac: [{ apiGroups: [''] }],
@@ -636,11 +641,17 @@ t.test('all mistakes of the options are reported at once, with paths', async (t)
     `owns[3].type: must be ${type}, found "parts"`,
     `owns[4]: must be ${type}, found an object`,
     `owns[5]: must be ${type}, found null`,
+    'owns[6].everyOwner: must be true or false, found "yes"',
     'watches[0].map: is missing',
     `watches[1].type: must be ${type}, found "parts"`,
     'watches[2].type: is missing',
+    'watches[3].everyOwner: unknown field',
+    'sources[0].run: is missing',
+    'sources[1].run: must be a function, found 1',
+    'resyncPeriodMs: must be a number of milliseconds of at least 0, found -1',
     'indexes[0]: must be what defineCacheIndex returns, found 1',
     'predicates: must be a list, found "x"',
+    'eventFilter: must be a function, found a list',
     'workers: must be a whole number of at least 1, found 0',
     'rateLimiter: must be a function, found an object',
     'rbac[0].resources: is missing',

@@ -5,7 +5,7 @@ import type { Client } from '../../src/client/client.ts'
 import { Controller, type ControllerOptions } from '../../src/controller/controller.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
 import { TerminalError, type Reconciler, type ReconcileContext, type Result } from '../../src/controller/reconciler.ts'
-import { controllerWorld, type ControllerWorld } from '../support/controller/fakes.ts'
+import { controllerWorld, thing, type ControllerWorld } from '../support/controller/fakes.ts'
 
 interface World extends ControllerWorld {
   readonly queue: WorkQueue<string>
@@ -613,6 +613,74 @@ t.test('an exceeded time limit counts once per reconcile', async (t) => {
   await quick.end()
 })
 
+t.test(
+  'a time limit has a cause of its own, which also ends requests, and does not change what the reconcile returns or throws',
+  async (t) => {
+    const errors = 'controller_runtime_reconcile_errors_total{controller="thing"}'
+    const timeouts = 'controller_runtime_reconcile_timeouts_total{controller="thing"}'
+    const cases: readonly (readonly [string, (context: ReconcileContext) => Promise<Result>, number, string])[] = [
+      ['a request fails with the cause', ({ client }) => client.get(thing, { namespace: 'ns', name: 'a' }) as never, 1, 'error'],
+      [
+        'another error is retried, too',
+        async ({ clock }) => {
+          await new Promise<void>((resolve) => clock.after(1500, resolve))
+          throw new Error('other')
+        },
+        1,
+        'error',
+      ],
+      [
+        'a result counts, although it is late',
+        async ({ clock }) => {
+          await new Promise<void>((resolve) => clock.after(1500, resolve))
+          return { requeueAfterMs: 10_000 }
+        },
+        0,
+        'requeue_after',
+      ],
+    ]
+    for (const [name, reconcile, failures, result] of cases) {
+      const reasons: unknown[] = []
+      let calls = 0
+      const get = ((_type: unknown, _key: unknown, options: { signal: AbortSignal }) =>
+        new Promise((_resolve, reject) => {
+          options.signal.addEventListener('abort', () => reject(options.signal.reason as Error))
+        })) as unknown as Client['get']
+      const world = run(
+        async (_, context) => {
+          if (++calls > 1) return undefined
+          context.signal.addEventListener('abort', () => reasons.push(context.signal.reason))
+          return reconcile(context)
+        },
+        { reconciliationTimeoutMs: 1000 },
+        { get },
+      )
+      world.queue.add('ns/a')
+      await world.clock.advance(2000)
+      t.match(reasons, [{ code: 'PRO_ABORTED', message: 'The reconcile took longer than its limit of 1000 ms.' }], name)
+      t.ok(await world.measured(`${timeouts} 1`), name)
+      t.ok(await world.measured(`${errors} ${failures}`), name)
+      t.ok(await world.measured(total(result, 1)), name)
+      t.equal(calls, 1 + failures, 'an error is retried with back-off')
+      await world.end()
+    }
+  },
+)
+
+t.test('a stop is no exceeded time limit', async (t) => {
+  const world = run(
+    (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    { reconciliationTimeoutMs: 60_000 },
+  )
+  world.queue.add('a')
+  await world.clock.advance(0)
+  world.stop.abort()
+  await world.clock.advance(30_000)
+  await world.done
+  t.ok(await world.measured('controller_runtime_reconcile_timeouts_total{controller="thing"} 0'))
+  t.equal(world.clock.pending, 0)
+})
+
 t.test('a clock that is set back causes no negative durations', async (t) => {
   const world = run(async () => world.clock.set(world.clock.now() - 10_000))
   world.queue.add('a')
@@ -687,4 +755,63 @@ t.test('a worker that has just taken a key does not reconcile it after the stop'
   await world.done
   t.strictSame(started, ['a'])
   t.equal(world.clock.pending, 0)
+})
+
+t.test('a result determines the priority of the requeue', async (t) => {
+  for (const result of [
+    { requeueAfterMs: 10, priority: 7 },
+    { requeue: true, priority: -7 },
+    { requeue: true, priority: 0 },
+  ] as const) {
+    const priorities: number[] = []
+    const world = run(async () => {
+      priorities.push(world.queue.priorityOf('a'))
+      return priorities.length === 1 ? result : undefined
+    })
+    world.queue.add('a', { priority: 3 })
+    await world.clock.advance(100)
+    t.strictSame(priorities, [3, result.priority])
+    await world.end()
+  }
+})
+
+t.test('back-off neither shortens nor replaces a requeueAfterMs, which ends with the next success', async (t) => {
+  const at: number[] = []
+  let fails = false
+  const world = run(async (_, { clock }) => {
+    at.push(clock.now())
+    if (fails) throw new Error('not yet')
+    return at.length === 1 ? { requeueAfterMs: 60_000 } : undefined
+  })
+  const start = world.clock.now()
+  const since = (): number[] => at.splice(1).map((time) => time - start)
+  world.queue.add('a')
+  await world.clock.advance(1000)
+  fails = true
+  world.queue.add('a')
+  await world.clock.advance(58_990)
+  t.strictSame(
+    since(),
+    [0, 5, 15, 35, 75, 155, 315, 635, 1275, 2555, 5115, 10_235, 20_475, 40_955].map((ms) => 1000 + ms),
+  )
+  await world.clock.advance(10)
+  t.strictSame(since(), [60_000], 'the next retry would be later')
+  await world.clock.advance(81_920)
+  t.strictSame(since(), [60_000 + 81_920], 'the reconcile was a retry, too, so the back-off goes on')
+  fails = false
+  await world.clock.advance(1_000_000)
+  t.equal(since().length, 1)
+  t.equal(world.clock.pending, 0)
+  await world.end()
+})
+
+t.test('a success ends a requeueAfterMs of an earlier reconcile', async (t) => {
+  let count = 0
+  const world = run(async () => (++count === 1 ? { requeueAfterMs: 1000 } : undefined))
+  world.queue.add('a')
+  await world.clock.advance(500)
+  world.queue.add('a')
+  await world.clock.advance(10_000)
+  t.equal(count, 2)
+  await world.end()
 })

@@ -2,8 +2,9 @@ import t from 'tap'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
-import type { KeysOf, MapFunction } from '../../src/controller/enqueue.ts'
-import { EnqueueHandler, toController, toItself, toMapped } from '../../src/controller/enqueue.ts'
+import type { MapFunction } from '../../src/controller/enqueue.ts'
+import { EnqueueHandler, toController, toItself, toMapped, toOwners } from '../../src/controller/enqueue.ts'
+import type { KeysOf } from '../../src/controller/map-calls.ts'
 import type { Predicate } from '../../src/controller/predicates.ts'
 import type { AddOptions, WorkQueue } from '../../src/controller/queue.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -109,7 +110,7 @@ t.test('the stop cancels pending retries', async (t) => {
   })
   handler.added(objectOf(part, 'a'), false)
   t.equal(clock.pending, 1)
-  handler.stop()
+  await handler.stop()
   t.equal(clock.pending, 0)
   t.strictSame(added, [])
 })
@@ -133,6 +134,21 @@ t.test('an owned object enqueues its controller', async (t) => {
   for (const [owner, object, expected] of cases) t.strictSame(toController(owner)(object), expected)
 })
 
+t.test('an object with several owners enqueues all of the type', async (t) => {
+  const reference = { apiVersion: 'example.com/v7', kind: 'Thing', name: 'first', uid: 'u', controller: true }
+  const second = { ...reference, name: 'second', controller: false }
+  const references = [reference, { ...reference, kind: 'Zone', name: 'zone' }, second, { ...second, apiVersion: 'other.com/v1' }]
+  const owned = objectOf(part, 'a', { ownerReferences: references })
+  t.strictSame(toOwners(thing)(owned), [
+    { namespace: 'ns', name: 'first' },
+    { namespace: 'ns', name: 'second' },
+  ])
+  t.strictSame(toOwners(zone)(owned), [{ name: 'zone' }])
+  t.strictSame(toOwners(thing)(objectOf(part, 'a')), [])
+  const { namespace: _, ...metadata } = owned.metadata
+  t.strictSame(toOwners(thing)({ ...owned, metadata }), [], 'a cluster-scoped object cannot have a namespaced owner')
+})
+
 t.test('invalid keys of a map function are logged and dropped', async (t) => {
   const keys: unknown[] = [
     { namespace: 'ns', name: 'a' },
@@ -145,6 +161,7 @@ t.test('invalid keys of a map function are logged and dropped', async (t) => {
     { namespace: 'ns', name: 'e', extra: 1 },
   ]
   const cache = new FakeCache()
+  const { signal } = new AbortController()
   const seen: unknown[] = []
   const map: MapFunction = (object, context) => {
     seen.push(object, context)
@@ -152,13 +169,13 @@ t.test('invalid keys of a map function are logged and dropped', async (t) => {
   }
   const mapped = (type: ResourceType, namespaces: readonly string[]) => {
     const { logger, entries } = recordingLogger('debug')
-    return { keys: toMapped(type, map, { cache, namespaces, logger })(source), entries }
+    return { keys: toMapped(type, map, { cache, namespaces, logger })(source, signal), entries }
   }
   const source = objectOf(part, 'source')
   const [a, b, e] = ['a', 'b', 'e'].map((name) => ({ namespace: name === 'b' ? 'other' : 'ns', name }))
   const all = mapped(thing, [])
   t.strictSame(all.keys, [a, b, e])
-  t.strictSame(seen, [source, { cache }])
+  t.strictSame(seen, [source, { cache, signal }])
   const noName = 'A key of things.example.com has no name: the map function must name an object.'
   const noNamespace = (name: string): string =>
     `The key of "${name}" has no namespace: things.example.com have one, which the map function must name.`

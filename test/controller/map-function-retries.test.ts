@@ -11,7 +11,7 @@ function setUp(t: Test, fails: (object: KubernetesObject) => boolean) {
   const { logger, entries } = recordingLogger('debug')
   const mapped: [number, string][] = []
   const started = clock.now()
-  const map = (object: unknown): void => {
+  const map = async (object: unknown): Promise<void> => {
     const input = object as KubernetesObject
     mapped.push([clock.now() - started, input.metadata.uid])
     if (fails(input)) throw new Error('cannot map')
@@ -81,4 +81,42 @@ t.test('after the stop nothing is retried', async (t) => {
   t.equal(clock.pending, 0)
   await clock.advance(10_000)
   t.strictSame(mapped, [])
+})
+
+t.test('a state that fails while another one is retried is retried after it, and so is the retried one', async (t) => {
+  const clock = new FakeClock()
+  const mapped: string[] = []
+  let arrived = false
+  const map = async (object: unknown): Promise<void> => {
+    mapped.push((object as KubernetesObject).metadata.uid)
+    if (!arrived) retries.add(state('c'), state('d'), new Error('x'))
+    arrived = true
+  }
+  const retries = new MapFunctionRetries({ type: part, map, clock, logger: recordingLogger('debug').logger })
+  retries.add(state('a'), state('b'), new Error('x'))
+  await clock.advance(1000)
+  t.strictSame(mapped.splice(0), ['b', 'a'])
+  await clock.advance(1000)
+  t.strictSame(mapped.splice(0), ['d', 'b'])
+  t.equal(clock.pending, 0)
+})
+
+t.test('a retry that is running at the stop is not repeated', async (t) => {
+  for (const error of [undefined, new Error('x')]) {
+    const clock = new FakeClock()
+    const running = Promise.withResolvers<void>()
+    const { logger, entries } = recordingLogger('debug')
+    let calls = 0
+    const map = (): Promise<void> => (calls++, running.promise)
+    const retries = new MapFunctionRetries({ type: part, map, clock, logger })
+    const a = state('a')
+    retries.add(a, a, new Error('x'))
+    await clock.advance(1000)
+    retries.add(a, state('b'), new Error('x'))
+    retries.stop()
+    if (error === undefined) running.resolve()
+    else running.reject(error)
+    await clock.advance(100_000)
+    t.strictSame([calls, entries.length, clock.pending], [1, 1, 0])
+  }
 })

@@ -2,6 +2,8 @@ import t from 'tap'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import type { CacheViewSelection } from '../../src/cache/view.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { objectReconciler } from '../../src/controller/object-reconciler.ts'
 import type { ReconcileContext, Result } from '../../src/controller/reconciler.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -94,4 +96,32 @@ t.test('a deletion whose handler fails is still deleted on retry', async (t) => 
   const error = new Error('not yet')
   const { result, left } = await reconcile({ gone: ['ns/a'], deleted: () => Promise.reject(error) })
   t.strictSame([result, left], [{ error }, ['ns/a']])
+})
+
+t.test('an object that exists outside the view of the controller is neither reconciled nor deleted', async (t) => {
+  for (const [options, listed, asked, expected] of [
+    [
+      { labels: { matchLabels: { a: 'b' } } },
+      [],
+      { fieldSelector: 'metadata.name=a', labelSelector: { matchLabels: { a: 'b' } } },
+      undefined,
+    ],
+    [{ fields: 'status.phase=x' }, [object], { fieldSelector: 'status.phase=x,metadata.name=a' }, { requeue: true }],
+    [{ namespaces: ['other'] }, [object], undefined, undefined],
+    [{ namespaces: ['ns'] }, [], undefined, { requeue: true }],
+    [{ metadataOnly: true as const }, [], undefined, { requeue: true }],
+  ] as const) {
+    const lists: unknown[] = []
+    const called: unknown[] = []
+    const context = {
+      cache: { get: () => undefined },
+      client: { get: async () => object, list: async (_type: unknown, given: unknown) => (lists.push(given), { items: listed }) },
+      logger: recordingLogger().logger,
+    } as unknown as ReconcileContext
+    const settings = { reconcile: async () => void called.push('reconcile'), deleted: async () => void called.push('deleted') }
+    const view = cacheView(thing, options as CacheViewSelection)
+    t.strictSame(await objectReconciler(view, settings, new Set())(key, context), expected, JSON.stringify(options))
+    t.strictSame(lists, asked === undefined ? [] : [{ namespace: 'ns', limit: 1, ...asked }])
+    t.strictSame(called, [])
+  }
 })

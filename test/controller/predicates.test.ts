@@ -3,13 +3,19 @@ import type { KubernetesObject, ObjectMeta } from '../../src/api/object.ts'
 import {
   and,
   annotationsChanged,
+  beingDeleted,
+  finalizersChanged,
+  funcs,
   generationChanged,
   labelSelector,
   labelsChanged,
   not,
   or,
+  ownedBy,
+  resourceVersionChanged,
   type ObjectEvent,
 } from '../../src/controller/predicates.ts'
+import { part, thing } from '../support/controller/fakes.ts'
 
 const object = (metadata: Partial<ObjectMeta>): KubernetesObject => ({
   apiVersion: 'v1',
@@ -38,6 +44,14 @@ t.test('predicates about changes apply to updates only', async (t) => {
       updated({}, { annotations: { a: '2' } }),
       updated({ annotations: { a: '1', b: '2' } }, { annotations: { b: '2', a: '1' } }),
     ],
+    ['resourceVersion', resourceVersionChanged, updated({}, { resourceVersion: '2' }), updated({ generation: 1 }, { generation: 2 })],
+    [
+      'finalizers',
+      finalizersChanged,
+      updated({ finalizers: ['a'] }, { finalizers: ['a', 'b'] }),
+      updated({ finalizers: ['a', 'b'] }, { finalizers: ['b', 'a'] }),
+    ],
+    ['finalizers', finalizersChanged, updated({ finalizers: ['a'] }, {}), updated({ finalizers: [] }, {})],
   ] as const
   for (const [name, predicate, counts, counted] of cases) {
     t.equal(predicate(counts), true, `${name} changed`)
@@ -113,4 +127,49 @@ t.test('combined predicates receive the event, and short-circuit', async (t) => 
   or(answering(true), answering(false))(event)
   not(answering(true))(event)
   t.strictSame(events, [event, event, event])
+})
+
+t.test('an object is being deleted when its deletionTimestamp is set, or it is gone', async (t) => {
+  const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+  t.strictSame([beingDeleted(added()), beingDeleted(added(deleting))], [false, true])
+  t.strictSame([beingDeleted(updated({}, {})), beingDeleted(updated({}, deleting))], [false, true])
+  t.equal(beingDeleted({ type: 'deleted', object: object({}) }), true)
+})
+
+t.test('ownedBy accepts objects with an owner of the type, in any version and whether it is the controller or not', async (t) => {
+  const owned = ownedBy(thing)
+  const reference = { apiVersion: 'example.com/v9', kind: 'Thing', name: 'a', uid: 'u' }
+  const others = [
+    { ...reference, apiVersion: 'other.com/v1' },
+    { ...reference, kind: 'Other' },
+  ]
+  t.equal(owned(added({ ownerReferences: [...others, reference] })), true)
+  t.strictSame([owned(added({ ownerReferences: others })), owned(added())], [false, false])
+  t.equal(owned(updated({ ownerReferences: [reference] }, {})), true, 'the reference was removed')
+  t.equal(owned(updated({}, { ownerReferences: [reference] })), true)
+  t.equal(owned(updated({}, {})), false)
+  t.equal(owned({ type: 'deleted', object: object({ ownerReferences: [reference] }) }), true)
+  t.equal(ownedBy(part)(added({ ownerReferences: [reference] })), false)
+})
+
+t.test('functions for the types of events accept events without a function', async (t) => {
+  const events = [added(), updated({}, {}), { type: 'deleted', object: object({}) } as const]
+  const seen: ObjectEvent[] = []
+  const no = (event: ObjectEvent): boolean => (seen.push(event), false)
+  const accepted = (predicate: ReturnType<typeof funcs>): boolean[] => events.map((event) => predicate(event))
+  t.strictSame(accepted(funcs({})), [true, true, true])
+  t.strictSame(accepted(funcs({ added: no })), [false, true, true])
+  t.strictSame(accepted(funcs({ updated: no })), [true, false, true])
+  t.strictSame(accepted(funcs({ deleted: no })), [true, true, false])
+  t.strictSame(seen, events)
+})
+
+t.test('the functions of a predicate get the objects with their types', async (t) => {
+  interface Sized extends KubernetesObject {
+    readonly size: number
+  }
+  const grows = funcs<Sized>({ updated: ({ object: now, old }) => now.size > old.size })
+  const sized = (size: number): Sized => ({ ...object({}), size })
+  t.equal(grows({ type: 'updated', object: sized(2), old: sized(1) }), true)
+  t.equal(grows({ type: 'updated', object: sized(1), old: sized(1) }), false)
 })

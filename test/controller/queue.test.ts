@@ -23,6 +23,8 @@ function setUp(): {
     const keys: string[] = []
     for (let key = await take(); key !== undefined; key = await take()) {
       keys.push(key)
+      // A worker does so after a success.
+      queue.forget(key)
       queue.done(key)
     }
     return keys
@@ -112,6 +114,68 @@ t.test('a delayed key comes at its time, and the earliest time wins', async (t) 
   t.equal(clock.pending, 0)
 })
 
+t.test('a timer stays when its key is added, handed out, or retried', async (t) => {
+  const clock = new FakeClock()
+  const delays = [5, 100_000]
+  const queue = new WorkQueue<string>({ clock, rateLimiter: { delayMs: () => delays.shift()!, forget: () => undefined } })
+  queue.add('a', { after: 60_000, priority: 5 })
+  queue.add('a')
+  t.equal(await queue.get(), 'a')
+  t.equal(queue.priorityOf('a'), 0, 'the priority of the timer does not count yet')
+  queue.addRateLimited('a')
+  queue.done('a')
+  await clock.advance(5)
+  t.equal(await queue.get(), 'a', 'the retry')
+  queue.addRateLimited('a')
+  queue.done('a')
+  let next: string | undefined
+  void queue.get().then((key) => (next = key))
+  await clock.advance(59_994)
+  t.equal(next, undefined)
+  await clock.advance(1)
+  t.equal(next, 'a', 'the timer comes before the retry, which has a longer delay')
+  t.equal(queue.priorityOf('a'), 5)
+  queue.done('a')
+  t.equal(clock.pending, 0, 'it was the retry, too')
+})
+
+t.test('a timer that is due while its key is being processed waits for the end, and a success removes it', async (t) => {
+  const { clock, queue, take } = setUp()
+  for (const succeeds of [false, true]) {
+    queue.add('a', { after: 100 })
+    queue.add('a')
+    t.equal(await take(), 'a')
+    await clock.advance(200)
+    t.equal(clock.pending, 0)
+    if (succeeds) queue.forget('a')
+    else queue.addRateLimited('a')
+    queue.done('a')
+    t.equal(await take(), succeeds ? undefined : 'a')
+    queue.done('a')
+  }
+  t.equal(clock.pending, 0)
+})
+
+t.test('a timer that is set while its key is being processed starts with the other entries', async (t) => {
+  const { clock, queue, take } = setUp()
+  queue.add('a')
+  await take()
+  queue.add('a')
+  queue.add('a', { after: 100 })
+  queue.done('a')
+  t.equal(await take(), 'a', 'the key was added meanwhile')
+  queue.forget('a')
+  queue.add('a', { after: 50 })
+  queue.done('a')
+  await clock.advance(49)
+  t.equal(await take(), undefined)
+  await clock.advance(1)
+  t.equal(await take(), 'a', 'the newer timer')
+  queue.done('a')
+  await clock.advance(1000)
+  t.equal(await take(), undefined, 'the older timer was removed')
+})
+
 t.test('a key that becomes ready while it is being processed waits for done', async (t) => {
   const { clock, queue, take } = setUp()
   queue.add('a')
@@ -169,6 +233,7 @@ t.test('after shut down nothing comes out and nothing is added', async (t) => {
   await queue.get()
   queue.add('ready')
   queue.add('later', { after: 10 })
+  queue.add('running', { after: 10 })
   queue.add('running')
   const other = new WorkQueue<string>({ clock })
   const waiting = other.get()
@@ -560,4 +625,48 @@ t.test('whenIdle rejects when its signal aborts first, and leaves no listener', 
   queue.done('a')
   await Promise.all([idle, other])
   t.strictSame(getEventListeners(signal, 'abort'), [])
+})
+
+t.test('the depth is measured for 25 priorities, and for the others together', async (t) => {
+  const { queue, calls } = measured()
+  for (let priority = 0; priority < 27; priority++) queue.add(String(priority), { priority })
+  t.strictSame(
+    calls.filter(([name]) => name === 'depth').map(([, count, priority]) => [count, priority]),
+    [...Array.from({ length: 25 }, (_, priority) => [1, priority]), [1, 'exceeded_cardinality_limit'], [2, 'exceeded_cardinality_limit']],
+  )
+  calls.length = 0
+  queue.add('25', { priority: 26 })
+  t.strictSame(calls, [
+    ['depth', 1, 'exceeded_cardinality_limit'],
+    ['depth', 2, 'exceeded_cardinality_limit'],
+  ])
+  queue.drop(() => true)
+  const depths = new Map(calls.map(([, count, priority]) => [priority, count]))
+  t.strictSame(
+    [...depths.values()],
+    Array.from({ length: 26 }, () => 0),
+  )
+})
+
+t.test('the entries of a queue are listed with their states, and a timer is an entry of its own', async (t) => {
+  const { clock, queue, take } = setUp()
+  queue.add('running', { priority: 3 })
+  t.equal(await take(), 'running')
+  queue.add('running')
+  queue.add('running', { after: 5000 })
+  queue.add('ready')
+  queue.addRateLimited('failed')
+  await clock.advance(2)
+  t.strictSame(queue.entries(10), [
+    { key: 'running', state: 'working', priority: 3, failures: 0, seconds: 0.002 },
+    { key: 'running', state: 'held', priority: 0, failures: 0, seconds: 0.002 },
+    { key: 'ready', state: 'ready', priority: 0, failures: 0, seconds: 0.002 },
+    { key: 'failed', state: 'delayed', priority: 0, failures: 1, seconds: 0.003 },
+    { key: 'running', state: 'delayed', priority: 0, failures: 0, seconds: 4.998 },
+  ])
+  t.equal(queue.size, 5)
+  t.strictSame(
+    [0, 1, 3].map((limit) => queue.entries(limit).length),
+    [0, 1, 3],
+  )
 })

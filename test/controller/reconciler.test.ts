@@ -1,7 +1,7 @@
 import t from 'tap'
 import { errorCodes, ProreusError } from '../../src/api/errors.ts'
 import type { Result } from '../../src/controller/reconciler.ts'
-import { isTerminal, requeueOf, TerminalError } from '../../src/controller/reconciler.ts'
+import { isTerminal, priorityOf, requeueOf, TerminalError } from '../../src/controller/reconciler.ts'
 
 t.test('a result determines the requeue', async (t) => {
   const cases: readonly (readonly [unknown, string | number])[] = [
@@ -15,8 +15,25 @@ t.test('a result determines the requeue', async (t) => {
     [{ requeueAfterMs: 0.5 }, 0.5],
     [{ requeueAfterMs: 0 }, 'requeue'],
     [{ requeueAfterMs: -1 }, 'requeue'],
+    [{ requeueAfterMs: 5, priority: 3 }, 5],
+    [{ requeue: true, priority: -3 }, 'requeue'],
+    [{ priority: 3 }, 'success'],
   ]
   for (const [result, expected] of cases) t.equal(requeueOf(result as Result), expected, JSON.stringify(result))
+})
+
+t.test('a result may have a priority, which is an integer', async (t) => {
+  const results: [Result, number | undefined][] = [
+    [undefined, undefined],
+    [{ requeue: true }, undefined],
+    [{ requeue: true, priority: 0 }, 0],
+    [{ requeueAfterMs: 5, priority: -100 }, -100],
+  ]
+  for (const [result, priority] of results) t.equal(priorityOf(result), priority)
+  for (const priority of [0.5, NaN, Infinity, '1', null]) {
+    const message = `The reconciler returned priority: ${priority}; expected is an integer.`
+    t.throws(() => requeueOf({ requeue: true, priority } as never), new TypeError(message))
+  }
 })
 
 t.test('an invalid result is refused', async (t) => {

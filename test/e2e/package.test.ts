@@ -20,8 +20,7 @@ const project = join(folder, 'project')
 function install(): void {
   const stage = join(folder, 'stage')
   mkdirSync(stage)
-  const build = ['-p', join(repository, 'tsconfig.build.json'), '--noCheck', '--outDir', join(stage, 'dist')]
-  execFileSync(process.execPath, [compiler, ...build])
+  execFileSync(process.execPath, [join(repository, 'scripts/build.ts'), '--no-check', '--out-dir', join(stage, 'dist')])
   copyFileSync(join(repository, 'package.json'), join(stage, 'package.json'))
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: stage, stdio: 'ignore' })
   const { version, dependencies } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8')) as {

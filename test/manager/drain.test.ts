@@ -24,6 +24,9 @@ function hangingProcess(): Running {
     identities: identitiesThat(never),
     draining: false,
     controllers: new Map([['thing', hung('thing')]]),
+    queues: new Map(),
+    runnables: new Map([['import', hung('import')]]),
+    operatorChecks: { healthz: [], readyz: [] },
     probes: { probes: undefined, metrics: undefined, close: never },
     webhookServer: { beginDrain: () => undefined, stop: never } as unknown as WebhookServer,
     certificates: { source: { current: never as never, onChange: () => () => undefined, start: never }, task: hung('certificates') },
@@ -49,7 +52,15 @@ t.test('a stop ends some seconds after its deadline even if everything hangs, an
   // The expected time is the sum of all time limits: the drain delay (10 s), the deadline for requests in flight (1 s), the time to end
   // after their signals have aborted (1 s), the cache and the other components (3 s), the probes (2 s) and the client (2 s).
   t.ok(took >= 19_000 && took <= 19_100, `took ${took} ms`)
-  const left = ['the webhook server', 'a reconcile', 'the cache', 'the caBundle injection', 'the certificates', 'the writing of events']
+  const left = [
+    'the webhook server',
+    'a reconcile',
+    'a runnable',
+    'the cache',
+    'the caBundle injection',
+    'the certificates',
+    'the writing of events',
+  ]
   t.strictSame(
     lines.map((line) => JSON.parse(line) as { level: string; msg: string }).map(({ level, msg }) => `${level} ${msg}`),
     [
@@ -67,6 +78,9 @@ t.test('parts that hang for the same reason are waited for together: an unreacha
   const running: Running = {
     ...hangingProcess(),
     controllers: new Map(),
+    queues: new Map(),
+    runnables: new Map(),
+    operatorChecks: { healthz: [], readyz: [] },
     client: { close: async () => undefined } as unknown as Client,
     probes: { probes: undefined, metrics: undefined, close: async () => undefined },
     webhookServer: { beginDrain: () => undefined, stop: async () => undefined } as unknown as WebhookServer,
@@ -84,6 +98,9 @@ t.test('a failing stop is logged, and the rest is stopped nevertheless', async (
     identities: identitiesThat(() => Promise.reject(new Error('no events'))),
     draining: false,
     controllers: new Map(),
+    queues: new Map(),
+    runnables: new Map(),
+    operatorChecks: { healthz: [], readyz: [] },
   }
   const clock = new FakeClock()
   await drain(running, {
@@ -112,6 +129,9 @@ t.test('reconciles have the time of the delay and the deadline', async (t) => {
     identities: new Map(),
     draining: false,
     controllers: new Map([['thing', hung('thing')]]),
+    queues: new Map(),
+    runnables: new Map(),
+    operatorChecks: { healthz: [], readyz: [] },
     webhookServer: {
       beginDrain: () => note('begin'),
       stop: async (deadlineMs: number) => note(`webhooks ${deadlineMs}`),
@@ -134,6 +154,9 @@ t.test('without a drain delay the webhook server is stopped at once', async (t) 
     identities: new Map(),
     draining: false,
     controllers: new Map(),
+    queues: new Map(),
+    runnables: new Map(),
+    operatorChecks: { healthz: [], readyz: [] },
     webhookServer: {
       beginDrain: () => undefined,
       stop: async (deadlineMs: number) => void stopped.push(deadlineMs),
@@ -148,4 +171,46 @@ t.test('without a drain delay the webhook server is stopped at once', async (t) 
     ['stopped'],
   )
   t.equal(clock.pending, 0)
+})
+
+/** Returns a running process with an elector that logs its steps, and with these controllers. */
+function electedProcess(steps: string[], controllers: Running['controllers'], resign: () => Promise<void>): Running {
+  const elector = {
+    run: never,
+    term: never,
+    guard: () => undefined,
+    resign: () => resign().then(() => void steps.push('the lease is released')),
+  }
+  return {
+    ...hangingProcess(),
+    client: { close: async () => void steps.push('the client is closed') } as unknown as Client,
+    controllers,
+    runnables: new Map(),
+    election: { elector, events: { event: () => undefined, flush: async () => undefined } },
+  }
+}
+
+t.test('the lease is released before the client is closed, when the last reconcile has ended', async (t) => {
+  const clock = new FakeClock()
+  const steps: string[] = []
+  const reconcile = inBackground(
+    'thing',
+    async (signal) => {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => clock.after(500, resolve), { once: true }))
+      steps.push('the reconcile has ended')
+    },
+    silentLogger(),
+  )
+  const slow = (): Promise<void> => new Promise((resolve) => clock.after(100, resolve))
+  await duration({ ...electedProcess(steps, new Map([['thing', reconcile]]), slow), webhookServer: undefined as never }, clock)
+  t.strictSame(steps, ['the reconcile has ended', 'the lease is released', 'the client is closed'])
+})
+
+t.test('the lease is not released while a reconcile goes on', async (t) => {
+  const steps: string[] = []
+  await duration(
+    electedProcess(steps, new Map([['thing', hung('thing')]]), async () => undefined),
+    new FakeClock(),
+  )
+  t.strictSame(steps, ['the client is closed'])
 })

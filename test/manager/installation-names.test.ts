@@ -10,6 +10,7 @@ t.test('all names derive from the name of the installation', async (t) => {
     namespace: 'hello-system',
     webhookService: 'hello-webhook',
     caSecret: 'hello-webhook-ca',
+    leaderLease: 'hello-leader',
     mutatingConfiguration: 'hello-mutating',
     validatingConfiguration: 'hello-validating',
     managerRole: 'hello-manager',

@@ -12,7 +12,16 @@ const reconcile = async (): Promise<void> => undefined
 
 t.test('an operator is complete and frozen', async (t) => {
   const operator = defineOperator({ name: 'thing', kinds: [kind] })
-  t.strictSame(operator, { name: 'thing', kinds: [kind], webhooks: [], conversions: [], controllers: [], rbac: [] })
+  t.strictSame(operator, {
+    name: 'thing',
+    kinds: [kind],
+    webhooks: [],
+    conversions: [],
+    controllers: [],
+    rbac: [],
+    runnables: [],
+    checks: { healthz: [], readyz: [] },
+  })
   for (const part of [operator, operator.kinds, operator.webhooks, operator.conversions, operator.controllers, operator.rbac])
     t.ok(Object.isFrozen(part))
   t.ok(isOperator(operator))
@@ -50,6 +59,16 @@ t.test('an invalid operator is refused with all mistakes', async (t) => {
     [{ webhook: [] }, 'webhook: unknown field; did you mean webhooks?'],
     [{ webhooks: [{ type: 1, handlers: 1 }] }, 'webhooks[0]: must be what defineWebhook returns, found an object'],
     [{ conversions: [null] }, 'conversions[0]: must be what defineConversion returns, found null'],
+    [{ runnables: [{ name: 'a', run: 1 }] }, 'runnables[0].run: must be a function, found 1'],
+    [
+      { runnables: [{ name: 'a', runs: () => undefined }] },
+      'runnables[0].run: is missing; runnables[0].runs: unknown field; did you mean run?',
+    ],
+    [{ checks: { healtz: [] } }, 'checks.healtz: unknown field; did you mean healthz?'],
+    [
+      { checks: { readyz: [{ name: 'webhook', problem: () => undefined }] } },
+      'checks: "webhook" is a check of the process itself: rename it',
+    ],
     [{ controllers: [{ type: 1, types: 1 }] }, 'controllers[0]: must be what defineController returns, found an object'],
   ]
   for (const [part, problem] of cases)
@@ -59,6 +78,21 @@ t.test('an invalid operator is refused with all mistakes', async (t) => {
     })
   for (const part of [{ kinds: [{}] }, { rbac: [{}] }])
     t.throws(() => defineOperator({ name: 'a', kinds: [], ...part } as never), { code: 'PRO_CONFIG_INVALID' })
+})
+
+t.test('runnables and health checks have names of their own in the process', async (t) => {
+  const run = (): void => undefined
+  const problem = (): undefined => undefined
+  t.throws(() => defineOperator({ name: 'a', kinds: [], runnables: [{ name: 'No Label', run }] }), {
+    message: /runnables: "No Label": a lowercase/,
+  })
+  t.throws(() => defineOperator({ name: 'a', kinds: [], runnables: [{ name: 'x', run }, { name: 'x', run }] }), { message: /two runnables are called "x"/ }) // prettier-ignore
+  const checks = { healthz: [{ name: 'x', problem }], readyz: [{ name: 'x', problem }] }
+  const one = defineOperator({ name: 'a', kinds: [], runnables: [{ name: 'x', run }], checks })
+  const other = defineOperator({ name: 'b', kinds: [], runnables: [{ name: 'x', run }], checks })
+  t.throws(() => checkOperators([one, other]), {
+    message: /two runnables are called "x"; two checks of healthz are called "x"; two checks of readyz are called "x"/,
+  })
 })
 
 t.test('a kind has at most one conversion in its operator, and requires one if its versions differ', (t) => {

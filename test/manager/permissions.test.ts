@@ -8,6 +8,7 @@ import { Type } from '../../src/api/type.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import { objectPath } from '../../src/client/resource-path.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { checkPermissions } from '../../src/manager/permissions.ts'
@@ -17,7 +18,8 @@ const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name
 const operator = defineOperator({
   name: 'thing',
   kinds: [kind],
-  webhooks: [defineWebhook(kind, { reads: [secret, pod] })],
+  webhooks: [defineWebhook(kind, { reads: [pod] })],
+  runnables: [{ name: 'import', run: () => undefined, reads: [secret] }],
   controllers: [defineController(kind, { reconcile: async () => undefined, owns: [pod], watches: [{ type: node, map: () => [] }] })],
 })
 
@@ -26,6 +28,7 @@ interface Attributes {
   resource: string
   verb: string
   namespace?: string
+  name?: string
 }
 interface Line {
   level: number
@@ -190,4 +193,27 @@ t.test('at most twenty reviews are requested at a time', async (t) => {
   await t.rejects(checkPermissions(options), { code: 'PRO_PERMISSION' })
   t.equal(most, 20)
   t.equal(total, 92)
+})
+
+t.test('for a view, its own namespaces and its only name are reviewed', async (t) => {
+  const asked: Attributes[] = []
+  const views = [
+    cacheView(secret, { namespaces: ['x'], fields: 'metadata.name=ca' }),
+    cacheView(pod, { labels: { matchLabels: { app: 'web' } } }),
+    cacheView(node, { metadataOnly: true }),
+  ]
+  const viewing = defineOperator({
+    name: 'viewing',
+    kinds: [kind],
+    webhooks: [defineWebhook(kind, { reads: [views[0]!] })],
+    controllers: [defineController(views[0]!, { name: 'viewing', reconcile: async () => undefined, owns: [pod, views[1]!, views[2]!] })],
+  })
+  const { done } = check((attributes) => attributes.resource !== 'secrets' && asked.push(attributes) > 0, ['a'], [viewing])
+  await t.rejects(done, { code: 'PRO_PERMISSION', message: /may not list and watch secrets named "ca" in the namespace "x", which/ })
+  t.strictSame(asked, [
+    { group: '', resource: 'pods', verb: 'list', namespace: 'a' },
+    { group: '', resource: 'pods', verb: 'watch', namespace: 'a' },
+    { group: '', resource: 'nodes', verb: 'list' },
+    { group: '', resource: 'nodes', verb: 'watch' },
+  ])
 })

@@ -7,7 +7,16 @@ import { livenessChecks, readinessChecks } from '../../src/manager/readiness-and
 const task = (state: BackgroundTask['state']): BackgroundTask => ({ state }) as BackgroundTask
 
 function process(parts: Partial<Running> = {}): Running {
-  return { client: {} as never, identities: new Map(), draining: false, controllers: new Map(), ...parts }
+  return {
+    client: {} as never,
+    identities: new Map(),
+    draining: false,
+    controllers: new Map(),
+    queues: new Map(),
+    runnables: new Map(),
+    operatorChecks: { healthz: [], readyz: [] },
+    ...parts,
+  }
 }
 
 const controllers = new Map([
@@ -26,6 +35,7 @@ t.test('readiness lists all checks, and depends only on the webhooks and the sto
   const webhookCheck: Check = { name: 'webhook', problem: () => 'no answer' }
   const status = () => [
     { type: 'pods', synced: true },
+    { type: 'pods', view: 'labels app=web', synced: true },
     { type: 'nodes', synced: false },
     { type: 'things', synced: true, lastError: 'is away' },
   ]
@@ -34,6 +44,7 @@ t.test('readiness lists all checks, and depends only on the webhooks and the sto
     'shutdown: the process is ending',
     'webhook: no answer',
     '~cache/pods: undefined',
+    '~cache/pods (labels app=web): undefined',
     '~cache/nodes: not synced yet',
     '~cache/things: is away',
     '~controller/a: undefined',
@@ -55,6 +66,17 @@ t.test('a controller that has ended by itself fails the liveness, unless the pro
   running.draining = true
   t.strictSame(linesOf(checks), names.map((name) => `${name}: undefined`)) // prettier-ignore
   t.end()
+})
+
+t.test('runnables are part of the liveness, and the checks of operators follow those of the process', async (t) => {
+  const runnables = new Map([['import', task({ failed: new Error('no luck') })]])
+  const database: Check = { name: 'database', problem: () => 'no answer' }
+  const queue: Check = { name: 'queue', decides: false, problem: () => 'long' }
+  const running = process({ runnables, operatorChecks: { healthz: [database], readyz: [queue] } })
+  t.strictSame(linesOf(readinessChecks(running, false)), ['shutdown: undefined', '~queue: long'])
+  t.strictSame(linesOf(livenessChecks(running)), ['runnable/import: has failed: no luck', 'database: no answer'])
+  running.draining = true
+  t.strictSame(linesOf(livenessChecks(running)), ['runnable/import: undefined', 'database: undefined'])
 })
 
 t.test('every background task that has failed or ended by itself fails the liveness', async (t) => {

@@ -34,6 +34,7 @@ const cases: [string, object, string][] = [
   ['half of the webhook configurations', { webhookConfigurations: { mutating: [] } }, 'webhookConfigurations.validating: is missing'],
   ['the other half', { webhookConfigurations: { validating: [] } }, 'webhookConfigurations.mutating: is missing'],
   ['an address as a number', { probeBindAddress: 8081 }, 'probeBindAddress: must be a string, found 8081'],
+  ['no reconciles', { maxConcurrentReconciles: 0 }, 'maxConcurrentReconciles: must be a whole number of at least 1, found 0'],
   ['a time below zero', { drainDelayMs: -1 }, 'drainDelayMs: must be a number of milliseconds of at least 0, found -1'],
   ['a time in words', { drainDeadlineMs: '30s' }, 'drainDeadlineMs: must be a number of milliseconds of at least 0, found "30s"'],
   ['memory as text', { memoryLimitBytes: '1Gi' }, 'memoryLimitBytes: must be a whole number of at least 1, found "1Gi"'],
@@ -59,11 +60,10 @@ t.test('all problems are reported at once', (t) =>
 )
 
 const wrong: [string, unknown, string][] = [
-  ...['name', 'namespace', 'probeBindAddress', 'metricsBindAddress', 'instance'].map((name): [string, unknown, string] => [
-    name,
-    1,
-    'a string',
-  ]),
+  ...['name', 'namespace', 'probeBindAddress', 'metricsBindAddress', 'metricsCertDir', 'debugBindAddress', 'instance'].map(
+    (name): [string, unknown, string] => [name, 1, 'a string'],
+  ),
+  ...['metricsSecure', 'enableWebhooks'].map((name): [string, unknown, string] => [name, 1, 'true or false']),
   ...['onServing', 'onStarted'].map((name): [string, unknown, string] => [name, 1, 'a function']),
   ...['drainDelayMs', 'drainDeadlineMs'].map((name): [string, unknown, string] => [name, -1, 'a number of milliseconds of at least 0']),
   ...['host', 'url', 'service', 'tlsMinVersion'].map((name): [string, unknown, string] => [`webhook.${name}`, 1, 'a string']),

@@ -61,15 +61,25 @@ t.test('given options are used', (t) => {
     webhookConfigurations: { mutating: [], validating: ['a'], definitions: [] },
     probeBindAddress: ':1',
     metricsBindAddress: '0',
+    metricsSecure: true,
+    metricsCertDir: 'elsewhere',
+    debugBindAddress: '127.0.0.1:6060',
     drainDelayMs: 0,
     drainDeadlineMs: 0,
+    leaderElection: { name: 'lock', namespace: 'elsewhere', leaseDurationMs: 20_000 },
     instance: 'me',
     logger: silentLogger(),
     clock: new FakeClock(),
     metrics: new Metrics(),
   } as const
   const complete = withDefaults([noteOperator], input)
-  t.strictSame(complete, { ...input, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
+  const leaderElection = {
+    lease: { name: 'lock', namespace: 'elsewhere' },
+    leaseDurationMs: 20_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+  }
+  t.strictSame(complete, { ...input, leaderElection, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
   for (const part of ['logger', 'clock', 'metrics'] as const) t.equal(complete[part], input[part])
   t.end()
 })
@@ -87,7 +97,15 @@ t.test('in a cluster, servers listen on all addresses, certificates are in a Sec
     certificates: { kind: 'secret', namespace: 'of-the-connection', name: 'note-webhook-ca' },
     service: { namespace: 'of-the-connection', name: 'note-webhook' },
     probeBindAddress: ':8081',
-    metricsBindAddress: ':8080',
+    metricsBindAddress: ':8443',
+    metricsSecure: true,
+    debugBindAddress: '0',
+    leaderElection: {
+      lease: { namespace: 'of-the-connection', name: 'note-leader' },
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+    },
     drainDelayMs: 10_000,
   })
 })
@@ -99,6 +117,27 @@ t.test('outside a cluster, servers listen on loopback, certificates are in files
     service: { namespace: 'note-system', name: 'note-webhook' },
     probeBindAddress: '127.0.0.1:8081',
     metricsBindAddress: '127.0.0.1:8080',
+    metricsSecure: false,
+    debugBindAddress: '0',
+    leaderElection: undefined,
     drainDelayMs: 0,
   })
+})
+
+t.test('metrics are plain only on loopback outside a cluster, or by choice', async (t) => {
+  const metricsOf = (connection: Connection, options: Partial<RunOptions>): unknown[] => {
+    const { metricsBindAddress, metricsSecure } = withDefaults([noteOperator], { connection, ...options })
+    return [metricsBindAddress, metricsSecure]
+  }
+  t.strictSame(metricsOf(inside, { metricsSecure: false }), [':8080', false])
+  t.strictSame(metricsOf(inside, { metricsBindAddress: '127.0.0.1:1' }), ['127.0.0.1:1', true])
+  t.strictSame(metricsOf(outside, { metricsBindAddress: ':1' }), [':1', true])
+  t.strictSame(metricsOf(outside, { metricsBindAddress: '[::1]:1' }), ['[::1]:1', false])
+  t.strictSame(metricsOf(outside, { metricsBindAddress: '0' }), ['0', false])
+  t.strictSame(metricsOf(outside, { metricsSecure: true }), ['127.0.0.1:8080', true])
+})
+
+t.test('debugging without a host is on loopback', async (t) => {
+  t.equal(withDefaults([noteOperator], { connection: inside, debugBindAddress: ':6060' }).debugBindAddress, '127.0.0.1:6060')
+  t.equal(withDefaults([noteOperator], { connection: inside, debugBindAddress: '0.0.0.0:6060' }).debugBindAddress, '0.0.0.0:6060')
 })

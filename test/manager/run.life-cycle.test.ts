@@ -12,9 +12,12 @@ import type { Connection } from '../../src/client/connection.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
-import type { ControllerDefinition, PreparedController } from '../../src/controller/builder.ts'
+import type { ControllerDefinition } from '../../src/controller/builder.ts'
+import type { PreparedController } from '../../src/controller/prepared-controller.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { formatListenAddress } from '../../src/manager/listen-address.ts'
+import type { Election } from '../../src/manager/leader-election.ts'
+import type { LeaderElectorOptions, Term } from '../../src/leader-election/leader-elector.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
@@ -90,7 +93,7 @@ function start(
   }
   const cache = Object.assign(new FakeCache(), {
     start: background('cache'),
-    status: () => [{ type: 'things.example.com', synced: false, lastError: 'no such CRD' }],
+    status: () => [{ type: 'things.example.com', version: 'v1', synced: false, objects: 0, lastError: 'no such CRD' }],
   })
   const fakes: Parts = {
     createTransport: () => transportThat(async () => void log.push('client closes')),
@@ -504,3 +507,73 @@ t.test('with empty webhookConfigurations no caBundle is injected', async (t) => 
   t.notOk(life.log.includes('injection starts'))
 })
 
+/** An elector whose terms the test begins. It logs its steps. */
+function fakeElector(log: string[]): { elector: Election; begin(): void } {
+  const term = Promise.withResolvers<Term>()
+  const elector: Election = {
+    run: async (signal) => {
+      log.push('the election starts')
+      await untilAborted(signal)
+      log.push('the election ends')
+    },
+    term: (signal) => Promise.race([term.promise, untilAborted(signal).then(() => Promise.reject(signal.reason as Error))]),
+    guard: () => undefined,
+    resign: async () => void log.push('resigns'),
+  }
+  return { elector, begin: () => term.resolve({ lost: new AbortController().signal }) }
+}
+
+t.test('controllers work while this replica is the leader; webhooks and controllers for every replica do not wait', async (t) => {
+  let fake: ReturnType<typeof fakeElector> | undefined
+  let given: LeaderElectorOptions | undefined
+  const life = start(
+    t,
+    (log) => [
+      defineOperator({
+        name: 'thing',
+        kinds: [kind],
+        webhooks: [defineWebhook(kind)],
+        controllers: [fakeController('thing', log), { ...fakeController('local', log), everyReplica: true }],
+      }),
+    ],
+    { leaderElection: true, namespace: 'ns', instance: 'pod-1' },
+    (log) => ({
+      createElector(options) {
+        given = options
+        return (fake = fakeElector(log)).elector
+      },
+    }),
+  )
+  await life.started
+  await life.clock.advance(0)
+  t.match(given, {
+    lease: { namespace: 'ns', name: 'thing-leader' },
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+    identity: /^pod-1_[0-9a-f-]{36}$/,
+  })
+  t.ok(life.log.includes('local starts'))
+  t.notOk(life.log.includes('thing starts'))
+  t.match(await life.probe('/readyz'), { code: 200 })
+  t.match(await life.probe('/healthz?verbose'), { code: 200, body: /leader-election ok/ })
+  fake?.begin()
+  await life.clock.advance(0)
+  t.ok(life.log.includes('thing starts'))
+  life.stop.abort()
+  await life.clock.advance(0)
+  const order = life.log.filter((line) => /thing ends|resigns|webhooks stop/.test(line))
+  t.strictSame(order, ['thing ends', 'resigns'], 'the next leader does not wait until the webhooks have stopped')
+  await life.clock.advance(10_000)
+  await life.done
+  t.ok(life.log.includes('the election ends'))
+})
+
+t.test('an election that ends by itself is named by the liveness probe', async (t) => {
+  const life = start(t, complete, { leaderElection: true }, (log) => ({
+    createElector: () => ({ ...fakeElector(log).elector, run: () => Promise.reject(new Error('out of luck')) }),
+  }))
+  await life.started
+  await life.clock.advance(0)
+  t.match(await life.probe('/healthz'), { code: 500, body: /leader-election failed/ })
+})

@@ -10,9 +10,12 @@ import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import type { Transport, TransportOptions } from '../../src/client/transport.ts'
 import type { ApiRequest } from '../../src/client/api-request.ts'
-import type { ControllerDefinition, ControllerEnvironment } from '../../src/controller/builder.ts'
+import type { ControllerDefinition } from '../../src/controller/builder.ts'
+import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
+import { formatListenAddress } from '../../src/manager/listen-address.ts'
+import type { Runnable, RunnableContext } from '../../src/manager/runnable.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -79,7 +82,12 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Calls `run` with components that record their options. Resolves when it has started. */
-async function start(t: Test, operators: (given: Recorded) => readonly Operator[], more: Partial<RunOptions> = {}): Promise<Life> {
+async function start(
+  t: Test,
+  operators: (given: Recorded) => readonly Operator[],
+  more: Partial<RunOptions> = {},
+  otherParts: Partial<Parts> = {},
+): Promise<Life> {
   const given: Recorded = { environments: new Map() }
   const clock = new FakeClock()
   const { logger, entries } = recordingLogger()
@@ -119,9 +127,13 @@ async function start(t: Test, operators: (given: Recorded) => readonly Operator[
     },
     createCache: (...options) => {
       given.cache = options
-      return Object.assign(cache, { start: untilAborted, status: () => [{ type: 'things.example.com', synced: true }] })
+      return Object.assign(cache, {
+        start: untilAborted,
+        status: () => [{ type: 'things.example.com', version: 'v1', synced: true, objects: 7 }],
+      })
     },
     createElector: () => assert.fail('leader election is off'),
+    ...otherParts,
   }
   let serving: Endpoints | undefined
   const started = Promise.withResolvers<Endpoints>()
@@ -186,7 +198,12 @@ t.test('a single operator gives the process its name and version', async (t) => 
     [webhook],
   )
   t.strictSame(served, { conversions: [], certificates: source, logger, metrics, clock }, 'with the defaults of the server')
-  t.strictSame(endpoints, { webhook: { port: 4, url: 'https://address:4', caBundle: 'the bundle' }, probes: undefined, metrics: undefined })
+  t.strictSame(endpoints, {
+    webhook: { port: 4, url: 'https://address:4', caBundle: 'the bundle' },
+    probes: undefined,
+    metrics: undefined,
+    debug: undefined,
+  })
   t.equal(serving, endpoints)
   const { client: injectionClient, ...injection } = given.injection!
   t.equal(injectionClient, client)
@@ -194,8 +211,10 @@ t.test('a single operator gives the process its name and version', async (t) => 
 
   const { client: own, events, cache: controllerCache, ...environment } = given.environments.get('thing')!
   t.equal(controllerCache, cache)
-  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com"\} 1/)
-  t.strictSame(environment, { logger, metrics, clock, graceMs: 30_000 })
+  t.match(await metrics!.registry.metrics(), /proreus_cache_up_to_date\{resource="things\.example\.com",version="v1",view=""\} 1/)
+  const { onQueue, ...others } = environment
+  t.type(onQueue, 'function')
+  t.strictSame(others, { logger, metrics, clock, graceMs: 30_000 })
   const object = { metadata: { namespace: 'a', name: 'b' } }
   await own.create(configMap, object)
   await client.create(configMap, object as never)
@@ -289,17 +308,58 @@ t.test('types that webhooks read are watched even without controllers', async (t
   const { cache, given } = await start(t, () => [defineOperator({ name: 'reading', kinds: [kind], webhooks })])
   t.strictSame([...cache.informers.keys()], ['secrets'])
   t.equal(given.webhooks!.cache, cache)
+  const without = await start(t, () => [defineOperator({ name: 'reading', kinds: [kind], webhooks })], { enableWebhooks: false })
+  t.strictSame([without.given.webhooks, without.given.cache, without.endpoints.webhook], [undefined, undefined, undefined])
   const none = await start(t, () => [defineOperator({ name: 'alone', kinds: [kind], webhooks: [defineWebhook(kind)] })])
   t.equal(none.given.webhooks!.cache, undefined)
 })
 
+t.test('runnables get the client of their operator, and what they read is watched', async (t) => {
+  const contexts: RunnableContext[] = []
+  const runnables: Runnable[] = [
+    {
+      name: 'import',
+      reads: [secret],
+      run: async (context) => {
+        contexts.push(context)
+        await untilAborted(context.signal)
+      },
+    },
+  ]
+  const checks = { readyz: [{ name: 'database', problem: () => 'no answer' }] }
+  const life = await start(t, () => [defineOperator({ name: 'own', kinds: [kind], runnables, checks })], {
+    probeBindAddress: '127.0.0.1:0',
+  })
+  const { cache, options, requests, endpoints, end } = life
+  t.strictSame([...cache.informers.keys()], ['secrets'])
+  t.strictSame(contexts, [])
+  cache.of(secret).sync()
+  const { client, clock, metrics, signal } = await until('it runs', () => contexts[0])
+  t.equal(clock, options.clock)
+  t.equal(metrics, options.metrics)
+  await client.create(configMap, { metadata: { namespace: 'a', name: 'b' } })
+  t.strictSame(requests.at(-1)!.query!['fieldManager'], 'own')
+  const probes = `http://${formatListenAddress(endpoints.probes!)}`
+  t.match(await (await fetch(`${probes}/readyz`)).text(), '[-]database failed: no answer')
+  t.match(await (await fetch(`${probes}/healthz?verbose`)).text(), '[+]runnable/import ok')
+  await end()
+  t.equal(signal.aborted, true)
+})
+
 t.test('without a signal, a termination of the process stops it', async (t) => {
   const listeners = process.listenerCount('SIGTERM')
-  const { entries } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
+  const toggles = process.listenerCount('SIGUSR2')
+  const { entries, options } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
   t.equal(process.listenerCount('SIGTERM'), listeners + 1)
+  const { logger } = options
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger!.level, 'debug')
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger!.level, 'info')
   process.emit('SIGTERM', 'SIGTERM')
   await until('it has stopped', () => entries.at(-1)?.msg === 'stopped' && process.listenerCount('SIGTERM') === listeners)
   t.match(entries.at(-2), { msg: 'stopping', reason: 'received SIGTERM' })
+  t.equal(process.listenerCount('SIGUSR2'), toggles)
 })
 
 t.test('incompatible operators are not started', async (t) => {
@@ -308,4 +368,44 @@ t.test('incompatible operators are not started', async (t) => {
   await t.rejects(start(t, () => [a, a]), { message: 'two operators are called "a"' }) // prettier-ignore
   await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [other] })]), { message: 'define Thing.example.com differently' }) // prettier-ignore
   await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [] })]), { message: 'has no name' }) // prettier-ignore
+})
+
+t.test("with leader election, requests of reconciles ask the elector, except those of every replica's controllers", async (t) => {
+  const guard = (): void => undefined
+  const elector = { guard, run: untilAborted, resign: async () => undefined, term: async () => ({ lost: new AbortController().signal }) }
+  const life = await start(
+    t,
+    (given) => [
+      defineOperator({
+        name: 'thing',
+        kinds: [kind],
+        controllers: [controller('thing', given), { ...controller('local', given), everyReplica: true }],
+      }),
+    ],
+    { leaderElection: true },
+    { createElector: () => elector },
+  )
+  for (const name of ['thing', 'local']) await life.given.environments.get(name)?.client.get(pod, { namespace: 'ns', name })
+  t.strictSame(
+    life.requests.slice(-2).map((request) => [request.path.split('/').at(-1), request.guard]),
+    [
+      ['thing', guard],
+      ['local', undefined],
+    ],
+  )
+  await life.end()
+})
+
+t.test('the controllers of a process share the limit of concurrent reconciles', async (t) => {
+  const operators = (given: Recorded): readonly Operator[] => [
+    defineOperator({ name: 'a', kinds: [kind], controllers: ['one', 'two'].map((name) => controller(name, given)) }),
+  ]
+  const limited = await start(t, operators, { name: 'limited', maxConcurrentReconciles: 1 })
+  const [one, two] = ['one', 'two'].map((name) => limited.given.environments.get(name)?.limit)
+  t.equal(one, two)
+  t.strictSame([one?.tryTake(() => undefined), one?.tryTake(() => undefined)], [true, false])
+  await limited.end()
+  const unlimited = await start(t, operators, { name: 'unlimited' })
+  t.equal(unlimited.given.environments.get('one')?.limit, undefined)
+  await unlimited.end()
 })

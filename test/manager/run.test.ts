@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
@@ -61,6 +64,36 @@ t.test('an operator admits, reconciles and reports, and stops in order', async (
     { involvedObject: { kind: 'Note', name: 'a' }, reportingComponent: 'note' },
   )
   await t.rejects(get(endpoints.probes, '/healthz'))
+})
+
+t.test('/debug shows queues and cache, and metrics can be secured', async (t) => {
+  const rules = [{ apiGroups: [], resources: [], nonResourceURLs: ['/metrics'], verbs: ['get'] }]
+  const world = await startCluster(t, [{ name: 'scraper', token: 'scraper-token', rules }])
+  const { endpoints, stop, done } = await runNotes(t, world, { debugBindAddress: '127.0.0.1:0', metricsSecure: true })
+  await world.client.create(note, object('a') as never)
+  await until('the type is in the cache', async () => {
+    const { body } = await get(endpoints.debug, '/debug/cache')
+    return /"type": "notes.example.com",\s+"version": "v1",\s+"synced": true,\s+"objects": 1/.test(body)
+  })
+  t.match(JSON.parse((await get(endpoints.debug, '/debug/queues')).body), { queues: [{ controller: 'note', entries: Array }] })
+  const { caBundle } = endpoints.webhook!
+  const scrape = async (token: string): Promise<number | undefined> => {
+    const headers = { authorization: `Bearer ${token}` }
+    const sent = request({ port: endpoints.metrics!.port, host: '127.0.0.1', path: '/metrics', headers, ca: caBundle, agent: false }).end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    return response.resume().statusCode
+  }
+  t.equal(await scrape('scraper-token'), 200, 'with the certificate of the webhooks')
+  t.equal(await scrape('other'), 401)
+  stop.abort()
+  await done
+  await t.rejects(scrape('scraper-token'))
+  await t.rejects(get(endpoints.debug, '/debug'))
+  const same = '127.0.0.1:18080'
+  await t.rejects(runNotes(t, world, { probeBindAddress: same, metricsBindAddress: same, metricsSecure: true }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /are both 127\.0\.0\.1:18080, but metrics are served over HTTPS/,
+  })
 })
 
 t.test('a kind that is not installed is waited for', async (t) => {

@@ -21,8 +21,9 @@ interface Manifest {
   readonly roleRef?: { readonly kind: string; readonly name: string }
   readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[]
   readonly rules?: readonly {
-    readonly apiGroups: readonly string[]
-    readonly resources: readonly string[]
+    readonly apiGroups?: readonly string[]
+    readonly nonResourceURLs?: readonly string[]
+    readonly resources?: readonly string[]
     readonly verbs: readonly string[]
     readonly resourceNames?: readonly string[]
   }[]
@@ -131,7 +132,7 @@ t.test('the Deployment matches the flags, probes and stop of the operator', asyn
     'its namespace is set',
   )
   const ports = Object.fromEntries(manager.ports.map(({ name, containerPort }) => [name, containerPort]))
-  t.strictSame(ports, { webhook: 9443, metrics: 8080, probes: 8081 })
+  t.strictSame(ports, { webhook: 9443, metrics: 8443, probes: 8081 })
   t.ok(flags.includes(`--health-probe-bind-address=:${ports.probes}`))
   t.ok(flags.includes(`--metrics-bind-address=:${ports.metrics}`))
   t.strictSame([manager.livenessProbe.httpGet.port, manager.readinessProbe.httpGet.port], ['probes', 'probes'])
@@ -170,9 +171,9 @@ t.test('roles grant no wildcards and no escalation', async (t) => {
     .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
   t.ok(roles.length >= 4)
   for (const { kind, metadata, rules = [] } of roles) {
-    for (const { apiGroups, resources, verbs, resourceNames } of rules) {
-      const title = `${kind} ${metadata.name}: ${verbs.join()} ${resources.join()}`
-      t.notOk([...apiGroups, ...resources, ...verbs].includes('*'), `${title}: no wildcard`)
+    for (const { apiGroups = [], resources = [], nonResourceURLs = [], verbs, resourceNames } of rules) {
+      const title = `${kind} ${metadata.name}: ${verbs.join()} ${[...resources, ...nonResourceURLs].join()}`
+      t.notOk([...apiGroups, ...resources, ...nonResourceURLs, ...verbs].includes('*'), `${title}: no wildcard`)
       t.notOk(
         verbs.some((verb) => ['bind', 'escalate', 'impersonate'].includes(verb)),
         `${title}: no escalation`,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configMap, secret } from '../../src/api/builtin.ts'
+import { configMap, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
@@ -8,7 +8,7 @@ import { namesOf } from '../../src/manager/installation-names.ts'
 import type { Operator } from '../../src/manager/operator.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import type { PolicyRule } from '../../src/api/policy-rule.ts'
-import { managerRole, mergeRules, userRoles } from '../../src/manifests/rbac.ts'
+import { managerRole, metricsReaderRole, mergeRules, userRoles } from '../../src/manifests/rbac.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
@@ -29,6 +29,7 @@ t.test('the role of the process has the rules of each part, and no more', (t) =>
       defineController(kind, { reconcile, rbac: [{ apiGroups: [''], resources: [configMap.plural], verbs: ['patch', 'create'] }] }),
     ],
     rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['delete'] }],
+    runnables: [{ name: 'import', run: reconcile, reads: [pod] }],
   })
   t.strictSame(managerRole([operator], namesOf('mine')), {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -37,6 +38,7 @@ t.test('the role of the process has the rules of each part, and no more', (t) =>
     rules: [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
       ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map((resource) => ({
         apiGroups: ['admissionregistration.k8s.io'],
@@ -45,6 +47,7 @@ t.test('the role of the process has the rules of each part, and no more', (t) =>
         verbs: ['get', 'patch'],
       })),
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['delete'] },
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
       { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
       { apiGroups: ['example.com'], resources: ['things'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['example.com'], resources: ['things/finalizers'], verbs: ['update'] },
@@ -138,5 +141,14 @@ t.test('rules are split by group and resource, and merged by resource names', (t
       rule('b', 'y', ['get', 'update']),
     ],
   )
+  t.end()
+})
+
+t.test('the role for scrapers permits nothing but the metrics', (t) => {
+  t.strictSame(metricsReaderRole(namesOf('mine'))['rules'], [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }], 'without empty lists')
+  t.match(metricsReaderRole(namesOf('mine')), {
+    kind: 'ClusterRole',
+    metadata: { name: 'mine-metrics-reader', labels },
+  })
   t.end()
 })

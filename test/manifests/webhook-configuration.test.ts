@@ -6,7 +6,7 @@ import { namesOf } from '../../src/manager/installation-names.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
 import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
 import { clientConfig, webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
-import { accessReviewRule } from '../../src/webhook/handlers/requester-access.ts'
+import { accessReviewRule } from '../../src/client/is-allowed.ts'
 import type { WebhookDefinition } from '../../src/webhook/definition/definition.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 import { anyResource } from '../../src/webhook/definition/subresource.ts'
@@ -170,6 +170,7 @@ t.test('the types that handlers read are granted', async (t) => {
     { resources: ['events'] },
     {},
     {},
+    { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
   ])
 })

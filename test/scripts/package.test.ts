@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import { finished, repository } from '../support/process/process.ts'
 
@@ -38,9 +38,8 @@ for (const name of [
 ]) {
   cpSync(join(repository, name), join(source, name), { recursive: true })
 }
-// The sources are compiled as by `npm run build`, but without type checks. CI checks the types in a separate step.
-const compiler = join(repository, 'node_modules/typescript/bin/tsc')
-execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(source, 'dist')], { cwd: repository })
+// The build of `npm run build`, but without type checks. CI checks the types in a separate step.
+execFileSync(process.execPath, [join(repository, 'scripts/build.ts'), '--no-check', '--out-dir', join(source, 'dist')])
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: source,
@@ -66,7 +65,7 @@ t.test('the package has the files that users of the library need, and no others'
     'docs/reference/errors.md',
     'docs/guides/testing.md',
     'dist/index.js',
-    'dist/builtin-schemas/types.json',
+    'dist/chunks/worker.js',
   ])
     t.ok(paths.includes(path), path)
   t.ok(packed.unpackedSize < 12_000_000, `${packed.unpackedSize} bytes`)
@@ -103,11 +102,15 @@ t.test('files named in package.json exist, with their types', async (t) => {
 
 t.test('each script has a source map with its source', async (t) => {
   const scripts = paths.filter((path) => path.endsWith('.js'))
-  t.ok(scripts.length > 300)
+  const mapped = new Set<string>()
   for (const path of scripts) {
+    t.match(readFileSync(join(unpacked, path), 'utf8'), `//# sourceMappingURL=${basename(path)}.map`)
     const { sources, sourcesContent } = JSON.parse(readFileSync(join(unpacked, `${path}.map`), 'utf8')) as Record<string, readonly string[]>
-    if (sources?.length !== 1 || sourcesContent?.length !== 1) t.fail(path)
+    t.equal(sources?.length, sourcesContent?.length, path)
+    if (sourcesContent?.some((content) => typeof content !== 'string')) t.fail(path)
+    for (const each of sources ?? []) mapped.add(each.replace(/^(\.\.\/)+/, ''))
   }
+  t.ok(mapped.size > 300, `${mapped.size} sources`)
 })
 
 t.test('the help names existing documentation', async (t) => {
@@ -133,6 +136,35 @@ t.test('the package runs, and can be imported', async (t) => {
     code: 0,
     stdout: 'function,function,function',
   })
+})
+
+t.test('a process starts from few files, and without the embedded API server', async (t) => {
+  const scripts = paths.filter((path) => path.endsWith('.js'))
+  t.ok(scripts.length < 60, `${scripts.length} files`)
+  const imported = new Set<string>()
+  const follow = (path: string): void => {
+    if (imported.has(path)) return
+    imported.add(path)
+    for (const [, target] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) [^;]*?'(\.[^']+)';$/gm))
+      follow(join(dirname(path), target!))
+  }
+  const main = scripts.find((path) => /^dist\/chunks\/main-\w+\.js$/.test(path))!
+  follow(join(unpacked, main))
+  follow(join(unpacked, 'dist/index.js'))
+  t.ok(imported.size > 3, 'imports are followed')
+  const sources = [...imported].flatMap((path) => (JSON.parse(readFileSync(`${path}.map`, 'utf8')) as { sources: string[] }).sources)
+  t.ok(sources.some((path) => path.endsWith('src/manager/run.ts')))
+  t.strictSame(
+    sources.filter((path) => path.includes('src/devcluster/')),
+    [],
+  )
+})
+
+t.test('each class exists once, whatever imports it', async (t) => {
+  const definitions = paths
+    .filter((path) => path.endsWith('.js'))
+    .filter((path) => /^var ProreusError\d* = class|^class ProreusError\b/m.test(readFileSync(join(unpacked, path), 'utf8')))
+  t.equal(definitions.length, 1)
 })
 
 t.test('packing builds first, so that no package has a missing or old build', async (t) => {

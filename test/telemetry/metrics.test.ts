@@ -173,6 +173,25 @@ t.test('requests to the API server are counted like in client-go', async (t) => 
   t.ok(text.includes('rest_client_request_duration_seconds_count{verb="list",host="a:6443"} 2'))
 })
 
+t.test('retries and sizes of requests are counted like in client-go', async (t) => {
+  const metrics = new Metrics()
+  const report = { method: 'POST', host: 'a:6443', seconds: 0.01, verb: 'create' }
+  metrics.clientRequest({ ...report, code: 429, isRetry: false, requestBytes: 100, responseBytes: 5000 })
+  metrics.clientRequest({ ...report, code: 201, isRetry: true, requestBytes: 100, responseBytes: 300 })
+  metrics.clientRequest({ ...report, code: 'error', isRetry: true, requestBytes: 100 })
+  const text = await lines(metrics)
+  const labels = 'verb="create",host="a:6443"'
+  t.ok(text.includes(`rest_client_request_retries_total{code="201",${labels}} 1`))
+  t.ok(text.includes(`rest_client_request_retries_total{code="<error>",${labels}} 1`))
+  t.notOk(text.some((line) => line.startsWith('rest_client_request_retries_total{code="429"')))
+  t.ok(text.includes(`rest_client_request_size_bytes_sum{${labels}} 300`))
+  t.ok(text.includes(`rest_client_response_size_bytes_count{${labels}} 2`))
+  t.ok(text.includes(`rest_client_response_size_bytes_sum{${labels}} 5300`))
+  const bounds = [64, 256, 512, 1024, ...[4, 16, 64, 256, 1024, 4096, 16_384].map((kib) => kib * 1024), Infinity]
+  for (const name of ['rest_client_request_size_bytes', 'rest_client_response_size_bytes'])
+    t.strictSame(await boundsOf(metrics, name), bounds)
+})
+
 t.test('two Metrics are independent', async (t) => {
   const one = new Metrics()
   const other = new Metrics()
@@ -197,18 +216,22 @@ t.test('process metrics are opt-in', async (t) => {
 t.test('the cache reports for each resource whether it is up to date', async (t) => {
   const metrics = new Metrics()
   t.notOk((await lines(metrics)).some((line) => line.startsWith('proreus_cache_up_to_date{')))
-  const status: { type: string; synced: boolean; lastError?: string }[] = [
-    { type: 'pods', synced: true },
-    { type: 'nodes', synced: false },
-    { type: 'things.example.com', synced: true, lastError: 'forbidden' },
+  const status: { type: string; version: string; view?: string; synced: boolean; lastError?: string }[] = [
+    { type: 'pods', version: 'v1', synced: true },
+    { type: 'pods', version: 'v1', view: 'labels app=web', synced: false },
+    { type: 'nodes', version: 'v1', synced: false },
+    { type: 'things.example.com', version: 'v2', synced: true, lastError: 'forbidden' },
   ]
   metrics.observeCache(() => status)
   const cached = async (): Promise<string[]> => (await lines(metrics)).filter((line) => line.startsWith('proreus_cache_up_to_date{'))
   t.strictSame(await cached(), [
-    'proreus_cache_up_to_date{resource="pods"} 1',
-    'proreus_cache_up_to_date{resource="nodes"} 0',
-    'proreus_cache_up_to_date{resource="things.example.com"} 0',
+    'proreus_cache_up_to_date{resource="pods",version="v1",view=""} 1',
+    'proreus_cache_up_to_date{resource="pods",version="v1",view="labels app=web"} 0',
+    'proreus_cache_up_to_date{resource="nodes",version="v1",view=""} 0',
+    'proreus_cache_up_to_date{resource="things.example.com",version="v2",view=""} 0',
   ])
-  status[1] = { type: 'nodes', synced: true }
-  t.ok((await cached()).includes('proreus_cache_up_to_date{resource="nodes"} 1'))
+  status.splice(1, 2, { type: 'nodes', version: 'v1', synced: true })
+  const later = await cached()
+  t.ok(later.includes('proreus_cache_up_to_date{resource="nodes",version="v1",view=""} 1'))
+  t.equal(later.length, 3, 'a view that is no longer watched is not shown')
 })

@@ -3,6 +3,7 @@ import type { ConfigMap } from '../../src/api/builtin.ts'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import type { Client } from '../../src/client/client.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -25,6 +26,17 @@ t.test('the cache has the given objects, frozen, by type', async (t) => {
   t.equal(cache.get(pod, { namespace: 'a', name: 'red' }), undefined)
   t.strictSame(cache.list(configMap, { namespace: 'b' }), [blue])
   t.strictSame(cache.list(configMap, { index: [byColour, 'red'] }), [red])
+})
+
+t.test('a view of a type has the selected objects, reduced', async (t) => {
+  const [red, blue] = [mapOf('a', 'red', { n: '1' }), mapOf('b', 'blue')]
+  const { cache } = reconcileContext({ client, cached: [red, blue] })
+  const names = cacheView(configMap, { metadataOnly: true, namespaces: ['a'], fields: 'data.n=1' })
+  const { data: _, ...metadata } = red
+  t.strictSame(cache.list(names), [metadata])
+  t.equal(cache.get(names, { namespace: 'a', name: 'red' }), cache.list(names)[0])
+  t.equal(cache.get(configMap, { namespace: 'a', name: 'red' }), red)
+  t.equal(cache.list(configMap).length, 2)
 })
 
 t.test('an object without apiVersion or kind is refused', async (t) => {

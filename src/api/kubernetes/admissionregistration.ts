@@ -17,6 +17,16 @@ export declare namespace admissionregistration {
     'admissionregistration.k8s.io/v1',
     'ValidatingWebhookConfiguration'
   >
+  type MutatingAdmissionPolicy = ClusterObject<
+    models.V1MutatingAdmissionPolicy,
+    'admissionregistration.k8s.io/v1',
+    'MutatingAdmissionPolicy'
+  >
+  type MutatingAdmissionPolicyBinding = ClusterObject<
+    models.V1MutatingAdmissionPolicyBinding,
+    'admissionregistration.k8s.io/v1',
+    'MutatingAdmissionPolicyBinding'
+  >
   type ValidatingAdmissionPolicy = ClusterObject<
     models.V1ValidatingAdmissionPolicy,
     'admissionregistration.k8s.io/v1',
@@ -41,6 +51,18 @@ export const admissionregistration = {
     'v1',
     'ValidatingWebhookConfiguration',
     'validatingwebhookconfigurations',
+  ),
+  mutatingAdmissionPolicy: clusterType<admissionregistration.MutatingAdmissionPolicy>(
+    'admissionregistration.k8s.io',
+    'v1',
+    'MutatingAdmissionPolicy',
+    'mutatingadmissionpolicies',
+  ),
+  mutatingAdmissionPolicyBinding: clusterType<admissionregistration.MutatingAdmissionPolicyBinding>(
+    'admissionregistration.k8s.io',
+    'v1',
+    'MutatingAdmissionPolicyBinding',
+    'mutatingadmissionpolicybindings',
   ),
   validatingAdmissionPolicy: clusterType<admissionregistration.ValidatingAdmissionPolicy>(
     'admissionregistration.k8s.io',

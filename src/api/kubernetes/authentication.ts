@@ -1,12 +1,19 @@
-/** The built-in types of the group `authentication.k8s.io`: the resource type `authentication.tokenReview` and its static type. */
+/** The built-in types of the group `authentication.k8s.io`: resource types such as `authentication.tokenReview`, and their static types. */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
 export declare namespace authentication {
   type TokenReview = ClusterObject<models.V1TokenReview, 'authentication.k8s.io/v1', 'TokenReview'>
+  type SelfSubjectReview = ClusterObject<models.V1SelfSubjectReview, 'authentication.k8s.io/v1', 'SelfSubjectReview'>
 }
 
 export const authentication = {
   tokenReview: clusterType<authentication.TokenReview>('authentication.k8s.io', 'v1', 'TokenReview', 'tokenreviews'),
+  selfSubjectReview: clusterType<authentication.SelfSubjectReview>(
+    'authentication.k8s.io',
+    'v1',
+    'SelfSubjectReview',
+    'selfsubjectreviews',
+  ),
 } as const

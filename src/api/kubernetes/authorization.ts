@@ -9,6 +9,7 @@ import { clusterType, namespacedType } from './resource.ts'
 export declare namespace authorization {
   type SubjectAccessReview = ClusterObject<models.V1SubjectAccessReview, 'authorization.k8s.io/v1', 'SubjectAccessReview'>
   type SelfSubjectAccessReview = ClusterObject<models.V1SelfSubjectAccessReview, 'authorization.k8s.io/v1', 'SelfSubjectAccessReview'>
+  type SelfSubjectRulesReview = ClusterObject<models.V1SelfSubjectRulesReview, 'authorization.k8s.io/v1', 'SelfSubjectRulesReview'>
   type LocalSubjectAccessReview = NamespacedObject<models.V1LocalSubjectAccessReview, 'authorization.k8s.io/v1', 'LocalSubjectAccessReview'>
 }
 
@@ -24,6 +25,12 @@ export const authorization = {
     'v1',
     'SelfSubjectAccessReview',
     'selfsubjectaccessreviews',
+  ),
+  selfSubjectRulesReview: clusterType<authorization.SelfSubjectRulesReview>(
+    'authorization.k8s.io',
+    'v1',
+    'SelfSubjectRulesReview',
+    'selfsubjectrulesreviews',
   ),
   localSubjectAccessReview: namespacedType<authorization.LocalSubjectAccessReview>(
     'authorization.k8s.io',

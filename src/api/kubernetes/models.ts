@@ -109,6 +109,13 @@ export declare namespace models {
     lastObservedTime: string
   }
 
+  interface FlowcontrolV1Subject {
+    group?: V1GroupSubject
+    kind: string
+    serviceAccount?: V1ServiceAccountSubject
+    user?: V1UserSubject
+  }
+
   interface RbacV1Subject {
     apiGroup?: string
     kind: string
@@ -173,6 +180,10 @@ export declare namespace models {
     type: string
   }
 
+  interface V1ApplyConfiguration {
+    expression?: string
+  }
+
   interface V1AttachedVolume {
     devicePath: string
     name: string
@@ -217,6 +228,10 @@ export declare namespace models {
     kind?: string
     name?: string
     uid?: string
+  }
+
+  interface V1CELDeviceSelector {
+    expression: string
   }
 
   interface V1CSIDriver {
@@ -271,6 +286,16 @@ export declare namespace models {
     volumeHandle: string
   }
 
+  interface V1CSIStorageCapacity {
+    apiVersion?: string
+    capacity?: string
+    kind?: string
+    maximumVolumeSize?: string
+    metadata?: V1ObjectMeta
+    nodeTopology?: V1LabelSelector
+    storageClassName: string
+  }
+
   interface V1CSIVolumeSource {
     driver: string
     fsType?: string
@@ -282,6 +307,22 @@ export declare namespace models {
   interface V1Capabilities {
     add?: string[]
     drop?: string[]
+  }
+
+  interface V1CapacityRequestPolicy {
+    default?: string
+    validRange?: V1CapacityRequestPolicyRange
+    validValues?: string[]
+  }
+
+  interface V1CapacityRequestPolicyRange {
+    max?: string
+    min: string
+    step?: string
+  }
+
+  interface V1CapacityRequirements {
+    requests?: Record<string, string>
   }
 
   interface V1CephFSPersistentVolumeSource {
@@ -544,6 +585,15 @@ export declare namespace models {
     revision: number
   }
 
+  interface V1Counter {
+    value: string
+  }
+
+  interface V1CounterSet {
+    counters: Record<string, V1Counter>
+    name: string
+  }
+
   interface V1CronJob {
     apiVersion?: string
     kind?: string
@@ -754,6 +804,112 @@ export declare namespace models {
     type?: string
   }
 
+  interface V1Device {
+    allNodes?: boolean
+    allowMultipleAllocations?: boolean
+    attributes?: Record<string, V1DeviceAttribute>
+    bindingConditions?: string[]
+    bindingFailureConditions?: string[]
+    bindsToNode?: boolean
+    capacity?: Record<string, V1DeviceCapacity>
+    consumesCounters?: V1DeviceCounterConsumption[]
+    name: string
+    nodeAllocatableResourceMappings?: Record<string, V1NodeAllocatableResourceMapping>
+    nodeName?: string
+    nodeSelector?: V1NodeSelector
+    taints?: V1DeviceTaint[]
+  }
+
+  interface V1DeviceAttribute {
+    bool?: boolean
+    bools?: boolean[]
+    int?: number
+    ints?: number[]
+    string?: string
+    strings?: string[]
+    version?: string
+    versions?: string[]
+  }
+
+  interface V1DeviceCapacity {
+    requestPolicy?: V1CapacityRequestPolicy
+    value: string
+  }
+
+  interface V1DeviceClaim {
+    config?: V1DeviceClaimConfiguration[]
+    constraints?: V1DeviceConstraint[]
+    requests?: V1DeviceRequest[]
+  }
+
+  interface V1DeviceClaimConfiguration {
+    opaque?: V1OpaqueDeviceConfiguration
+    requests?: string[]
+  }
+
+  interface V1DeviceClass {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec: V1DeviceClassSpec
+  }
+
+  interface V1DeviceClassConfiguration {
+    opaque?: V1OpaqueDeviceConfiguration
+  }
+
+  interface V1DeviceClassSpec {
+    config?: V1DeviceClassConfiguration[]
+    extendedResourceName?: string
+    selectors?: V1DeviceSelector[]
+  }
+
+  interface V1DeviceConstraint {
+    distinctAttribute?: string
+    matchAttribute?: string
+    requests?: string[]
+  }
+
+  interface V1DeviceCounterConsumption {
+    counterSet: string
+    counters: Record<string, V1Counter>
+  }
+
+  interface V1DeviceRequest {
+    exactly?: V1ExactDeviceRequest
+    firstAvailable?: V1DeviceSubRequest[]
+    name: string
+  }
+
+  interface V1DeviceSelector {
+    cel?: V1CELDeviceSelector
+  }
+
+  interface V1DeviceSubRequest {
+    allocationMode?: string
+    capacity?: V1CapacityRequirements
+    count?: number
+    deviceClassName: string
+    name: string
+    selectors?: V1DeviceSelector[]
+    tolerations?: V1DeviceToleration[]
+  }
+
+  interface V1DeviceTaint {
+    effect: string
+    key: string
+    timeAdded?: string
+    value?: string
+  }
+
+  interface V1DeviceToleration {
+    effect?: string
+    key?: string
+    operator?: string
+    tolerationSeconds?: number
+    value?: string
+  }
+
   interface V1DownwardAPIProjection {
     items?: V1DownwardAPIVolumeFile[]
   }
@@ -891,8 +1047,23 @@ export declare namespace models {
     metadata?: V1ObjectMeta
   }
 
+  interface V1ExactDeviceRequest {
+    adminAccess?: boolean
+    allocationMode?: string
+    capacity?: V1CapacityRequirements
+    count?: number
+    deviceClassName: string
+    selectors?: V1DeviceSelector[]
+    tolerations?: V1DeviceToleration[]
+  }
+
   interface V1ExecAction {
     command?: string[]
+  }
+
+  interface V1ExemptPriorityLevelConfiguration {
+    lendablePercent?: number
+    nominalConcurrencyShares?: number
   }
 
   interface V1ExpressionWarning {
@@ -952,6 +1123,37 @@ export declare namespace models {
     datasetUUID?: string
   }
 
+  interface V1FlowDistinguisherMethod {
+    type: string
+  }
+
+  interface V1FlowSchema {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec?: V1FlowSchemaSpec
+    status?: V1FlowSchemaStatus
+  }
+
+  interface V1FlowSchemaCondition {
+    lastTransitionTime?: string
+    message?: string
+    reason?: string
+    status?: string
+    type?: string
+  }
+
+  interface V1FlowSchemaSpec {
+    distinguisherMethod?: V1FlowDistinguisherMethod
+    matchingPrecedence?: number
+    priorityLevelConfiguration: V1PriorityLevelConfigurationReference
+    rules?: V1PolicyRulesWithSubjects[]
+  }
+
+  interface V1FlowSchemaStatus {
+    conditions?: V1FlowSchemaCondition[]
+  }
+
   interface V1ForNode {
     name: string
   }
@@ -991,6 +1193,10 @@ export declare namespace models {
     readOnly?: boolean
   }
 
+  interface V1GroupSubject {
+    name: string
+  }
+
   interface V1HTTPGetAction {
     host?: string
     httpHeaders?: V1HTTPHeader[]
@@ -1026,6 +1232,17 @@ export declare namespace models {
   interface V1HostPathVolumeSource {
     path: string
     type?: string
+  }
+
+  interface V1IPAddress {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec: V1IPAddressSpec
+  }
+
+  interface V1IPAddressSpec {
+    parentRef: V1ParentReference
   }
 
   interface V1IPBlock {
@@ -1143,6 +1360,10 @@ export declare namespace models {
   interface V1IngressTLS {
     hosts?: string[]
     secretName?: string
+  }
+
+  interface V1JSONPatch {
+    expression?: string
   }
 
   interface V1JSONSchemaProps {
@@ -1319,6 +1540,18 @@ export declare namespace models {
     limits: V1LimitRangeItem[]
   }
 
+  interface V1LimitResponse {
+    queuing?: V1QueuingConfiguration
+    type: string
+  }
+
+  interface V1LimitedPriorityLevelConfiguration {
+    borrowingLimitPercent?: number
+    lendablePercent?: number
+    limitResponse?: V1LimitResponse
+    nominalConcurrencyShares?: number
+  }
+
   interface V1LinuxContainerUser {
     gid: number
     supplementalGroups?: number[]
@@ -1381,6 +1614,36 @@ export declare namespace models {
     targetVolumeAttributesClassName?: string
   }
 
+  interface V1MutatingAdmissionPolicy {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec?: V1MutatingAdmissionPolicySpec
+  }
+
+  interface V1MutatingAdmissionPolicyBinding {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec?: V1MutatingAdmissionPolicyBindingSpec
+  }
+
+  interface V1MutatingAdmissionPolicyBindingSpec {
+    matchResources?: V1MatchResources
+    paramRef?: V1ParamRef
+    policyName?: string
+  }
+
+  interface V1MutatingAdmissionPolicySpec {
+    failurePolicy?: string
+    matchConditions?: V1MatchCondition[]
+    matchConstraints?: V1MatchResources
+    mutations?: V1Mutation[]
+    paramKind?: V1ParamKind
+    reinvocationPolicy?: string
+    variables?: V1Variable[]
+  }
+
   interface V1MutatingWebhook {
     admissionReviewVersions: string[]
     clientConfig: AdmissionregistrationV1WebhookClientConfig
@@ -1401,6 +1664,12 @@ export declare namespace models {
     kind?: string
     metadata?: V1ObjectMeta
     webhooks?: V1MutatingWebhook[]
+  }
+
+  interface V1Mutation {
+    applyConfiguration?: V1ApplyConfiguration
+    jsonPatch?: V1JSONPatch
+    patchType: string
   }
 
   interface V1NFSVolumeSource {
@@ -1501,6 +1770,11 @@ export declare namespace models {
     containers?: string[]
     resourceClaimName: string
     resources: Record<string, string>
+  }
+
+  interface V1NodeAllocatableResourceMapping {
+    allocationMultiplier?: string
+    capacityKey?: string
   }
 
   interface V1NodeCondition {
@@ -1606,6 +1880,16 @@ export declare namespace models {
     verb?: string
   }
 
+  interface V1NonResourcePolicyRule {
+    nonResourceURLs: string[]
+    verbs: string[]
+  }
+
+  interface V1NonResourceRule {
+    nonResourceURLs?: string[]
+    verbs: string[]
+  }
+
   interface V1ObjectFieldSelector {
     apiVersion?: string
     fieldPath: string
@@ -1639,6 +1923,15 @@ export declare namespace models {
     uid?: string
   }
 
+  interface V1OpaqueDeviceConfiguration {
+    driver: string
+    parameters: unknown
+  }
+
+  interface V1Overhead {
+    podFixed?: Record<string, string>
+  }
+
   interface V1OwnerReference {
     apiVersion: string
     blockOwnerDeletion?: boolean
@@ -1658,6 +1951,13 @@ export declare namespace models {
     namespace?: string
     parameterNotFoundAction?: string
     selector?: V1LabelSelector
+  }
+
+  interface V1ParentReference {
+    group?: string
+    name: string
+    namespace?: string
+    resource: string
   }
 
   interface V1PersistentVolume {
@@ -2009,6 +2309,12 @@ export declare namespace models {
     verbs: string[]
   }
 
+  interface V1PolicyRulesWithSubjects {
+    nonResourceRules?: V1NonResourcePolicyRule[]
+    resourceRules?: V1ResourcePolicyRule[]
+    subjects: FlowcontrolV1Subject[]
+  }
+
   interface V1PortStatus {
     error?: string
     port: number
@@ -2041,6 +2347,36 @@ export declare namespace models {
     value?: number
   }
 
+  interface V1PriorityLevelConfiguration {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec?: V1PriorityLevelConfigurationSpec
+    status?: V1PriorityLevelConfigurationStatus
+  }
+
+  interface V1PriorityLevelConfigurationCondition {
+    lastTransitionTime?: string
+    message?: string
+    reason?: string
+    status?: string
+    type?: string
+  }
+
+  interface V1PriorityLevelConfigurationReference {
+    name: string
+  }
+
+  interface V1PriorityLevelConfigurationSpec {
+    exempt?: V1ExemptPriorityLevelConfiguration
+    limited?: V1LimitedPriorityLevelConfiguration
+    type: string
+  }
+
+  interface V1PriorityLevelConfigurationStatus {
+    conditions?: V1PriorityLevelConfigurationCondition[]
+  }
+
   interface V1Probe {
     exec?: V1ExecAction
     failureThreshold?: number
@@ -2057,6 +2393,12 @@ export declare namespace models {
   interface V1ProjectedVolumeSource {
     defaultMode?: number
     sources?: V1VolumeProjection[]
+  }
+
+  interface V1QueuingConfiguration {
+    handSize?: number
+    queueLengthLimit?: number
+    queues?: number
   }
 
   interface V1QuobyteVolumeSource {
@@ -2167,6 +2509,27 @@ export declare namespace models {
     version?: string
   }
 
+  interface V1ResourceClaim {
+    name: string
+    request?: string
+  }
+
+  interface V1ResourceClaimSpec {
+    devices?: V1DeviceClaim
+  }
+
+  interface V1ResourceClaimTemplate {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec: V1ResourceClaimTemplateSpec
+  }
+
+  interface V1ResourceClaimTemplateSpec {
+    metadata?: V1ObjectMeta
+    spec: V1ResourceClaimSpec
+  }
+
   interface V1ResourceFieldSelector {
     containerName?: string
     divisor?: string
@@ -2177,6 +2540,20 @@ export declare namespace models {
     health?: string
     message?: string
     resourceID: string
+  }
+
+  interface V1ResourcePolicyRule {
+    apiGroups: string[]
+    clusterScope?: boolean
+    namespaces?: string[]
+    resources: string[]
+    verbs: string[]
+  }
+
+  interface V1ResourcePool {
+    generation: number
+    name: string
+    resourceSliceCount: number
   }
 
   interface V1ResourceQuota {
@@ -2202,6 +2579,31 @@ export declare namespace models {
     claims?: CoreV1ResourceClaim[]
     limits?: Record<string, string>
     requests?: Record<string, string>
+  }
+
+  interface V1ResourceRule {
+    apiGroups?: string[]
+    resourceNames?: string[]
+    resources?: string[]
+    verbs: string[]
+  }
+
+  interface V1ResourceSlice {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec: V1ResourceSliceSpec
+  }
+
+  interface V1ResourceSliceSpec {
+    allNodes?: boolean
+    devices?: V1Device[]
+    driver: string
+    nodeName?: string
+    nodeSelector?: V1NodeSelector
+    perDeviceNodeSelection?: boolean
+    pool: V1ResourcePool
+    sharedCounters?: V1CounterSet[]
   }
 
   interface V1ResourceStatus {
@@ -2253,6 +2655,15 @@ export declare namespace models {
     scope?: string
   }
 
+  interface V1RuntimeClass {
+    apiVersion?: string
+    handler: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    overhead?: V1Overhead
+    scheduling?: V1Scheduling
+  }
+
   interface V1SELinuxOptions {
     level?: string
     role?: string
@@ -2301,6 +2712,11 @@ export declare namespace models {
   interface V1ScaleStatus {
     replicas: number
     selector?: string
+  }
+
+  interface V1Scheduling {
+    nodeSelector?: Record<string, string>
+    tolerations?: V1Toleration[]
   }
 
   interface V1ScopeSelector {
@@ -2389,6 +2805,29 @@ export declare namespace models {
     resourceAttributes?: V1ResourceAttributes
   }
 
+  interface V1SelfSubjectReview {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    status?: V1SelfSubjectReviewStatus
+  }
+
+  interface V1SelfSubjectReviewStatus {
+    userInfo?: V1UserInfo
+  }
+
+  interface V1SelfSubjectRulesReview {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec: V1SelfSubjectRulesReviewSpec
+    status?: V1SubjectRulesReviewStatus
+  }
+
+  interface V1SelfSubjectRulesReviewSpec {
+    namespace?: string
+  }
+
   interface V1Service {
     apiVersion?: string
     kind?: string
@@ -2406,6 +2845,11 @@ export declare namespace models {
     secrets?: V1ObjectReference[]
   }
 
+  interface V1ServiceAccountSubject {
+    name: string
+    namespace: string
+  }
+
   interface V1ServiceAccountTokenProjection {
     audience?: string
     expirationSeconds?: number
@@ -2415,6 +2859,22 @@ export declare namespace models {
   interface V1ServiceBackendPort {
     name?: string
     number?: number
+  }
+
+  interface V1ServiceCIDR {
+    apiVersion?: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    spec?: V1ServiceCIDRSpec
+    status?: V1ServiceCIDRStatus
+  }
+
+  interface V1ServiceCIDRSpec {
+    cidrs?: string[]
+  }
+
+  interface V1ServiceCIDRStatus {
+    conditions?: V1Condition[]
   }
 
   interface V1ServicePort {
@@ -2572,6 +3032,13 @@ export declare namespace models {
     reason?: string
   }
 
+  interface V1SubjectRulesReviewStatus {
+    evaluationError?: string
+    incomplete: boolean
+    nonResourceRules: V1NonResourceRule[]
+    resourceRules: V1ResourceRule[]
+  }
+
   interface V1SuccessPolicy {
     rules: V1SuccessPolicyRule[]
   }
@@ -2684,6 +3151,10 @@ export declare namespace models {
     groups?: string[]
     uid?: string
     username?: string
+  }
+
+  interface V1UserSubject {
+    name: string
   }
 
   interface V1ValidatingAdmissionPolicy {
@@ -2824,6 +3295,14 @@ export declare namespace models {
     attached: boolean
     attachmentMetadata?: Record<string, string>
     detachError?: V1VolumeError
+  }
+
+  interface V1VolumeAttributesClass {
+    apiVersion?: string
+    driverName: string
+    kind?: string
+    metadata?: V1ObjectMeta
+    parameters?: Record<string, string>
   }
 
   interface V1VolumeDevice {

@@ -10,6 +10,8 @@ export declare namespace networking {
   type Ingress = NamespacedObject<models.V1Ingress, 'networking.k8s.io/v1', 'Ingress'>
   type IngressClass = ClusterObject<models.V1IngressClass, 'networking.k8s.io/v1', 'IngressClass'>
   type NetworkPolicy = NamespacedObject<models.V1NetworkPolicy, 'networking.k8s.io/v1', 'NetworkPolicy'>
+  type IPAddress = ClusterObject<models.V1IPAddress, 'networking.k8s.io/v1', 'IPAddress'>
+  type ServiceCIDR = ClusterObject<models.V1ServiceCIDR, 'networking.k8s.io/v1', 'ServiceCIDR'>
   type IngressSpec = models.V1IngressSpec
   type NetworkPolicySpec = models.V1NetworkPolicySpec
 }
@@ -18,4 +20,6 @@ export const networking = {
   ingress: namespacedType<networking.Ingress>('networking.k8s.io', 'v1', 'Ingress', 'ingresses'),
   ingressClass: clusterType<networking.IngressClass>('networking.k8s.io', 'v1', 'IngressClass', 'ingressclasses'),
   networkPolicy: namespacedType<networking.NetworkPolicy>('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies'),
+  ipAddress: clusterType<networking.IPAddress>('networking.k8s.io', 'v1', 'IPAddress', 'ipaddresses'),
+  serviceCIDR: clusterType<networking.ServiceCIDR>('networking.k8s.io', 'v1', 'ServiceCIDR', 'servicecidrs'),
 } as const

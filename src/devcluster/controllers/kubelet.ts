@@ -25,6 +25,7 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
 
   return defineController(podType, {
     name: 'kubelet',
+    resyncPeriodMs: 0,
     workers: 4,
     async reconcile(pod, context) {
       const hostIP = hostIPs.get(pod.spec?.nodeName ?? '')

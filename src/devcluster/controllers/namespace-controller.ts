@@ -34,6 +34,7 @@ const graceMs = 2_000
 export function namespaceController(source: TypeSource): ControllerDefinition {
   return defineController(namespaceType, {
     name: 'namespace',
+    resyncPeriodMs: 0,
     workers: 4,
     async reconcile(namespace, context) {
       const { deletionTimestamp } = namespace.metadata

@@ -21,6 +21,7 @@ const schedulerName = 'default-scheduler'
 export function scheduler(cache: Cache): ControllerDefinition {
   return defineController(podType, {
     name: 'scheduler',
+    resyncPeriodMs: 0,
     watches: [
       {
         type: nodeType,

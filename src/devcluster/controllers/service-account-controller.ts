@@ -21,6 +21,7 @@ export function serviceAccountController(ca: string): ControllerDefinition {
     object.metadata.name === wanted && object.metadata.namespace !== undefined ? [{ name: object.metadata.namespace }] : []
   return defineController(namespaceType, {
     name: 'serviceaccount',
+    resyncPeriodMs: 0,
     workers: 2,
     watches: [
       { type: serviceAccount, map: namespaceOf(accountName) },

@@ -1,7 +1,6 @@
 /** Computes the desired Pod of a MyPod, and the changes that the live Pod needs. */
-import { canonicalJson, controllerReference, jsonEqual, keyOf, parseJson } from 'proreus'
+import { canonicalJson, controllerReference, jsonEqual, jsonHash, keyOf, parseJson } from 'proreus'
 import type { core, DeepReadonly, MergePatch, ObjectInput } from 'proreus'
-import { createHash } from 'node:crypto'
 import type { MyPod } from './kind.ts'
 
 export const creatorLabel = 'creator'
@@ -44,7 +43,7 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
       labels,
       annotations: {
         ...podAnnotations,
-        [specHashAnnotation]: hashOf(immutablePart(podSpec)),
+        [specHashAnnotation]: jsonHash(immutablePart(podSpec)),
         [appliedAnnotation]: canonicalJson(applied),
       },
       ownerReferences: [controllerReference(owner)],
@@ -171,8 +170,4 @@ function immutablePart(podSpec: DeepReadonly<core.PodSpec>): unknown {
     activeDeadlineSeconds: undefined,
     tolerations: undefined,
   }
-}
-
-function hashOf(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 32)
 }

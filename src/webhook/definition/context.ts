@@ -1,19 +1,14 @@
 /** The context that webhook handlers receive. */
-import type { ResourceType } from '../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../api/json.ts'
+import type { UserInfo } from '../../api/user-info.ts'
 import type { CacheReader } from '../../cache/cache.ts'
 import type { Client } from '../../client/client.ts'
+import type { ResourceAccess } from '../../client/is-allowed.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+export type { UserInfo }
 
-/** The authenticated user who sent the request to the API server. */
-export interface UserInfo {
-  readonly username: string
-  readonly uid?: string
-  readonly groups?: readonly string[]
-  readonly extra?: Readonly<Record<string, readonly string[]>>
-}
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** The resource of an admission request. */
 export interface GroupVersionResource {
@@ -76,18 +71,8 @@ export interface ReviewContext<T = unknown> {
   audit(key: string, value: string): void
 }
 
-/** The permission to check. The fields are those of `resourceAttributes` in a SubjectAccessReview. */
-export interface AccessAttributes {
-  /** The verb: `get`, `list`, `create`, `update`, `patch`, `delete`, …, or a custom verb of your RBAC rules, such as `use`. */
-  readonly verb: string
-  /** The type of the resource: a kind that you define, a built-in type such as `core.secret`, or the result of `resourceType({ … })`. */
-  readonly type: ResourceType
-  readonly subresource?: string
-  /** The namespace. Default: the namespace of the request. An empty string stands for all namespaces. Ignored for cluster-scoped types. */
-  readonly namespace?: string
-  /** The name of the object. Default: any name. */
-  readonly name?: string
-}
+/** The permission to check, as in `ResourceAccess`. The default of `namespace` is the namespace of the request. */
+export type AccessAttributes = ResourceAccess
 
 /** The context of handlers that may read the cluster: `validateInCluster` and `validateDelete`. */
 export interface AdmissionContext<T = unknown> extends ReviewContext<T> {

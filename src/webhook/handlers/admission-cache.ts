@@ -6,6 +6,7 @@ import { groupResourceOf } from '../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import type { CacheListOptions, CacheReader } from '../../cache/cache.ts'
+import { viewOf } from '../../cache/view.ts'
 
 /** The methods of the process's cache that webhook handlers use. */
 export interface ProcessCache extends CacheReader {
@@ -35,7 +36,7 @@ export class AdmissionCache implements CacheReader {
    */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)
-    if (type.namespaced && cache.namespaces.length > 0 && (options?.namespace ?? '') === '') {
+    if (type.namespaced && viewOf(type)?.namespaces === undefined && cache.namespaces.length > 0 && (options?.namespace ?? '') === '') {
       const text = `${groupResourceOf(type)} of all namespaces are not in the cache, which is limited to ${cache.namespaces.map(quote).join(', ')}: list one of these namespaces, or use the client.`
       throw new ProreusError('PRO_INPUT', text)
     }

@@ -8,7 +8,7 @@ import { until } from '../../../src/testing/until.ts'
 
 t.test('the operator has one webhook, and one controller with four workers that watches its Pods', async (t) => {
   const { name, kinds, webhooks, conversions, controllers, rbac, ...rest } = mypodOperator
-  t.strictSame([name, kinds, conversions, rbac, rest], ['mypod', [mypod], [], [], { version }]) // prettier-ignore
+  t.strictSame([name, kinds, conversions, rbac, rest], ['mypod', [mypod], [], [], { version, runnables: [], checks: { healthz: [], readyz: [] } }]) // prettier-ignore
   t.equal(webhooks.length, 1)
   const [controller, ...others] = controllers
   t.strictSame(others, [])

@@ -74,6 +74,8 @@ export class ScriptedWatch {
 }
 
 export class ScriptedClient {
+  /** The types of the list and watch requests. */
+  readonly types: ResourceType[] = []
   readonly lists: ListOptions[] = []
   readonly watches: ScriptedWatch[] = []
   /** The responses to list requests, in order. The last one is repeated. */
@@ -92,7 +94,8 @@ export class ScriptedClient {
     return this.watches.at(-1)!
   }
 
-  async list(_type: ResourceType, options: ListOptions): Promise<unknown> {
+  async list(type: ResourceType, options: ListOptions): Promise<unknown> {
+    this.types.push(type)
     const { signal: _, ...rest } = options
     this.lists.push(rest)
     const answer = this.answers.length > 1 ? this.answers.shift()! : this.answers[0]!
@@ -101,7 +104,8 @@ export class ScriptedClient {
     return { apiVersion: 'example.com/v1', kind: 'WidgetList', metadata, items }
   }
 
-  async *watch(_type: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent> {
+  async *watch(type: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent> {
+    this.types.push(type)
     const watch = new ScriptedWatch(options)
     this.watches.push(watch)
     const error = this.watchErrors.shift()

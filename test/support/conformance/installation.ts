@@ -94,7 +94,7 @@ export async function startOperatorPod(t: Test, options: OperatorPodOptions): Pr
       address,
       webhookPort: ports.webhookPort,
       probes: `http://${address}:${ports.probePort}`,
-      metrics: `http://${address}:${ports.metricsPort}`,
+      metrics: `https://${address}:${ports.metricsPort}`,
     }
   } catch (error) {
     await running.stop('SIGKILL')

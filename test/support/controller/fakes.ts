@@ -3,7 +3,7 @@ import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../src/api/object.ts'
 import type { CacheIndex } from '../../../src/cache/cache-index.ts'
-import type { ControllerCache, ControllerEnvironment } from '../../../src/controller/builder.ts'
+import type { ControllerCache, ControllerEnvironment } from '../../../src/controller/prepared-controller.ts'
 import type { WatchedInformer } from '../../../src/controller/wait-for-sync.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { ApiError } from '../../../src/client/api-error.ts'

@@ -59,7 +59,10 @@ export interface UnpluggedOperator {
 interface Ledger {
   /** The objects that exist according to the informer's events. */
   readonly announced: Map<string, DeepReadonly<KubernetesObject>>
-  /** The resourceVersion that the last completed reconcile of each key has seen. For an object that did not exist, it is `gone`. */
+  /**
+   * The resourceVersion that the last completed reconcile of each key has seen, or has written without a change of another client in the
+   * response. For an object that did not exist, it is `gone`.
+   */
   readonly reconciled: Map<string, string>
 }
 
@@ -87,14 +90,13 @@ export async function startUnpluggedOperator(proxy: FaultProxy, namespace: strin
   /** Defines a controller that records its reconciles. In each reconcile, `act` sends a request through the fault proxy. */
   const recordingController = <R extends ResourceType>(
     type: R,
-    act: (object: DeepReadonly<ObjectOf<R>>, context: ReconcileContext) => Promise<unknown>,
+    act: (object: DeepReadonly<ObjectOf<R>>, context: ReconcileContext) => Promise<string | undefined>,
   ) => {
     const { reconciled } = ledgers.get(type)!
-    const counted = async (key: string, state: string, work: () => Promise<unknown>): Promise<undefined> => {
+    const counted = async (key: string, state: string, work: () => Promise<string | undefined>): Promise<undefined> => {
       running += 1
       try {
-        await work()
-        reconciled.set(key, state)
+        reconciled.set(key, (await work()) ?? state)
         reconciles += 1
       } finally {
         running -= 1
@@ -106,21 +108,25 @@ export async function startUnpluggedOperator(proxy: FaultProxy, namespace: strin
         const { metadata } = object as DeepReadonly<KubernetesObject>
         return counted(formatKey(metadata), metadata.resourceVersion, () => act(object, context))
       },
-      deleted: (key) => counted(formatKey(key), gone, () => Promise.resolve()),
+      deleted: (key) => counted(formatKey(key), gone, () => Promise.resolve(undefined)),
     })
   }
   const controllers = [
     recordingController(gadget, async ({ metadata, spec, status }, context) => {
-      if (status?.seen !== spec.value) await context.client.patchStatus(gadget, metadata, { status: { seen: spec.value } })
+      if (status?.seen === spec.value) return undefined
+      const written = await context.client.patchStatus(gadget, metadata, { status: { seen: spec.value } })
+      return written.spec.value === spec.value ? written.metadata.resourceVersion : undefined
     }),
-    recordingController(configMap, ({ metadata }, context) =>
-      context.client.list(configMap, { namespace, fieldSelector: `metadata.name=${metadata.name}` }),
-    ),
+    recordingController(configMap, async ({ metadata }, context) => {
+      await context.client.list(configMap, { namespace, fieldSelector: `metadata.name=${metadata.name}` })
+      return undefined
+    }),
   ]
   const environment = { client, cache, logger, metrics: new Metrics(), clock: systemClock, events: { event: () => undefined }, graceMs: 0 }
-  const stopped = Promise.all([cache.start(stop.signal), ...controllers.map((each) => runController(each, environment, stop.signal))]).finally(
-    () => (alive = false),
-  )
+  const stopped = Promise.all([
+    cache.start(stop.signal),
+    ...controllers.map((each) => runController(each, environment, stop.signal)),
+  ]).finally(() => (alive = false))
   stopped.catch((error: unknown) => contradictions.push(`the cache or a controller failed: ${String(error)}`))
   await cache.whenSynced()
 

@@ -2,10 +2,12 @@
 import t from 'tap'
 import { configMap, node, pod } from '../../../src/api/builtin.ts'
 import { Cache } from '../../../src/cache/cache.ts'
+import { cacheView } from '../../../src/cache/view.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { accessReviewRule, AccessReviews } from '../../../src/webhook/handlers/requester-access.ts'
+import { accessReviewRule } from '../../../src/client/is-allowed.ts'
+import { AccessReviews } from '../../../src/webhook/handlers/requester-access.ts'
 import { AdmissionCache } from '../../../src/webhook/handlers/admission-cache.ts'
 import type { ProcessCache } from '../../../src/webhook/handlers/admission-cache.ts'
 import type { AdmissionContext } from '../../../src/webhook/definition/context.ts'
@@ -343,6 +345,9 @@ t.test('a cached read outside the cached namespaces, or without a namespace, thr
   t.throws(() => reader.list(configMap, { namespace: '' }), some)
   t.strictSame(reader.list(configMap, { namespace: 'a' }), [])
   t.strictSame(reader.list(node), [], 'cluster-scoped types are cached as a whole')
+  const view = cacheView(configMap, { namespaces: ['b'] })
+  await cache.informer(view).whenSynced()
+  t.strictSame(reader.list(view), [], 'the view names its namespaces itself')
   t.strictSame(reader.list(node, { namespace: 'b' }), [])
   const other = { code: 'PRO_INPUT', message: /^configmaps of the namespace "b" are not in the cache, which is limited to "a"/ }
   t.throws(() => reader.list(configMap, { namespace: 'b' }), other)

@@ -6,7 +6,8 @@ import { failure } from '../../../src/api/status.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import { accessReviewRule, AccessReviews } from '../../../src/webhook/handlers/requester-access.ts'
+import { accessReviewRule } from '../../../src/client/is-allowed.ts'
+import { AccessReviews } from '../../../src/webhook/handlers/requester-access.ts'
 import type { AccessAttributes } from '../../../src/webhook/definition/context.ts'
 import type { UserInfo } from '../../../src/webhook/definition/context.ts'
 
@@ -152,7 +153,7 @@ t.test('a failed access review is an error with its cause, and is not cached', a
   await t.rejects(reviews.allows(refuse(failure(403, 'Forbidden', 'not you')), jane, createPods, 'other'), {
     code: 'PRO_PERMISSION',
     message:
-      'This process may not check whether the user "jane" may create pods: add accessReviewRule to the `rbac` of the webhook, and apply the role that "proreus generate" writes.',
+      'This process may not check whether the user "jane" may create pods: add accessReviewRule to the `rbac` of the controller or webhook, and apply the role that "proreus generate" writes.',
     cause: { message: /not you/ },
   })
   await t.rejects(reviews.allows(refuse(failure(500, 'InternalError', 'oops')), jane, { verb: 'get', type: deployment }, ''), {

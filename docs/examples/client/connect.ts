@@ -1,0 +1,18 @@
+import { createClient, loadConnection } from 'proreus'
+import type { Client } from 'proreus'
+
+/** Connects as kubectl does: `--kubeconfig`, `KUBECONFIG`, the Pod's service account, or `~/.kube/config`. */
+export async function connect(env: Record<string, string | undefined>): Promise<Client> {
+  const connection = await loadConnection({ env })
+  return createClient(connection, {
+    fieldManager: 'report',
+    userAgent: 'report/1.0',
+    timeoutMs: { list: 120_000, default: 30_000 },
+    onWarning: (text, { path }) => void process.stderr.write(`${path}: ${text}\n`),
+  })
+}
+
+/** A client that sends its requests in the name of another user. */
+export async function connectAs(env: Record<string, string | undefined>, user: string): Promise<Client> {
+  return createClient(await loadConnection({ env }), { impersonate: { user, groups: ['developers'], extra: { reason: ['audit'] } } })
+}

@@ -1,0 +1,77 @@
+import type { Client } from 'proreus'
+import { apps, core, isConflict, isNotFound, keyOf, listInPages, metadataOnly, retryOnConflict } from 'proreus'
+
+/** Creates a Deployment, changes it in each of the ways that the API has, and deletes it. */
+export async function lifeOfADeployment(client: Client, namespace: string): Promise<string[]> {
+  const labels = { app: 'web' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } }
+  const spec = { replicas: 1, selector: { matchLabels: labels }, template }
+  const created = await client.create(apps.deployment, { metadata: { namespace, name: 'web', labels }, spec })
+  const key = keyOf(created)
+
+  // Replaces the object; the resourceVersion of `read` makes the update fail with a conflict after another write.
+  await retryOnConflict(async () => {
+    const read = await client.get(apps.deployment, key)
+    await client.update(apps.deployment, { ...read, metadata: { ...read.metadata, annotations: { team: 'a' } } })
+  })
+  // Merge patch: only these fields change, and null removes one.
+  await client.patch(apps.deployment, key, { metadata: { annotations: { team: null } }, spec: { replicas: 2 } })
+  // JSON patch: operations, of which `test` may refuse all.
+  const operations = [
+    { op: 'test', path: '/spec/replicas', value: 2 },
+    { op: 'replace', path: '/spec/replicas', value: 3 },
+  ] as const
+  await client.patch(apps.deployment, key, operations, { type: 'json' })
+  // Strategic merge patch: a list is merged by the names of its items, in built-in types only.
+  const containers = [{ name: 'web', image: 'web:2' }]
+  await client.patch(apps.deployment, key, { spec: { template: { spec: { containers } } } }, { type: 'strategic' })
+  // Server-side apply: the field manager owns these fields from now on.
+  await client.apply(apps.deployment, { metadata: { ...key, labels: { tier: 'front' } }, spec: { replicas: 4 } })
+
+  const scale = await client.get(apps.deployment, key, { subresource: 'scale' })
+  await client.patch(apps.deployment, key, { spec: { replicas: (scale.spec.replicas ?? 0) + 1 } }, { subresource: 'scale' })
+  await client.patchStatus(apps.deployment, key, { status: { observedGeneration: 1 } })
+
+  const { spec: last, metadata } = await client.get(apps.deployment, key)
+  const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+  await client.delete(apps.deployment, key, { preconditions, propagationPolicy: 'Background' })
+  const gone = await client.get(apps.deployment, key).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  return [`${last?.replicas} replicas`, `${last?.template.spec?.containers[0]?.image}`, gone === undefined ? 'deleted' : 'still there']
+}
+
+/** Returns the names of the ConfigMaps with a label, without reading their data. */
+export async function namesOfConfigMaps(client: Client, namespace: string, labels: Record<string, string>): Promise<string[]> {
+  const names: string[] = []
+  const options = { namespace, labelSelector: { matchLabels: labels }, pageSize: 100 }
+  for await (const { metadata } of listInPages(client, metadataOnly(core.configMap), options)) names.push(metadata.name)
+  return names
+}
+
+/** Evicts a Pod, unless a PodDisruptionBudget forbids it, and returns the last lines of its logs. */
+export async function evict(client: Client, pod: core.Pod): Promise<string[]> {
+  const metadata = keyOf(pod)
+  const lines: string[] = []
+  for await (const line of client.logs(metadata, { tailLines: 10 })) lines.push(line)
+  await client.create(core.pod, { metadata, deleteOptions: { preconditions: { uid: pod.metadata.uid } } }, { subresource: 'eviction' })
+  return lines
+}
+
+/** Returns a token that a ServiceAccount may present to `audience` for ten minutes. */
+export async function tokenFor(client: Client, serviceAccount: core.ServiceAccount, audience: string): Promise<string> {
+  const request = { metadata: keyOf(serviceAccount), spec: { audiences: [audience], expirationSeconds: 600 } }
+  return (await client.create(core.serviceAccount, request, { subresource: 'token' })).status.token
+}
+
+/** Takes a lock with server-side apply. Returns false when another holder has it. */
+export async function lock(client: Client, namespace: string, holder: string): Promise<boolean> {
+  try {
+    await client.apply(core.configMap, { metadata: { namespace, name: 'lock' }, data: { holder } }, { force: false, fieldManager: holder })
+    return true
+  } catch (error) {
+    if (isConflict(error)) return false
+    throw error
+  }
+}

@@ -1,0 +1,19 @@
+/** `jsonHash`: a short hash of a JSON value, for annotations, labels and names of dependents. */
+import { createHash } from 'node:crypto'
+import { canonicalJson } from './json.ts'
+
+/** The length in characters: 128 bits in hexadecimal. A label value has at most 63 characters. */
+const length = 32
+
+/**
+ * Returns a hash of a JSON value: 32 hexadecimal digits, which are valid as a label value and in names. Equal values have the same hash,
+ * on every machine and in every release. The order of keys is irrelevant, and a key whose value is undefined counts as absent. The order of
+ * list items counts.
+ *
+ * @example
+ * // The Pods restart when the ConfigMap changes.
+ * const template = { metadata: { annotations: { 'example.com/config': jsonHash(config.data) } } }
+ */
+export function jsonHash(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, length)
+}

@@ -1,0 +1,9 @@
+/** The static type of an authenticated user, as the API server describes it (`authentication/v1 UserInfo`). */
+
+/** An authenticated user. In a webhook, it is the user who sent the request to the API server. */
+export interface UserInfo {
+  readonly username: string
+  readonly uid?: string
+  readonly groups?: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}

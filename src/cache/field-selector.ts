@@ -1,0 +1,52 @@
+/** Field selectors: parses them, and matches the fields that all objects have. */
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import { ProreusError } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
+
+export interface FieldRequirement {
+  /** The path of the field, e.g. `status.phase`. */
+  readonly field: string
+  readonly operator: '=' | '!='
+  readonly value: string
+}
+
+/**
+ * Parses a selector such as `metadata.name=a,status.phase!=Running`. A backslash precedes a comma, an equals sign or a backslash in a value,
+ * as in `k8s.io/apimachinery/pkg/fields: ParseSelector`.
+ *
+ * @throws {ProreusError} `PRO_INPUT` when a term has no field or no operator, or when a backslash precedes another character.
+ */
+export function parseFieldSelector(text: string): FieldRequirement[] {
+  return (text.match(/(?:\\.?|[^,\\])+/gs) ?? []).map((term) => {
+    const [, field, operator, value] = /^((?:\\.|[^=!\\])+)(==|!=|=)((?:\\[\\,=]|[^\\=])*)$/s.exec(term) ?? []
+    if (field === undefined || operator === undefined || value === undefined)
+      throw new ProreusError(
+        'PRO_INPUT',
+        `The field selector ${quote(text)} is invalid: ${quote(term)} must be FIELD=VALUE or FIELD!=VALUE.`,
+      )
+    return { field, operator: operator === '!=' ? '!=' : '=', value: value.replace(/\\(.)/gs, '$1') }
+  })
+}
+
+/** Formats requirements as the value of the `fieldSelector` query parameter. */
+export function formatFieldSelector(requirements: readonly FieldRequirement[]): string {
+  return requirements.map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`).join(',')
+}
+
+/**
+ * Returns whether the metadata of an object matches a selector; undefined when this depends on another field than the name and the namespace.
+ * Only the API server can decide that, because each type defines the meaning of its fields.
+ */
+export function matchesFields(
+  requirements: readonly FieldRequirement[],
+  { metadata }: DeepReadonly<KubernetesObject>,
+): boolean | undefined {
+  let matches: boolean | undefined = true
+  for (const { field, operator, value } of requirements) {
+    const found = field === 'metadata.name' ? metadata.name : field === 'metadata.namespace' ? (metadata.namespace ?? '') : undefined
+    if (found === undefined) matches = undefined
+    else if ((found === value) !== (operator === '=')) return false
+  }
+  return matches
+}

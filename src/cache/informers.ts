@@ -1,0 +1,144 @@
+/** `Informers`: the informers of a cache. Each one runs as long as something holds a lease of it. */
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { ProreusError } from '../api/errors.ts'
+import { aborted } from '../runtime/waiting.ts'
+import type { Informer } from './informer.ts'
+import { describeType, isSameView } from './view.ts'
+
+/** Keeps the informer of a type or view running until it is released. */
+export interface CacheLease<R extends ResourceType = ResourceType> {
+  /** @throws {ProreusError} `PRO_INPUT` when the lease has been released. */
+  readonly informer: Informer<ObjectOf<R>>
+  /**
+   * Resolves when the informer has synced. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the
+   * last lease is released first.
+   */
+  whenSynced(signal?: AbortSignal): Promise<void>
+  /** Releases the lease; later calls have no effect. With the last lease, the informer stops, and its objects leave the memory. */
+  release(): void
+}
+
+interface Entry {
+  readonly informer: Informer
+  readonly stop: AbortController
+  leases: number
+}
+
+export class Informers {
+  readonly #create: (type: ResourceType) => Informer
+  readonly #entries = new Set<Entry>()
+  /** The leases of `keep`, which are never released. */
+  readonly #kept = new Set<Entry>()
+  /** The entries by the object that describes their type or view, which is nearly always the same one. It saves the search. */
+  #known = new WeakMap<ResourceType, Entry>()
+  readonly #running = new Set<Promise<void>>()
+  /** Rejects when an informer fails. */
+  readonly #failed = Promise.withResolvers<never>()
+  #signal: AbortSignal | undefined
+
+  constructor(create: (type: ResourceType) => Informer) {
+    this.#create = create
+  }
+
+  *[Symbol.iterator](): Generator<Informer> {
+    for (const { informer } of this.#entries) yield informer
+  }
+
+  /** Returns the informer of a type or view; undefined when it has none. */
+  find(type: ResourceType): Informer | undefined {
+    return this.#find(type)?.informer
+  }
+
+  /** Returns the informer of a type or view, which runs from now on as long as the cache. */
+  keep(type: ResourceType): Informer {
+    const entry = this.#entryOf(type)
+    if (!this.#kept.has(entry)) entry.leases += 1
+    this.#kept.add(entry)
+    return entry.informer
+  }
+
+  /** Creates a lease. The first lease of a type or view creates its informer, and starts it if `start` has been called. */
+  acquire<R extends ResourceType>(type: R): CacheLease<R> {
+    let held: Entry | undefined = this.#entryOf(type)
+    held.leases += 1
+    const holding = (): Entry => {
+      if (held !== undefined) return held
+      throw new ProreusError('PRO_INPUT', `The lease of ${describeType(type)} was released: acquire another one.`)
+    }
+    return {
+      get informer() {
+        return holding().informer as unknown as Informer<ObjectOf<R>>
+      },
+      whenSynced: (signal) => this.#whenSynced(holding(), signal),
+      release: () => {
+        if (held !== undefined) this.#release(held)
+        held = undefined
+      },
+    }
+  }
+
+  /**
+   * Starts all informers. Resolves when the signal has aborted and all informers have stopped, those released before included. Rejects when an
+   * informer ends by an error, which can only be a programming error, because an informer retries requests. The liveness probe then fails.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
+    for (const entry of this.#entries) this.#run(entry, signal)
+    // After a failure, the other informers go on until the signal aborts.
+    const stopped = aborted(signal).then(() => {
+      for (const { stop } of this.#entries) stop.abort(signal.reason)
+    })
+    await Promise.race([stopped, this.#failed.promise])
+    await Promise.all(this.#running)
+  }
+
+  /** Resolves when all informers that exist at the time of the call have synced, except those that are released meanwhile. */
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    const all = [...this.#entries].map((entry) =>
+      this.#whenSynced(entry, signal).catch((error: unknown) => {
+        if (this.#entries.has(entry)) throw error
+      }),
+    )
+    await Promise.all(all)
+  }
+
+  async #whenSynced({ informer, stop }: Entry, signal: AbortSignal | undefined): Promise<void> {
+    await informer.whenSynced(signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]))
+  }
+
+  #find(type: ResourceType): Entry | undefined {
+    const known = this.#known.get(type)
+    if (known !== undefined) return known
+    for (const entry of this.#entries) {
+      if (!isSameView(entry.informer.type, type)) continue
+      this.#known.set(type, entry)
+      return entry
+    }
+    return undefined
+  }
+
+  #entryOf(type: ResourceType): Entry {
+    const existing = this.#find(type)
+    if (existing !== undefined) return existing
+    const entry: Entry = { informer: this.#create(type), stop: new AbortController(), leases: 0 }
+    this.#entries.add(entry)
+    if (this.#signal !== undefined) this.#run(entry, this.#signal)
+    return entry
+  }
+
+  #release(entry: Entry): void {
+    entry.leases -= 1
+    if (entry.leases > 0) return
+    this.#entries.delete(entry)
+    // The map would keep the entry, because the object that describes the type remains in use.
+    this.#known = new WeakMap()
+    entry.stop.abort(new ProreusError('PRO_ABORTED', `The last lease of ${describeType(entry.informer.type)} was released.`))
+  }
+
+  #run({ informer, stop }: Entry, signal: AbortSignal): void {
+    if (signal.aborted) stop.abort(signal.reason)
+    const running = informer.start(stop.signal)
+    this.#running.add(running)
+    running.then(() => this.#running.delete(running), this.#failed.reject)
+  }
+}

@@ -1,0 +1,60 @@
+/** `storedForm`: the form of an object in which a view stores it, and whether a view contains an object. */
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import { deepFreeze } from '../api/json.ts'
+import type { LabelRequirement } from '../api/label-selector.ts'
+import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import { ProreusError } from '../api/errors.ts'
+import type { FieldRequirement } from './field-selector.ts'
+import { matchesFields, parseFieldSelector } from './field-selector.ts'
+import { namespacesOf, viewOf } from './view.ts'
+
+const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const
+
+/**
+ * Returns the frozen object as the view of a type stores it: without `managedFields`, unless the view keeps them, and transformed. The object
+ * must not be used afterwards.
+ *
+ * @throws {ProreusError} `PRO_INPUT` when `transform` returns something else than the same object in the same state.
+ * @throws what `transform` throws.
+ */
+export function storedForm(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
+  const { metadataOnly = false, managedFields = false, transform } = viewOf(type) ?? {}
+  let stored = object
+  if (metadataOnly) stored = { apiVersion: stored.apiVersion, kind: stored.kind, metadata: stored.metadata }
+  if (!managedFields && stored.metadata.managedFields !== undefined) {
+    const { managedFields: _, ...metadata } = stored.metadata
+    stored = { ...stored, metadata }
+  }
+  if (transform !== undefined) {
+    const { metadata } = stored
+    const before = identity.map((field) => metadata[field])
+    stored = transform(stored)
+    const lost = identity.find((field, index) => (stored as Partial<KubernetesObject> | undefined)?.metadata?.[field] !== before[index])
+    if (lost !== undefined)
+      throw new ProreusError('PRO_INPUT', `The transform of a view must not change metadata.${lost}: return it unchanged.`)
+  }
+  return deepFreeze(stored)
+}
+
+/** Decides which objects a view contains. */
+export class Selector {
+  readonly #labels: readonly LabelRequirement[]
+  readonly #fields: readonly FieldRequirement[]
+  readonly #namespaces: readonly string[]
+
+  constructor(type: ResourceType) {
+    const { labels = {}, fields = '' } = viewOf(type) ?? {}
+    this.#labels = requirementsOf(labels)
+    this.#fields = parseFieldSelector(fields)
+    this.#namespaces = namespacesOf(type)
+  }
+
+  /** Returns whether the view contains an object; undefined when only the API server can decide it. */
+  selects(object: DeepReadonly<KubernetesObject>): boolean | undefined {
+    const { namespace = '', labels } = object.metadata
+    if (this.#namespaces.length > 0 && !this.#namespaces.includes(namespace)) return false
+    return matchesLabels(this.#labels, labels) && matchesFields(this.#fields, object)
+  }
+}

@@ -1,0 +1,199 @@
+/** `cacheView(type, options)`: the part of a type's objects, and of their fields, that the cache keeps. */
+import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
+import type { LabelSelector } from '../api/label-selector.ts'
+import { formatLabelSelector, isLabelSelector, requirementsOf, selectorProblems } from '../api/label-selector.ts'
+import { dns1123Label } from '../api/name-syntax.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isBoolean, isFunction, isListOf, isText, refuseOptions } from '../api/option-checks.ts'
+import { messageOf } from '../api/errors.ts'
+import { isMetadataOnly, metadataOnly as metadataTypeOf } from '../client/metadata-only.ts'
+import { formatFieldSelector, parseFieldSelector } from './field-selector.ts'
+
+/** Selects the objects of a view, and the fields that the API server sends. */
+export interface CacheViewSelection {
+  /** Only objects whose labels match. Default: all objects. */
+  readonly labels?: LabelSelector
+  /**
+   * Only objects whose fields match, in the syntax of `kubectl get --field-selector`, e.g. `spec.nodeName=node-1,status.phase!=Failed`. All
+   * types have the fields `metadata.name` and `metadata.namespace`; the API server rejects fields that a type does not define. Default: all
+   * objects.
+   */
+  readonly fields?: string
+  /** Only objects in these namespaces, also in a process that is limited to other namespaces. Default: the namespaces of the process. */
+  readonly namespaces?: readonly string[]
+  /** True to keep `metadata.managedFields`, which are often half of an object. Default false. */
+  readonly managedFields?: boolean
+}
+
+export interface CacheViewOptions<From extends KubernetesObject, To extends KubernetesObject> extends CacheViewSelection {
+  /**
+   * Reduces an object before it is stored. It may change the object that it gets, and must return an object with the same name, namespace,
+   * uid and resourceVersion. An object for which it throws is not in the view, and the error is logged. It must be pure.
+   */
+  readonly transform?: (object: From) => To
+  /** True to keep only `apiVersion`, `kind` and `metadata`: the API server sends nothing else. Default false. */
+  readonly metadataOnly?: boolean
+}
+
+/** An object of which only the metadata is known. */
+export type ObjectMetadata = KubernetesObject
+
+/**
+ * A view of a type, which the cache keeps apart from other views. It can be used wherever the cache takes a type. A client ignores the
+ * selection: its requests return any object of the type, with all fields.
+ */
+export interface CacheView<T extends KubernetesObject = KubernetesObject, Input = unknown> extends ResourceType<T, Input> {
+  /** @internal */
+  readonly view: View
+}
+
+/** The options of a view. */
+export interface View extends CacheViewSelection {
+  /** Describes the selection. Two selections with the same meaning have the same description. It is empty for all objects and fields. */
+  readonly description: string
+  readonly metadataOnly: boolean
+  readonly transform: ((object: KubernetesObject) => KubernetesObject) | undefined
+}
+
+const viewOptions = {
+  labels: isLabelSelector,
+  fields: isText,
+  namespaces: isListOf(isText),
+  managedFields: isBoolean,
+  metadataOnly: isBoolean,
+  transform: isFunction,
+} satisfies Record<keyof CacheViewOptions<KubernetesObject, KubernetesObject>, OptionCheck>
+const checkView = hasOptions(viewOptions)
+
+/**
+ * Defines a view of a type: some of its objects, or some of their fields. Use it in place of the type, in `owns`, `watches` and `indexes` of a
+ * controller, in `reads` of a webhook, as the primary type of a controller, and in `cache.get` and `cache.list`. The selection is part of the
+ * list and watch requests, so the API server sends nothing else. All controllers and webhooks that use the same view share one watch. Views
+ * are the same when their type, their selections and their function `transform` are the same.
+ *
+ * @example
+ * const podsOfWeb = cacheView(core.pod, { labels: { matchLabels: { app: 'web' } } })
+ * const secretNames = cacheView(core.secret, { metadataOnly: true })
+ * const small = cacheView(core.configMap, { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) })
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ */
+export function cacheView<R extends ResourceType, To extends KubernetesObject = ObjectMetadata>(
+  type: R,
+  options: CacheViewOptions<ObjectMetadata, To> & { readonly metadataOnly: true },
+): CacheView<To, InputOf<R>>
+export function cacheView<R extends ResourceType, To extends KubernetesObject = ObjectOf<R>>(
+  type: R,
+  options: CacheViewOptions<ObjectOf<R>, To> & { readonly metadataOnly?: false },
+): CacheView<To, InputOf<R>>
+export function cacheView(
+  type: ResourceType,
+  options: CacheViewOptions<KubernetesObject, KubernetesObject>,
+): CacheView<KubernetesObject, unknown> {
+  refuseOptions('cacheView', viewOf(type) === undefined ? checkView(options, '') : ['type: is a view, expected is a type'])
+  const { labels, fields = '', namespaces, managedFields = false, metadataOnly = false, transform } = options
+  refuseOptions('cacheView', [
+    ...selectorProblems(labels ?? {}).map((problem) => `labels.${problem}`),
+    ...fieldProblems(fields),
+    ...(namespaces ?? []).flatMap((name, index) => dns1123Label(name).map((message) => `namespaces[${index}]: ${message}`)),
+    ...(namespaces?.length === 0 ? ['namespaces: must name one at least'] : []),
+    ...(namespaces !== undefined && !type.namespaced ? [`namespaces: ${type.kind} is cluster-scoped`] : []),
+  ])
+  const { group, version, kind, plural, namespaced } = type
+  const description = describe(options)
+  const selection = {
+    ...(labels === undefined ? {} : { labels }),
+    ...(fields === '' ? {} : { fields }),
+    ...(namespaces === undefined ? {} : { namespaces: [...new Set(namespaces)] }),
+  }
+  const view: View = Object.freeze({ ...selection, managedFields, metadataOnly, transform, description })
+  return Object.freeze({ group, version, kind, plural, namespaced, view })
+}
+
+/** The view that corresponds to the client's `metadataOnly(type)`. */
+const metadataView: View = Object.freeze({
+  managedFields: false,
+  metadataOnly: true,
+  transform: undefined,
+  description: describe({ metadataOnly: true }),
+})
+
+/** Returns the view that a type is; undefined for a whole type. */
+export function viewOf(type: ResourceType): View | undefined {
+  return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)
+}
+
+/** Returns a description of a view for messages and metrics, e.g. `labels app=web; only metadata`; empty for a whole type. */
+export function nameOfView(type: ResourceType): string {
+  const { description = '', transform } = viewOf(type) ?? {}
+  const ofTransform = transform === undefined ? [] : [`transform ${transform.name}`.trim()]
+  return [...(description === '' ? [] : [description]), ...ofTransform].join('; ')
+}
+
+/** Returns the type with its view, for messages, e.g. `pods (labels app=web)`. */
+export function describeType(type: ResourceType): string {
+  const view = nameOfView(type)
+  return view === '' ? groupResourceOf(type) : `${groupResourceOf(type)} (${view})`
+}
+
+/** Returns true when `a` and `b` are the same view of the same type, or both the same whole type. */
+export function isSameView(a: ResourceType, b: ResourceType): boolean {
+  if (a === b) return true
+  const [ofA, ofB] = [viewOf(a), viewOf(b)]
+  return isSameType(a, b) && (ofA?.description ?? '') === (ofB?.description ?? '') && ofA?.transform === ofB?.transform
+}
+
+/** Returns the namespaces from which the cache has objects of a type; empty for all namespaces, and for a cluster-scoped type. */
+export function namespacesOf(type: ResourceType, ofProcess: readonly string[] = []): readonly string[] {
+  return type.namespaced ? (viewOf(type)?.namespaces ?? ofProcess) : []
+}
+
+/** Returns the name that the fields of a view select; undefined when they select several names. */
+export function nameIn(type: ResourceType): string | undefined {
+  const fields = parseFieldSelector(viewOf(type)?.fields ?? '')
+  return fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
+}
+
+/** Returns the type of the list and watch requests. */
+export function requestedType<T extends KubernetesObject>(type: ResourceType<T>): ResourceType<T> {
+  return viewOf(type)?.metadataOnly === true ? (metadataTypeOf(type) as unknown as ResourceType<T>) : type
+}
+
+/** Returns the selectors of the list and watch requests. */
+export function selectorsOf(type: ResourceType): { labelSelector?: LabelSelector; fieldSelector?: string } {
+  const { labels, fields } = viewOf(type) ?? {}
+  return {
+    ...(labels === undefined ? {} : { labelSelector: labels }),
+    ...(fields === undefined ? {} : { fieldSelector: fields }),
+  }
+}
+
+function describe({
+  labels = {},
+  fields = '',
+  namespaces,
+  managedFields,
+  metadataOnly,
+}: CacheViewSelection & { metadataOnly?: boolean }): string {
+  const requirements = requirementsOf(labels).map((each) => ({ ...each, values: [...new Set(each.values)].sort() }))
+  const ofLabels = [...new Set(requirements.map((each) => formatLabelSelector([each])))].sort().join(',')
+  const ofFields = [...new Set(parseFieldSelector(fields).map((each) => formatFieldSelector([each])))].sort().join(',')
+  return [
+    ...(ofLabels === '' ? [] : [`labels ${ofLabels}`]),
+    ...(ofFields === '' ? [] : [`fields ${ofFields}`]),
+    ...(namespaces === undefined ? [] : [`namespaces ${[...new Set(namespaces)].sort().join(',')}`]),
+    ...(metadataOnly === true ? ['only metadata'] : []),
+    ...(managedFields === true ? ['with managedFields'] : []),
+  ].join('; ')
+}
+
+function fieldProblems(fields: string): string[] {
+  try {
+    parseFieldSelector(fields)
+    return []
+  } catch (error) {
+    return [`fields: ${messageOf(error)}`]
+  }
+}

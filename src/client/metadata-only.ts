@@ -1,0 +1,44 @@
+/** `metadataOnly`: a resource type of which only the metadata of objects is read. */
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { apiVersionOf } from '../api/group-version-kind.ts'
+import type { KubernetesObject } from '../api/object.ts'
+
+/** An object without its other fields, such as `spec` and `status`. */
+export type MetadataOf<R extends ResourceType> = Pick<ObjectOf<R>, 'apiVersion' | 'kind' | 'metadata'>
+
+/**
+ * Returns a type for which `get`, `list`, `watch`, `patch` and `apply` return only `apiVersion`, `kind` and `metadata`. The API server
+ * removes the other fields before it sends an object, so a list of large objects needs little memory. `create` and `update` are refused,
+ * because they would remove the other fields of the stored object.
+ *
+ * @example
+ *
+ *     const { items } = await client.list(metadataOnly(core.secret))
+ */
+export function metadataOnly<R extends ResourceType>(type: R): ResourceType<MetadataOf<R>> {
+  const { group, version, kind, plural, namespaced } = type
+  const partial: Partial = { group, version, kind, plural, namespaced, metadataOnly: true }
+  return Object.freeze(partial) as ResourceType<MetadataOf<R>>
+}
+
+interface Partial extends ResourceType {
+  readonly metadataOnly: true
+}
+
+export function isMetadataOnly(type: ResourceType): boolean {
+  return 'metadataOnly' in type
+}
+
+/** Returns the `Accept` header for a response with metadata only; undefined for other types. */
+export function acceptOf(type: ResourceType, verb: string): string | undefined {
+  if (!isMetadataOnly(type)) return undefined
+  return `application/json;as=PartialObjectMetadata${verb === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`
+}
+
+/**
+ * Returns the object with the apiVersion and kind of `type`, as controller-runtime does. The API server sends `PartialObjectMetadata` as
+ * the kind.
+ */
+export function withKindOf<T extends KubernetesObject>(type: ResourceType, object: T): T {
+  return { ...object, apiVersion: apiVersionOf(type), kind: type.kind }
+}

@@ -1,0 +1,102 @@
+/** The options of the client's verbs. */
+import type { LabelSelector } from '../api/label-selector.ts'
+
+/** Options of every request. */
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Time limit of one attempt in milliseconds, instead of the client's. For a watch and for logs, it applies until the response headers
+   * arrive. `Infinity` disables it.
+   */
+  readonly timeoutMs?: number | undefined
+}
+
+export interface GetOptions extends RequestOptions {
+  /** Reads a subresource of the object, e.g. `scale`. */
+  readonly subresource?: string
+}
+
+export interface WriteOptions extends RequestOptions {
+  readonly dryRun?: boolean
+  readonly fieldManager?: string
+  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
+}
+
+export interface CreateOptions extends WriteOptions {
+  /** Writes to a subresource of the object that the metadata names, e.g. `eviction`. */
+  readonly subresource?: string
+}
+
+export type UpdateOptions = CreateOptions
+
+/** Selects objects of a type. */
+export interface SelectionOptions extends RequestOptions {
+  /** The namespace of the objects; all namespaces when absent or empty. */
+  readonly namespace?: string | undefined
+  readonly labelSelector?: LabelSelector
+  readonly fieldSelector?: string
+  readonly resourceVersion?: string
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+}
+
+export interface ListOptions extends SelectionOptions {
+  readonly limit?: number
+  readonly continue?: string
+}
+
+export interface WatchOptions extends ListOptions {
+  readonly allowWatchBookmarks?: boolean
+  readonly timeoutSeconds?: number
+  /** Called when the server has accepted the watch, before the first event. */
+  readonly onOpen?: () => void
+}
+
+export interface PatchOptions extends WriteOptions {
+  /** The type of the patch. Default `merge`. Custom resources do not support `strategic`. */
+  readonly type?: 'merge' | 'json' | 'strategic'
+  readonly subresource?: string
+}
+
+export interface ApplyOptions extends WriteOptions {
+  /**
+   * Decides what happens when another field manager owns a field of the request. With `true`, the default, the request takes the field
+   * over. With `false`, the request fails with a conflict.
+   */
+  readonly force?: boolean
+  readonly subresource?: string
+}
+
+export interface DeleteOptions extends RequestOptions {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
+  readonly gracePeriodSeconds?: number
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly dryRun?: boolean
+}
+
+export interface DeleteCollectionOptions extends SelectionOptions, DeleteOptions {}
+
+/** Options of the logs of a Pod's container. */
+export interface LogOptions extends RequestOptions {
+  /** The name of the container. It may be absent when the Pod has only one. */
+  readonly container?: string
+  /** True to continue with new lines until the container ends. */
+  readonly follow?: boolean
+  /** True for the logs of the container's previous instance, before its restart. */
+  readonly previous?: boolean
+  readonly sinceSeconds?: number
+  /** The time of the first line, in RFC 3339 format. */
+  readonly sinceTime?: string
+  /** The number of lines before the end at which the logs begin. */
+  readonly tailLines?: number
+  readonly limitBytes?: number
+  /** True when each line begins with its time. */
+  readonly timestamps?: boolean
+  readonly stream?: 'All' | 'Stdout' | 'Stderr'
+}
+
+export interface RawOptions extends RequestOptions {
+  readonly method?: string
+  readonly body?: unknown
+  readonly contentType?: string
+  readonly accept?: string
+}

@@ -1,0 +1,19 @@
+/** `timeoutOf`: the time limit of one attempt of a request, which may differ by verb. */
+import type { ApiRequest } from './api-request.ts'
+
+/** The verbs with time limits of their own, as RBAC names them. A server-side apply is a `patch`. */
+export type TimedVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/** Time limits in milliseconds by verb. `default` applies to other verbs, and to requests for paths without a verb. */
+export type VerbTimeouts = Readonly<Partial<Record<TimedVerb | 'default', number>>>
+
+/** 65 s: the API server itself ends a request after 60 s (--request-timeout), with a response that says so. */
+const defaultTimeoutMs = 65_000
+
+/** Returns the time limit of one attempt of `request`. A limit of the request itself takes precedence over `limits`. */
+export function timeoutOf(request: ApiRequest, limits: number | VerbTimeouts = defaultTimeoutMs): number {
+  if (request.timeoutMs !== undefined) return request.timeoutMs
+  if (typeof limits === 'number') return limits
+  const verb = request.verb === 'apply' ? 'patch' : request.verb
+  return limits[verb as TimedVerb] ?? limits.default ?? defaultTimeoutMs
+}

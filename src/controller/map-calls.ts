@@ -1,0 +1,151 @@
+/** `MapCalls`: calls the map function of a watched type for changed objects, and enqueues the keys that it returns. */
+import type { Clock } from '../runtime/clock.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { WorkQueue } from './queue.ts'
+import { ProreusError } from '../api/errors.ts'
+import { formatKey } from '../api/object.ts'
+import { MapFunctionRetries } from './map-function-retries.ts'
+
+type ReadonlyObject = DeepReadonly<KubernetesObject>
+
+/** A map function whose context is already bound. The signal aborts when the controller stops. */
+export type KeysOf = (object: ReadonlyObject, signal: AbortSignal) => readonly ObjectKey[] | Promise<readonly ObjectKey[]>
+
+/** A change of an object. The map function is called for both states; they are the same unless the change is an update. */
+export interface Change {
+  readonly oldest: ReadonlyObject
+  readonly newest: ReadonlyObject
+  readonly priority: number
+  /** Enqueues a key. Default: adds it to the queue with `priority`. */
+  readonly enqueue?: (key: string) => void
+}
+
+export interface MapCallsOptions {
+  /** The type of the objects that the map function maps. */
+  readonly type: ResourceType
+  readonly map: KeysOf
+  readonly queue: Pick<WorkQueue<string>, 'add'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The keys of one state of an object, or the error of the map function. */
+type Outcome = { readonly keys: readonly string[] } | { readonly object: ReadonlyObject; readonly error: unknown }
+
+/**
+ * A map function may be asynchronous. Its calls for one object follow each other, while calls for different objects run at the same time. The
+ * keys of a synchronous map function are enqueued at once.
+ */
+export class MapCalls {
+  readonly #options: MapCallsOptions
+  readonly #retries: MapFunctionRetries
+  readonly #abort = new AbortController()
+  /** The calls that have not settled, by the keys of the mapped objects. The promises do not reject. */
+  readonly #running = new Map<string, Promise<void>>()
+  /** The changes that arrived while a call for the same object was running. */
+  readonly #waiting = new Map<string, Change>()
+
+  constructor(options: MapCallsOptions) {
+    const { type, clock, logger } = options
+    this.#options = options
+    this.#retries = new MapFunctionRetries({ type, clock, logger, map: (object) => this.#retry(object) })
+  }
+
+  /** Maps a changed object, and enqueues the keys. If a call for this object is running, the change waits for its end. */
+  map(change: Change): void {
+    const key = formatKey(change.newest.metadata)
+    if (!this.#running.has(key)) this.#start(key, change)
+    else this.#waiting.set(key, merged(this.#waiting.get(key), change))
+  }
+
+  /**
+   * Aborts the signal of the running calls, and cancels the retries. Nothing is enqueued any more. Resolves when the last call has settled.
+   */
+  async stop(): Promise<void> {
+    this.#abort.abort(new ProreusError('PRO_ABORTED', 'The controller stops.'))
+    this.#retries.stop()
+    this.#waiting.clear()
+    await Promise.all(this.#running.values())
+  }
+
+  #start(key: string, change: Change): void {
+    const states = change.oldest === change.newest ? [change.newest] : [change.newest, change.oldest]
+    const outcomes = states.map((object) => this.#attempt(object))
+    if (outcomes.some(isPromise))
+      this.#track(
+        key,
+        Promise.all(outcomes.map((each) => Promise.resolve(each))).then((settled) => this.#settle(change, settled)),
+      )
+    else this.#settle(change, outcomes as readonly Outcome[])
+  }
+
+  /** Keeps a running call until it settles. A change that has waited for it is mapped then. */
+  #track(key: string, call: Promise<void>): void {
+    const end = (): void => {
+      this.#running.delete(key)
+      const next = this.#waiting.get(key)
+      this.#waiting.delete(key)
+      if (next !== undefined) this.#start(key, next)
+    }
+    this.#running.set(key, call.then(end, end))
+  }
+
+  #attempt(object: ReadonlyObject): Outcome | Promise<Outcome> {
+    try {
+      const keys = this.#options.map(object, this.#abort.signal)
+      return isPromise(keys) ? keys.then(outcomeOf).catch((error: unknown) => ({ object, error })) : outcomeOf(keys)
+    } catch (error) {
+      return { object, error }
+    }
+  }
+
+  #settle({ priority, enqueue }: Change, outcomes: readonly Outcome[]): void {
+    if (this.#abort.signal.aborted) return
+    // Duplicate keys are removed first. A waiting worker takes a key immediately, so adding the same key again would cause a second
+    // reconcile.
+    const keys = new Set(outcomes.flatMap((outcome) => ('keys' in outcome ? outcome.keys : [])))
+    for (const key of keys) {
+      if (enqueue === undefined) this.#options.queue.add(key, { priority })
+      else enqueue(key)
+    }
+    const failed = outcomes.filter((outcome) => 'error' in outcome)
+    const oldest = failed.at(-1)
+    if (oldest !== undefined) this.#retries.add(oldest.object, failed[0]!.object, oldest.error)
+  }
+
+  /** Calls the map function again for a state of an object, after the running call for this object. */
+  async #retry(object: ReadonlyObject): Promise<void> {
+    const objectKey = formatKey(object.metadata)
+    for (let call = this.#running.get(objectKey); call !== undefined; call = this.#running.get(objectKey)) await call
+    const { signal } = this.#abort
+    if (signal.aborted) return
+    const enqueue = (keys: readonly ObjectKey[]): void => {
+      if (!signal.aborted) for (const key of keys) this.#options.queue.add(formatKey(key))
+    }
+    const keys = this.#options.map(object, signal)
+    if (!isPromise(keys)) {
+      enqueue(keys)
+      return
+    }
+    const call = keys.then(enqueue)
+    this.#track(objectKey, call)
+    await call
+  }
+}
+
+/** Combines the changes of an object that wait for the same call. The states between the oldest and the newest are never mapped. */
+function merged(waiting: Change | undefined, change: Change): Change {
+  if (waiting === undefined) return change
+  return { oldest: waiting.oldest, newest: change.newest, priority: Math.max(waiting.priority, change.priority) }
+}
+
+function outcomeOf(keys: readonly ObjectKey[]): Outcome {
+  return { keys: keys.map(formatKey) }
+}
+
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as Partial<Promise<T>> | undefined)?.then === 'function'
+}

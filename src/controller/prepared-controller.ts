@@ -1,0 +1,196 @@
+/** `prepareController`: creates the queue, the event handlers and the workers of a controller. */
+import type { Clock } from '../runtime/clock.ts'
+import { quote } from '../api/field-error.ts'
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import type { CacheIndex } from '../cache/cache-index.ts'
+import { DeclaredCache } from '../cache/declared-cache.ts'
+import type { OwnWrites } from '../cache/read-your-writes.ts'
+import type { Client } from '../client/client.ts'
+import type { EventRecorder } from '../telemetry/event-recorder.ts'
+import { withLogContext } from '../telemetry/log-context.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { WorkSignals } from './controller.ts'
+import { Controller } from './controller.ts'
+import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
+import { withFinalizer } from './finalizer.ts'
+import type { KeysOf } from './map-calls.ts'
+import { objectReconciler } from './object-reconciler.ts'
+import type { Predicate } from './predicates.ts'
+import { WorkQueue } from './queue.ts'
+import type { CacheReader, Reconciler } from './reconciler.ts'
+import { defaultResyncPeriodMs, resync } from './resync.ts'
+import { runSources } from './run-sources.ts'
+import { RunningReconciles } from './running-reconciles.ts'
+import type { ControllerSettings, OwnedType, WatchedType } from './settings.ts'
+import { replay, Standby } from './standby.ts'
+import { traced } from './traced-reconciler.ts'
+import type { WatchedInformer } from './wait-for-sync.ts'
+import { whenAllSynced } from './wait-for-sync.ts'
+
+/** The part of the `Cache` interface that a controller uses. */
+export interface ControllerCache extends CacheReader, OwnWrites {
+  informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
+  addIndex(index: CacheIndex): void
+  /** The namespaces to which the cache is limited; empty for all namespaces. */
+  readonly namespaces: readonly string[]
+}
+
+/** The dependencies that a controller gets when it starts. */
+export interface ControllerEnvironment {
+  readonly client: Client
+  readonly cache: ControllerCache
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly events: EventRecorder
+  /**
+   * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
+   */
+  readonly graceMs?: number
+  /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
+  readonly limit?: ConcurrencyLimit
+  /** Called with the work queue of the controller, for the debug endpoint. */
+  readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
+  /** Returns a number in [0, 1), for jitter. Default: `Math.random`. */
+  readonly random?: () => number
+}
+
+/** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
+export interface PreparedController {
+  /**
+   * Reconciles until one of the signals aborts. It may be called again afterwards, and then reconciles all objects again. It rejects when a
+   * worker fails.
+   */
+  work(signals: WorkSignals): Promise<void>
+  /** Stops watching. Running reconciles are not aborted. Resolves when the running calls of map functions have settled. */
+  close(): Promise<void> | void
+}
+
+/** A controller as it was defined. */
+export interface ControllerParts {
+  readonly name: string
+  /** The primary type. */
+  readonly type: ResourceType
+  /** All types that the controller watches; the first one is the primary type. */
+  readonly types: readonly ResourceType[]
+  readonly owned: readonly OwnedType[]
+  readonly watched: readonly WatchedType[]
+  readonly settings: ControllerSettings<KubernetesObject>
+}
+
+const defaultGraceMs = 30_000
+
+/** A watched type, and the function that maps its events to keys. */
+interface Source {
+  readonly type: ResourceType
+  readonly map: KeysOf
+  readonly predicates: readonly Predicate[]
+  readonly seenGone?: Set<string>
+}
+
+/** Begins to watch, and to queue keys. Nothing is reconciled before `work` is called. */
+export function prepareController(
+  { name, type, types, owned, watched, settings }: ControllerParts,
+  environment: ControllerEnvironment,
+): PreparedController {
+  const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
+  const { cache, clock, metrics, random = Math.random } = environment
+  const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
+  const queue = new WorkQueue<string>({
+    clock,
+    metrics: metrics.queue(name),
+    rateLimiter: settings.rateLimiter?.({ clock }),
+    limit: environment.limit,
+  })
+  const running = new RunningReconciles(name, cache, queue)
+  environment.onQueue?.(name, queue)
+  const declared = new DeclaredCache(cache, types, (unknown) => {
+    const advice = 'name it in its `owns` or `watches`, or read it with the client'
+    return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
+  })
+  const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
+  const seenGone = new Set<string>()
+  const sources: Source[] = [
+    { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[], seenGone },
+    ...owned.map(({ type: each, predicates = [], everyOwner }) => ({
+      type: each,
+      map: everyOwner ? toOwners(type) : toController(type),
+      predicates,
+    })),
+    ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
+  ]
+  const filters = settings.eventFilter === undefined ? [] : [settings.eventFilter]
+  // A map function may read any informer and index, so all of them are created before the first event.
+  const informers = types.map((each) => cache.informer(each))
+  for (const index of settings.indexes ?? []) cache.addIndex(index)
+  const handled = sources.map((source) => {
+    const predicates = [...filters, ...source.predicates]
+    return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, queue, running, clock, logger }) }
+  })
+  const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
+  const controller = new Controller({
+    ...environment,
+    cache: declared,
+    queue,
+    logger,
+    reconcile: running.reconciler(inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings), seenGone)))),
+    workers,
+    reconciliationTimeoutMs,
+    graceMs: environment.graceMs ?? defaultGraceMs,
+    metrics: metrics.controller(name),
+  })
+  const primary = handled.slice(0, 1)
+  const workInBackground = async (during: AbortSignal): Promise<void> => {
+    const enqueueAll = (): Promise<void> => replay(primary, declared, during)
+    const sourceOptions = { ...mapOptions, type, queue, clock, random }
+    await Promise.all([
+      runSources(settings.sources ?? [], sourceOptions, during),
+      resync({ periodMs, clock, random, logger, enqueueAll }, during),
+    ])
+  }
+  const standby = new Standby({ queue, seenGone, clock })
+  standby.begin()
+  return {
+    async work(signals) {
+      const ended = AbortSignal.any([signals.stop, signals.lost])
+      if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
+      if (standby.end()) await replay(handled, declared, ended)
+      logger.info({ workers }, 'starting workers')
+      const done = new AbortController()
+      const background = workInBackground(AbortSignal.any([ended, done.signal]))
+      try {
+        await controller.work(signals)
+      } finally {
+        done.abort()
+        standby.begin()
+        await background
+      }
+    },
+    async close() {
+      standby.end()
+      for (const remove of removals) remove()
+      queue.shutDown()
+      await Promise.all(handled.map(({ handler }) => handler.stop()))
+    },
+  }
+}
+
+/**
+ * Wraps the reconciler. Log lines about its requests to the API server, such as warnings in responses, are then written with the logger of
+ * the running reconcile (`withLogContext`).
+ */
+function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
+  return (request, context) => {
+    // The logger of a reconcile is created when it is first read.
+    const logContext = {
+      owner,
+      get logger() {
+        return context.logger
+      },
+    }
+    return withLogContext(logContext, () => reconcile(request, context))
+  }
+}

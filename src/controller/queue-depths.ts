@@ -1,0 +1,31 @@
+/** `QueueDepths`: the number of ready keys for each priority, which `workqueue_depth` reports. */
+import type { QueueMetrics } from '../telemetry/metrics.ts'
+
+/**
+ * The number of priorities that have a series. Others are counted together, because a reconciler may return any priority. The number and
+ * the label are those of controller-runtime.
+ */
+const maxPriorities = 25
+const otherPriorities = 'exceeded_cardinality_limit'
+
+export class QueueDepths {
+  readonly #metrics: QueueMetrics | undefined
+  readonly #depths = new Map<number | typeof otherPriorities, number>()
+
+  constructor(metrics: QueueMetrics | undefined) {
+    this.#metrics = metrics
+  }
+
+  /** Adds `change` to the number of ready keys with this priority. */
+  count(priority: number, change: 1 | -1): void {
+    const label = this.#depths.has(priority) || this.#depths.size < maxPriorities ? priority : otherPriorities
+    const depth = (this.#depths.get(label) ?? 0) + change
+    this.#depths.set(label, depth)
+    this.#metrics?.depth(depth, label)
+  }
+
+  /** Reports 0 for all priorities. */
+  clear(): void {
+    for (const label of this.#depths.keys()) this.#metrics?.depth(0, label)
+  }
+}

@@ -1,0 +1,35 @@
+/** `resync`: enqueues all objects from time to time, in case an event was missed or an external change sends none. */
+import type { Clock } from '../runtime/clock.ts'
+import { sleep } from '../runtime/waiting.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+/** The period of controller-runtime's informers. */
+export const defaultResyncPeriodMs = 10 * 3_600_000
+
+export interface ResyncOptions {
+  /** The mean time between two resyncs in milliseconds; 0 for no resync. */
+  readonly periodMs: number
+  readonly clock: Clock
+  /** Returns a number in [0, 1), for the jitter of the period. */
+  readonly random: () => number
+  readonly logger: Logger
+  /** Enqueues all objects with a low priority. */
+  readonly enqueueAll: () => Promise<void>
+}
+
+/**
+ * Enqueues all objects after each period until the signal aborts, and resolves then. Each period is up to 10 % shorter or longer, so that
+ * the controllers of a cluster do not resync at the same time.
+ */
+export async function resync({ periodMs, clock, random, logger, enqueueAll }: ResyncOptions, signal: AbortSignal): Promise<void> {
+  if (periodMs === 0) return
+  for (;;) {
+    await sleep(clock, periodMs * (0.9 + 0.2 * random()), signal).catch(() => undefined)
+    if (signal.aborted) return
+    try {
+      await enqueueAll()
+    } catch (err) {
+      logger.error({ err }, 'the resync failed; the next one follows after the usual time')
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/** `source`: external sources of events, such as timers and streams, which enqueue objects of a controller. */
+import type { Clock } from '../runtime/clock.ts'
+import { sleep, untilAborted } from '../runtime/waiting.ts'
+import { expect, isDuration, refuseOptions } from '../api/option-checks.ts'
+import type { ObjectKey } from '../api/object.ts'
+import type { CacheReader } from '../cache/cache.ts'
+
+/** What an external source gets when it is started. */
+export interface SourceContext {
+  /** Aborts when the controller stops working, e.g. because the process stops, or because this replica is no longer the leader. */
+  readonly signal: AbortSignal
+  /** The cache of the types that the controller watches. */
+  readonly cache: CacheReader
+  readonly clock: Clock
+}
+
+/** Keys of objects to reconcile, or a promise of them. */
+type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>
+
+/**
+ * An external source of events. `source.interval` and `source.from` return sources.
+ *
+ * A source runs while its controller works: after the first list of all types, and only on the leader, unless the controller reconciles on
+ * every replica.
+ */
+export interface Source {
+  /**
+   * Calls `enqueue` with keys of objects to reconcile, until the signal aborts. When it throws, the error is logged, and it is called again
+   * after a pause. When it returns, the source has no more events.
+   */
+  run(enqueue: (keys: readonly ObjectKey[]) => void, context: SourceContext): Promise<void>
+}
+
+/**
+ * Returns a source that enqueues keys every `ms` milliseconds, for the first time after `ms`.
+ *
+ * @param keys the keys, or a function that returns them each time.
+ *
+ * @example
+ * sources: [source.interval(60_000, ({ cache }) => cache.list(site).map(keyOf))]
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when `ms` is not a number above 0.
+ */
+export function interval(ms: number, keys: readonly ObjectKey[] | ((context: SourceContext) => Keys)): Source {
+  refuseOptions('source.interval', isDuration(ms, 'ms'))
+  return Object.freeze<Source>({
+    async run(enqueue, context) {
+      for (;;) {
+        await sleep(context.clock, ms, context.signal)
+        enqueue(typeof keys === 'function' ? await settled(keys(context), context) : keys)
+      }
+    },
+  })
+}
+
+/**
+ * Returns a source that enqueues keys for each event of an asynchronous iterable.
+ *
+ * @param events the iterable, or a function that returns one. Pass a function if the source may be started several times, i.e. after an error
+ * or when this replica becomes the leader again: most iterables, such as generators, can be iterated only once.
+ * @param map returns the keys for an event. Default: the event is a key.
+ *
+ * @example
+ * sources: [source.from(({ signal }) => on(bus, 'changed', { signal }), ([name]) => [{ namespace: 'sites', name }])]
+ */
+export function from(events: Events<ObjectKey>): Source
+export function from<T>(events: Events<T>, map: (event: T, context: SourceContext) => Keys): Source
+export function from<T>(events: Events<T>, map?: (event: T, context: SourceContext) => Keys): Source {
+  const isEvents = expect('an asynchronous iterable, or a function', (value) => typeof value === 'function' || isAsyncIterable(value))
+  refuseOptions('source.from', isEvents(events, 'events'))
+  return Object.freeze<Source>({
+    async run(enqueue, context) {
+      const iterator = (typeof events === 'function' ? events(context) : events)[Symbol.asyncIterator]()
+      try {
+        for (;;) {
+          const next = await settled(iterator.next(), context)
+          if (next.done === true) return
+          enqueue(map === undefined ? [next.value as ObjectKey] : await settled(map(next.value, context), context))
+        }
+      } finally {
+        // The iterator may ignore the signal, so its end is not awaited.
+        iterator.return?.().catch(() => undefined)
+      }
+    },
+  })
+}
+
+/** An asynchronous iterable, or a function that returns one. */
+type Events<T> = AsyncIterable<T> | ((context: SourceContext) => AsyncIterable<T>)
+
+function isAsyncIterable(value: unknown): boolean {
+  return typeof (value as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator] === 'function'
+}
+
+/** Settles like `value`, or rejects when the controller stops working. */
+function settled<T>(value: T | Promise<T>, { signal }: SourceContext): Promise<T> {
+  return untilAborted(Promise.resolve(value), signal, () => undefined)
+}

@@ -1,0 +1,169 @@
+/**
+ * Authentication and authorization of requests to the metrics and debug endpoints. A TokenReview identifies the user, and a
+ * SubjectAccessReview decides whether the user may send the request. The reviews, the times for which results are cached, and the status
+ * codes are those of controller-runtime's `filters.WithAuthenticationAndAuthorization`.
+ */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { authentication } from '../api/kubernetes/authentication.ts'
+import { authorization } from '../api/kubernetes/authorization.ts'
+import type { Client } from '../client/client.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { AccessFilter, Answer } from './http-endpoint.ts'
+import { ExpiringCache } from './expiring-cache.ts'
+
+/** Times in milliseconds for which results are cached. */
+const tokenMs = 60_000
+const allowedMs = 300_000
+const deniedMs = 30_000
+/** Maximum number of entries of each cache. An entry has a digest and a user, whose groups are of the API server; all together take about a MiB. */
+const maxEntries = 1000
+/** Time limit of a review in milliseconds. Prometheus waits ten seconds for a scrape by default. */
+const reviewMs = 8_000
+/**
+ * Maximum number of reviews at the same time. Without a limit, a flood of requests with different tokens would become a flood of requests to
+ * the API server.
+ */
+const maxReviews = 8
+/**
+ * Maximum number of rejected tokens from one remote address, for each `tokenMs`. Further unknown tokens from this address are refused
+ * without a TokenReview. A scraper has one token, which changes once an hour.
+ */
+const maxRejected = 10
+
+type User = NonNullable<NonNullable<authentication.TokenReview['status']>['user']>
+
+/** A refusal that ends the checks of a request. */
+class Refusal extends Error {
+  readonly answer: Answer
+
+  constructor(code: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.answer = { code, body: `${message}\n`, headers }
+  }
+}
+
+export interface AccessFilterOptions {
+  readonly client: Pick<Client, 'create'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Returns a filter that permits a request when its bearer token is valid and its user has the permission for the path and the lower-case
+ * method, such as `get /metrics`. It refuses a request with 401 without a valid token, with 403 without the permission, with 429 when there
+ * are too many reviews, and with 500 when a review fails.
+ */
+export function accessFilter({ client, clock, logger }: AccessFilterOptions): AccessFilter {
+  const users = new ExpiringCache<User>(clock, maxEntries)
+  // Rejected tokens have a cache of their own, so they cannot displace valid ones.
+  const rejectedTokens = new ExpiringCache<true>(clock, maxEntries)
+  const rejections = new ExpiringCache<{ count: number }>(clock, maxEntries)
+  const decisions = new ExpiringCache<boolean>(clock, maxEntries)
+  const pending = new Map<string, Promise<unknown>>()
+
+  /** Calls `review`, unless the same review is in progress: its result is then used. */
+  function once<T>(key: string, review: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const known = pending.get(key)
+    if (known !== undefined) return known as Promise<T>
+    if (pending.size >= maxReviews) throw tooMany()
+    const controller = new AbortController()
+    const timer = clock.after(reviewMs, () => controller.abort(new Error(`the API server did not answer within ${reviewMs} ms`)))
+    const result = review(controller.signal).finally(() => {
+      timer.cancel()
+      pending.delete(key)
+    })
+    pending.set(key, result)
+    return result
+  }
+
+  async function authenticate(token: string, address: string): Promise<User> {
+    const key = digest('token', token)
+    const known = users.get(key)
+    if (known !== undefined) return known
+    if (rejectedTokens.get(key) !== undefined) throw unauthorized()
+    if (pending.has(key)) return once(key, () => Promise.reject(unauthorized()))
+    // The attempt counts before its result is known; otherwise many concurrent requests would pass.
+    const rejected = rejections.get(address) ?? { count: 0 }
+    if (rejected.count >= maxRejected || pending.size >= maxReviews) throw tooMany()
+    if (rejected.count === 0) rejections.set(address, rejected, tokenMs)
+    rejected.count += 1
+    return once(key, async (signal) => {
+      const user = await reviewToken(token, signal).catch((error: unknown) => {
+        rejected.count -= 1
+        throw error
+      })
+      if (user === undefined) {
+        rejectedTokens.set(key, true, tokenMs)
+        throw unauthorized()
+      }
+      rejected.count -= 1
+      users.set(key, user, tokenMs)
+      return user
+    })
+  }
+
+  /** Returns the user of a valid token; undefined for any other token. */
+  async function reviewToken(token: string, signal: AbortSignal): Promise<User | undefined> {
+    const { status } = await client.create(authentication.tokenReview, { metadata: {}, spec: { token } }, { signal })
+    return status?.authenticated === true ? status.user : undefined
+  }
+
+  async function isAllowed(user: User, path: string, verb: string): Promise<boolean> {
+    const key = digest('access', JSON.stringify([user, path, verb]))
+    const known = decisions.get(key)
+    if (known !== undefined) return known
+    return once(key, async (signal) => {
+      const { username, uid, groups, extra } = user
+      const spec = {
+        ...(username !== undefined && { user: username }),
+        ...(uid !== undefined && { uid }),
+        ...(groups !== undefined && { groups }),
+        ...(extra !== undefined && { extra }),
+        nonResourceAttributes: { path, verb },
+      }
+      const { status } = await client.create(authorization.subjectAccessReview, { metadata: {}, spec }, { signal })
+      const allowed = status?.allowed === true
+      decisions.set(key, allowed, allowed ? allowedMs : deniedMs)
+      return allowed
+    })
+  }
+
+  return async (request, url) => {
+    let step = 'authentication'
+    try {
+      const token = tokenOf(request)
+      if (token === undefined) throw unauthorized()
+      const user = await authenticate(token, request.socket.remoteAddress ?? '')
+      step = 'authorization'
+      const verb = (request.method ?? '').toLowerCase()
+      if (await isAllowed(user, url.pathname, verb)) return undefined
+      logger.debug({ user: user.username, path: url.pathname, verb }, 'a request was denied')
+      return { code: 403, body: `the user may not ${verb} ${url.pathname}\n` }
+    } catch (error) {
+      if (error instanceof Refusal) return error.answer
+      logger.error({ err: error }, `the ${step} of a request to ${url.pathname} failed`)
+      // The message of the API server is for the operator's log, not for a client that is not authenticated.
+      return { code: 500, body: `the ${step} failed\n` }
+    }
+  }
+}
+
+function unauthorized(): Refusal {
+  return new Refusal(401, 'a valid bearer token is required', { 'www-authenticate': 'Bearer' })
+}
+
+function tooMany(): Refusal {
+  return new Refusal(429, 'too many tokens are being reviewed', { 'retry-after': '60' })
+}
+
+/** Returns the bearer token of a request; undefined without one. Its characters are those of RFC 6750. */
+function tokenOf({ headers: { authorization: header = '' } }: IncomingMessage): string | undefined {
+  return /^bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1]
+}
+
+/** Returns a digest as the key of a cached result, so that no token is kept in memory. */
+function digest(what: string, text: string): string {
+  return createHash('sha256').update(`${what}\0${text}`).digest('base64')
+}

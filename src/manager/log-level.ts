@@ -1,0 +1,42 @@
+/** The log level of the process, which can be changed while it runs. */
+import { ProreusError } from '../api/errors.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+export const logLevels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/**
+ * Sets the level of a logger. Its child loggers without a level of their own have the same level from then on, because pino's child loggers
+ * inherit it by their prototype.
+ *
+ * @throws {ProreusError} `PRO_INPUT` for an unknown level.
+ */
+export function setLogLevel(logger: Logger, level: string): void {
+  if (!logLevels.includes(level)) {
+    throw new ProreusError(
+      'PRO_INPUT',
+      `The log level is ${JSON.stringify(level.slice(0, 40))}: it must be one of ${logLevels.join(', ')}.`,
+    )
+  }
+  const before = logger.level
+  logger.level = level
+  // The line has the level `warn`, so a log of level `info` explains why lines begin or cease.
+  if (before !== level) logger.warn(`the log level is ${level} now; it was ${before}`)
+}
+
+/**
+ * Installs a handler for SIGUSR2: the first signal sets the level `debug`, the next one the previous level again. SIGUSR1 is not used,
+ * because it starts the inspector of Node.js. On Windows there is no such signal.
+ *
+ * @returns the function that removes the handler.
+ */
+export function toggleDebugOnSignal(logger: Logger): () => void {
+  let previous = logger.level === 'debug' ? 'info' : logger.level
+  const onSignal = (): void => {
+    if (logger.level === 'debug') return setLogLevel(logger, previous)
+    previous = logger.level
+    setLogLevel(logger, 'debug')
+  }
+  if (process.platform === 'win32') return () => undefined
+  process.on('SIGUSR2', onSignal)
+  return () => void process.off('SIGUSR2', onSignal)
+}

@@ -1,0 +1,65 @@
+/** The health checks of operators: they are added to those of `/healthz` and `/readyz`. */
+import { dns1123Label } from '../api/name-syntax.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isBoolean, isFunction, isListOf, isText } from '../api/option-checks.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { timedOut, within } from '../runtime/waiting.ts'
+import type { Check } from './health-handler.ts'
+
+/** The health checks of an operator. */
+export interface HealthChecks {
+  /** Checks of the liveness probe. When one of them fails, the kubelet restarts the container. */
+  readonly healthz?: readonly Check[]
+  /** Checks of the readiness probe. When one of them fails, the API server does not call the webhooks of this replica. */
+  readonly readyz?: readonly Check[]
+}
+
+const isCheck = hasOptions({ name: isText, decides: isBoolean, problem: isFunction } satisfies Record<keyof Check, OptionCheck>, [
+  'name',
+  'problem',
+])
+export const areChecks: OptionCheck = hasOptions({ healthz: isListOf(isCheck), readyz: isListOf(isCheck) } satisfies Record<
+  keyof HealthChecks,
+  OptionCheck
+>)
+
+/** Names of the checks of the process itself. Names with a slash, such as `controller/NAME`, are not possible for operators. */
+const ownNames: readonly string[] = [
+  'ping',
+  'shutdown',
+  'webhook',
+  'cache',
+  'certificates',
+  'ca-bundle',
+  'leader-election',
+  'metrics-certificate',
+]
+
+/** Returns the problems of the names of checks: a name is a DNS label, and the process itself has no check of this name. */
+export function checkNameProblems(checks: HealthChecks): string[] {
+  return [...(checks.healthz ?? []), ...(checks.readyz ?? [])].flatMap(({ name }) => [
+    ...dns1123Label(name).map((message) => `checks: "${name}": ${message}`),
+    ...(ownNames.includes(name) ? [`checks: "${name}" is a check of the process itself: rename it`] : []),
+  ])
+}
+
+/** Time limit of a check in milliseconds. It is below one second, the kubelet's default timeout of a probe. */
+const limitMs = 900
+
+/**
+ * Returns a check with a time limit. While `problem` has not settled, it is not called again, because each probe of the kubelet would
+ * otherwise add a pending call.
+ */
+export function withTimeLimit(check: Check, clock: Clock): Check {
+  let pending: Promise<string | undefined> | undefined
+  return {
+    ...check,
+    async problem() {
+      pending ??= Promise.resolve()
+        .then(() => check.problem())
+        .finally(() => (pending = undefined))
+      const result = await within(clock, limitMs, pending)
+      return result === timedOut ? `no result within ${limitMs} ms` : result
+    },
+  }
+}

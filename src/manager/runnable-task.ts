@@ -1,0 +1,60 @@
+/** Starts the runnables of an operator as background tasks. */
+import type { ControllerCache } from '../controller/prepared-controller.ts'
+import type { Terms } from '../controller/run-controller.ts'
+import type { Client } from '../client/client.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { BackgroundTask } from './background.ts'
+import type { Runnable } from './runnable.ts'
+import { DeclaredCache } from '../cache/declared-cache.ts'
+import { whenAllSynced } from '../controller/wait-for-sync.ts'
+import { aborted } from '../runtime/waiting.ts'
+import { inBackground } from './background.ts'
+
+export interface RunnableEnvironment {
+  readonly client: Client
+  readonly cache: ControllerCache
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly metrics: Metrics
+  /** Undefined without leader election. */
+  readonly terms: Terms | undefined
+}
+
+/** Starts `run` when the types in `reads` have synced and, without `everyReplica`, this replica is the leader. */
+export function startRunnable(runnable: Runnable, environment: RunnableEnvironment): BackgroundTask {
+  const { name, run, everyReplica = false, mayEnd = false, reads = [] } = runnable
+  const { client, cache, clock, metrics, terms } = environment
+  const logger = environment.logger.child({ runnable: name })
+  const declared = new DeclaredCache(
+    cache,
+    reads,
+    (type) => `The runnable "${name}" does not read ${type} from the cache: name it in its \`reads\`, or read it with the client.`,
+  )
+  const task = async (signal: AbortSignal): Promise<void> => {
+    const informers = reads.map((type) => cache.informer(type))
+    if (!(await whenAllSynced(informers, { clock, logger }, signal))) return
+    await run({ client, cache: declared, logger, signal, clock, metrics })
+    // For the liveness probe, the task must not end before the process stops.
+    if (mayEnd) await aborted(signal)
+    if (!signal.aborted) throw new Error('it returned before the process stopped; a runnable that may do so has the option mayEnd: true')
+  }
+  return inBackground(`the runnable ${name}`, everyReplica || terms === undefined ? task : whileLeader(terms, task), logger)
+}
+
+type Task = (signal: AbortSignal) => Promise<void>
+
+/** Returns a task that runs `task` in each term of this replica. In the next term, it runs again. */
+function whileLeader(terms: Terms, task: Task): Task {
+  return async (stop) => {
+    while (!stop.aborted) {
+      const { lost } = await terms.term(stop)
+      try {
+        await task(AbortSignal.any([stop, lost]))
+      } catch (error) {
+        if (!lost.aborted) throw error
+      }
+    }
+  }
+}

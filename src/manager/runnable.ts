@@ -1,0 +1,49 @@
+/** `Runnable`: a background task of an operator, for example an importer or a periodic job. It runs as long as the process. */
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isBoolean, isFunction, isListOf, isResourceType, isText } from '../api/option-checks.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import type { Client } from '../client/client.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+/** The argument of a runnable's `run`. */
+export interface RunnableContext {
+  /** The client of the operator: its field manager is the operator's name. */
+  readonly client: Client
+  /** The cache, limited to the types in `reads`. It has synced before `run` is called. */
+  readonly cache: CacheReader
+  /** A logger whose lines have the field `runnable`. */
+  readonly logger: Logger
+  /** Aborts when the process stops, or when this replica is no longer the leader. `run` must then return soon. */
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly metrics: Metrics
+}
+
+export interface Runnable {
+  /** The name in the log and in the liveness probe. It consists of lower case letters, digits and dashes. */
+  readonly name: string
+  /**
+   * Runs until `signal` aborts. When it rejects, the error is logged, everything else goes on, and the liveness probe fails: the kubelet
+   * then restarts the container. The same applies when it returns too early, unless `mayEnd` is true.
+   */
+  readonly run: (context: RunnableContext) => Promise<void> | void
+  /** True runs it on every replica. Default false: it runs on the leader only, like controllers. */
+  readonly everyReplica?: boolean
+  /** True for a task that is done when `run` returns, for example a migration at the start. Default false. */
+  readonly mayEnd?: boolean
+  /** Types that `run` reads from the cache. Each replica watches them. Their RBAC rules are generated. */
+  readonly reads?: readonly ResourceType[]
+}
+
+const runnableOptions = {
+  name: isText,
+  run: isFunction,
+  everyReplica: isBoolean,
+  mayEnd: isBoolean,
+  reads: isListOf(isResourceType),
+} satisfies Record<keyof Runnable, OptionCheck>
+
+export const isRunnable: OptionCheck = hasOptions(runnableOptions, ['name', 'run'])

@@ -1,0 +1,136 @@
+/** `applyIfChanged`: sends a server-side apply request only if the object in the cache differs from the desired one. */
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import { hasFields } from '../api/has-fields.ts'
+import type { DeepReadonly, JsonObject, JsonValue } from '../api/json.ts'
+import { getOwn, isObject, setOwn } from '../api/json.ts'
+import { jsonHash } from '../api/json-hash.ts'
+import { qualifiedName } from '../api/name-syntax.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import { formatKey } from '../api/object.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import type { ApplyOptions, Client } from '../client/client.ts'
+import type { ApplyInput, Writable } from '../client/write-types.ts'
+
+/** A client that writes, and a cache to read from. A reconcile context has both. */
+export interface ApplyContext {
+  readonly client: Pick<Client, 'apply' | 'fieldManager'>
+  readonly cache: CacheReader
+}
+
+export type ApplyIfChangedOptions = Pick<ApplyOptions, 'fieldManager' | 'force' | 'signal'>
+
+/** The prefix of the annotation with the hash of the applied object. The name is that of the field manager, so that managers do not conflict. */
+const annotationPrefix = 'applied.proreus.dev'
+
+/**
+ * The number of objects per cache for which the stored form is remembered. An entry takes about 200 bytes. For an object beyond this number,
+ * a reconcile sends an apply request that changes nothing.
+ */
+const maxForms = 10_000
+
+/** The hash of the form in which the API server stores the fields of a desired object, and the hash of that desired object. */
+interface StoredForm {
+  readonly desired: string
+  readonly stored: string
+}
+
+/** The stored forms that differ from the desired objects, by cache and by object. */
+const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
+
+/**
+ * Applies `desired` with server-side apply, unless the object in the cache already has all of its fields and was applied from an equal
+ * object. In steady state it therefore makes no request. It writes when
+ *
+ * - the object does not exist,
+ * - a field of `desired` has another value in the object: the change of another client is reverted,
+ * - `desired` has changed since it was last applied: a field that it no longer contains is removed by the API server. To detect this, the
+ *   hash of `desired` is stored in the annotation `applied.proreus.dev/MANAGER`.
+ *
+ * The order of keys is irrelevant. A field that is null or undefined counts as absent. The API server may store a value in another form than
+ * the desired one, e.g. `1` for the quantity `1000m`. The stored form is remembered after the first request, so that the process sends one
+ * request for such an object after each start. Write `desired` in the stored form to avoid it.
+ *
+ * The type must be one that the controller watches. Resolves to the object in the cache, or to the response.
+ *
+ * Rejects in the cases in which `client.apply` rejects, and with `PRO_INPUT` when `cache.get` throws it.
+ *
+ * @example
+ * const live = await applyIfChanged(context, apps.deployment, deploymentFor(object))
+ * await patchStatusIfChanged(context.client, site, object, { replicas: live.status?.readyReplicas ?? 0 })
+ */
+export async function applyIfChanged<R extends ResourceType>(
+  { client, cache }: ApplyContext,
+  type: R,
+  desired: Writable<ApplyInput<R>>,
+  options: ApplyIfChangedOptions = {},
+): Promise<DeepReadonly<ObjectOf<R>>> {
+  const untyped: ResourceType = type
+  const { metadata } = desired as ApplyInput
+  const annotation = annotationOf(options.fieldManager ?? client.fieldManager)
+  const hash = jsonHash(desired)
+  const wanted = {
+    ...(desired as ApplyInput),
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [annotation]: hash } },
+  }
+  const compared = withoutNulls(wanted as unknown as JsonValue)
+  const id = formId(type, metadata)
+  const live = cache.get(untyped, metadata)
+  if (live !== undefined && (hasFields(live, compared) || isStoredForm(formsOfCaches.get(cache)?.get(id), hash, live, compared)))
+    return live as DeepReadonly<ObjectOf<R>>
+  const applied: KubernetesObject = await client.apply(untyped, wanted, options)
+  remember(cache, id, hasFields(applied, compared) ? undefined : { desired: hash, stored: jsonHash(fieldsOf(applied, compared)) })
+  return applied as DeepReadonly<ObjectOf<R>>
+}
+
+/** Returns the key of the annotation for a field manager. A manager whose name is not valid in a key is represented by a hash. */
+function annotationOf(manager: string): string {
+  const key = `${annotationPrefix}/${manager}`
+  return qualifiedName(key).length === 0 ? key : `${annotationPrefix}/${jsonHash(manager)}`
+}
+
+function formId(type: ResourceType, key: ObjectKey): string {
+  return `${groupResourceOf(type)} ${formatKey(key)}`
+}
+
+function isStoredForm(form: StoredForm | undefined, hash: string, live: unknown, compared: unknown): boolean {
+  return form !== undefined && form.desired === hash && form.stored === jsonHash(fieldsOf(live, compared))
+}
+
+function remember(cache: CacheReader, id: string, form: StoredForm | undefined): void {
+  const forms = formsOfCaches.get(cache) ?? new Map<string, StoredForm>()
+  formsOfCaches.set(cache, forms)
+  // Deleting the old entry first moves the renewed entry to the end of the insertion order.
+  forms.delete(id)
+  if (form === undefined) return
+  if (forms.size >= maxForms) forms.delete(forms.keys().next().value!)
+  forms.set(id, form)
+}
+
+/**
+ * Returns the part of `live` that has the fields of `wanted`. A list that has another number of items than in `wanted` is returned as a
+ * whole.
+ */
+function fieldsOf(live: unknown, wanted: unknown): unknown {
+  if (Array.isArray(live) && Array.isArray(wanted) && live.length === wanted.length)
+    return wanted.map((item, index) => fieldsOf(live[index], item))
+  if (!isObject(live) || !isObject(wanted)) return live
+  const fields: JsonObject = {}
+  for (const key of Object.keys(wanted)) {
+    const value = fieldsOf(getOwn(live, key), getOwn(wanted, key)) as JsonValue | undefined
+    if (value !== undefined) setOwn(fields, key, value)
+  }
+  return fields
+}
+
+/** Returns a JSON value without the keys whose values are null. Nulls in lists stay. */
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  const fields: JsonObject = {}
+  for (const key of Object.keys(value)) {
+    const field = getOwn(value, key)
+    if (field !== undefined && field !== null) setOwn(fields, key, withoutNulls(field))
+  }
+  return fields
+}

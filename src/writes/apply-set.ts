@@ -1,0 +1,189 @@
+/** `applySet`: applies all dependents of an owner, and deletes those that are no longer desired. */
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { groupKindOf, groupResourceOf, isSameType } from '../api/group-version-kind.ts'
+import { ProreusError } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import { jsonHash } from '../api/json-hash.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import { formatKey, keyOf } from '../api/object.ts'
+import { controllerReference, isControlledBy } from '../api/owner-reference.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import { isConflict, isNotFound } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+import type { ApplyInput, Writable } from '../client/write-types.ts'
+import { applyIfChanged } from './apply-if-changed.ts'
+
+/** A desired dependent, and its type. */
+export interface Dependent<R extends ResourceType = ResourceType> {
+  readonly type: R
+  readonly object: Writable<ApplyInput<R>>
+}
+
+/** Returns a desired dependent for `applySet`. The namespace of the owner is the default of its namespace. */
+export function dependent<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>): Dependent<R> {
+  return { type, object }
+}
+
+/** A client that writes, and a cache to read from. A reconcile context has both. */
+export interface ApplySetContext {
+  readonly client: Pick<Client, 'apply' | 'delete' | 'fieldManager' | 'get'>
+  readonly cache: CacheReader
+}
+
+export interface ApplySetOptions {
+  /**
+   * All types that the set may contain. Objects of these types that are no longer desired are deleted. A type that may be absent from
+   * `objects` must be listed, or its last object is never deleted. The controller must own or watch the types.
+   */
+  readonly types: readonly ResourceType[]
+  /** The name of the set. Sets of one owner need different names. Default: an empty string. */
+  readonly name?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The objects that the API server has, in the order of the desired objects. */
+export type AppliedObjects<Objects extends readonly Dependent[]> = {
+  readonly [Index in keyof Objects]: DeepReadonly<ObjectOf<Objects[Index]['type']>>
+}
+
+/** The label on the objects of an apply set. Its value is the id of the set. */
+export const applySetLabel = 'proreus.dev/apply-set'
+
+interface Member {
+  readonly type: ResourceType
+  readonly key: ObjectKey
+  readonly object: ApplyInput
+}
+
+/**
+ * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. In steady state it makes
+ * no write request: see `applyIfChanged`.
+ *
+ * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. Only objects with this label whose controller
+ * is `owner` are deleted; they are compared by uid. When an apply request fails, the others after it are not sent, and nothing is deleted.
+ *
+ * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_INPUT` when an object is desired twice, when its
+ * namespace is not the one of `owner`, and when an object exists that `owner` does not control: it is not changed. Rejects also in the cases
+ * in which `client.apply` and `client.delete` reject.
+ *
+ * @example
+ * const [config, deployment] = await applySet(context, site, [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site))], {
+ * types: [core.configMap, apps.deployment, autoscaling.horizontalPodAutoscaler],
+ * })
+ */
+export async function applySet<const Objects extends readonly Dependent[]>(
+  context: ApplySetContext,
+  owner: DeepReadonly<KubernetesObject>,
+  objects: Objects,
+  { types, name = '', signal }: ApplySetOptions,
+): Promise<AppliedObjects<Objects>> {
+  const set = setId(owner, name)
+  const members = objects.map((each) => memberOf(each, owner, set))
+  refuseDuplicates(members)
+  const applied: unknown[] = []
+  for (const { type, key, object } of members) {
+    await refuseForeign(context, type, key, owner, signal)
+    applied.push(await applyIfChanged(context, type, object, { signal }))
+  }
+  const allTypes = [...types, ...members.map(({ type }) => type)]
+  for (const type of allTypes.filter((each, index) => allTypes.findIndex((other) => isSameType(each, other)) === index)) {
+    const kept = new Set(members.filter((member) => isSameType(member.type, type)).map(({ key }) => formatKey(key)))
+    await prune(context, owner, { type, set, kept, signal })
+  }
+  return applied as unknown as AppliedObjects<Objects>
+}
+
+/** Returns the id of a set: a hash, because the names of owner and set may be longer than a label value. */
+function setId({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>, name: string): string {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+  return jsonHash([groupKindOf({ group, kind }), formatKey(metadata), name])
+}
+
+function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObject>, set: string): Member {
+  const { metadata } = object as ApplyInput
+  const namespace = type.namespaced ? (metadata.namespace ?? owner.metadata.namespace) : undefined
+  const key = namespace === undefined ? { name: metadata.name } : { namespace, name: metadata.name }
+  const ownerNamespace = owner.metadata.namespace
+  if (ownerNamespace !== undefined && namespace !== ownerNamespace) {
+    throw new ProreusError(
+      'PRO_INPUT',
+      `${describe(type, key)} must be in the namespace ${quote(ownerNamespace)} of its owner: the garbage collector deletes dependents elsewhere.`,
+    )
+  }
+  const labels = { ...metadata.labels, [applySetLabel]: set }
+  const ownerReferences = [...(metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid), controllerReference(owner)]
+  return { type, key, object: { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } } }
+}
+
+function refuseDuplicates(members: readonly Member[]): void {
+  const seen = new Set<string>()
+  for (const { type, key } of members) {
+    const text = describe(type, key)
+    if (seen.has(text)) throw new ProreusError('PRO_INPUT', `${text} is desired twice in one apply set; expected is one object of a name.`)
+    seen.add(text)
+  }
+}
+
+/**
+ * Throws when the object exists and `owner` is not its controller. Server-side apply would otherwise take over an object of somebody else.
+ * An object that the cache lacks is read from the API server, because the cache may be older, or limited by labels.
+ */
+async function refuseForeign(
+  { client, cache }: ApplySetContext,
+  type: ResourceType,
+  key: ObjectKey,
+  owner: DeepReadonly<KubernetesObject>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const live = cache.get(type, key) ?? (await find(client, type, key, signal))
+  if (live === undefined || isControlledBy(live, owner)) return
+  throw new ProreusError(
+    'PRO_INPUT',
+    `${describe(type, key)} exists, and its controller is not ${owner.kind} ${quote(owner.metadata.name)}: it is not changed. Delete or rename one of the two.`,
+  )
+}
+
+async function find(
+  client: Pick<Client, 'get'>,
+  type: ResourceType,
+  key: ObjectKey,
+  signal: AbortSignal | undefined,
+): Promise<KubernetesObject | undefined> {
+  try {
+    return await client.get(type, key, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/** Deletes the objects of a type that belong to the set and are not in `kept`. */
+async function prune(
+  { client, cache }: ApplySetContext,
+  owner: DeepReadonly<KubernetesObject>,
+  {
+    type,
+    set,
+    kept,
+    signal,
+  }: { readonly type: ResourceType; readonly set: string; readonly kept: ReadonlySet<string>; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  const labelSelector = { matchLabels: { [applySetLabel]: set } }
+  const { namespace } = owner.metadata
+  for (const object of cache.list(type, { labelSelector, ...(namespace === undefined || !type.namespaced ? {} : { namespace }) })) {
+    const { metadata } = object
+    if (kept.has(formatKey(metadata)) || metadata.deletionTimestamp !== undefined || !isControlledBy(object, owner)) continue
+    try {
+      // The default of Jobs would orphan their Pods.
+      await client.delete(type, keyOf(object), { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background', signal })
+    } catch (error) {
+      // The object is gone, or another object has its name: the conflict is about the uid.
+      if (!isNotFound(error) && !isConflict(error)) throw error
+    }
+  }
+}
+
+function describe(type: ResourceType, key: ObjectKey): string {
+  return `${groupResourceOf(type)} ${quote(formatKey(key))}`
+}

@@ -1,0 +1,133 @@
+/** `createOrPatch`: creates an object, or patches the fields that differ from the wanted ones. */
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import { ProreusError } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
+import type { DeepReadonly, JsonObject } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
+import { effectiveMergePatch, mergePatchBetween } from '../api/merge-patch.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import { formatKey } from '../api/object.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../client/api-error.ts'
+import type { Client, WriteOptions } from '../client/client.ts'
+import type { RetryOptions } from '../client/retry-on-conflict.ts'
+import { retryWhile } from '../client/retry-on-conflict.ts'
+import type { ApplyInput } from '../client/write-types.ts'
+
+/** The client that reads and writes, and optionally a cache to read from. A reconcile context has all of these fields. */
+export interface CreateOrPatchContext extends Pick<RetryOptions, 'clock' | 'signal'> {
+  readonly client: Client
+  /** Saves the request that reads the object. The type must be watched. After a conflict, the object is read from the API server. */
+  readonly cache?: CacheReader
+}
+
+/** The outcome of `createOrPatch`. */
+export interface CreatedOrPatched<R extends ResourceType> {
+  readonly result: 'unchanged' | 'created' | 'updated'
+  /** The object as the API server has it. */
+  readonly object: DeepReadonly<ObjectOf<R>>
+}
+
+/** The type of the objects that a generic function handles, whose static type is known only to the caller. */
+type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
+
+/**
+ * Reads an object, has `mutate` change a copy of it, and patches the fields that differ. If the object does not exist, `mutate` receives
+ * an object with only a name and a namespace, and the result is created. When nothing differs, no write request is made.
+ *
+ * The status is patched by a request of its own, through the subresource. A patch contains the resourceVersion. After a conflict, or when
+ * the object is created or deleted by another client in the meantime, the object is read again, and `mutate` is called again. It must
+ * therefore only change its argument. There are at most five attempts.
+ *
+ * Use it for objects that have several writers without server-side apply, or whose new state depends on their old state. For dependents
+ * whose whole desired state is known, `applyIfChanged` is simpler.
+ *
+ * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, with the conflict of the last attempt, and in the cases in
+ * which `client.create` and `client.patch` reject.
+ *
+ * @example
+ * const { result } = await createOrPatch(context, core.configMap, { namespace, name: 'visits' }, (object) => {
+ * object.data = { ...object.data, count: String(Number(object.data?.['count'] ?? 0) + 1) }
+ * })
+ */
+export async function createOrPatch<R extends ResourceType>(
+  { client, cache, clock, signal }: CreateOrPatchContext,
+  type: R,
+  key: ObjectKey,
+  mutate: (object: ApplyInput<R>) => void | Promise<void>,
+  options: Omit<WriteOptions, 'dryRun' | 'signal'> = {},
+): Promise<CreatedOrPatched<R>> {
+  const untyped: ResourceType = type
+  // The result of all attempts together: an attempt may create the object, and have a conflict when it patches the status.
+  let result: CreatedOrPatched<R>['result'] = 'unchanged'
+  let fromCache = cache !== undefined
+
+  async function read(): Promise<AnyObject | undefined> {
+    const reads = fromCache
+    fromCache = false
+    if (reads) return cache!.get(untyped, key)
+    try {
+      return await client.get(untyped, key, { signal })
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
+  async function mutated(object: object): Promise<JsonObject> {
+    const draft = structuredClone(object)
+    await mutate(draft as ApplyInput<R>)
+    const { name, namespace = '' } = (draft as AnyObject).metadata ?? {}
+    if (name !== key.name || namespace !== (key.namespace ?? ''))
+      throw new ProreusError(
+        'PRO_INPUT',
+        `${groupResourceOf(type)} ${quote(formatKey(key))}: the name and namespace cannot be changed, found ${quote(formatKey({ namespace, name }))}.`,
+      )
+    return draft as JsonObject
+  }
+
+  async function create(): Promise<AnyObject> {
+    const wanted = await mutated({ metadata: key.namespace === undefined ? { name: key.name } : { ...key } })
+    const created: AnyObject = await client.create(untyped, wanted as unknown as KubernetesObject, { ...options, signal })
+    result = 'created'
+    return patchStatus(created, effectiveMergePatch(created.status, wanted['status']))
+  }
+
+  async function patchStatus(object: AnyObject, status: JsonObject | undefined): Promise<AnyObject> {
+    if (status === undefined) return object
+    const metadata = { resourceVersion: object.metadata.resourceVersion }
+    const patched = await client.patchStatus(untyped, key, { metadata, status }, { ...options, signal })
+    if (result === 'unchanged') result = 'updated'
+    return patched
+  }
+
+  async function patch(stored: AnyObject): Promise<AnyObject> {
+    const { status: wantedStatus, ...wanted } = await mutated(stored)
+    const { status, ...others } = stored
+    const changes = mergePatchBetween(others, wanted)
+    const statusChanges = mergePatchBetween(status, wantedStatus)
+    if (changes === undefined) return patchStatus(stored, statusChanges)
+    const metadata = isObject(changes['metadata']) ? changes['metadata'] : {}
+    const body = { ...changes, metadata: { ...metadata, resourceVersion: stored.metadata.resourceVersion } }
+    let patched: AnyObject
+    try {
+      patched = await client.patch(untyped, key, body, { ...options, signal })
+    } catch (error) {
+      if (isNotFound(error)) return create()
+      throw error
+    }
+    if (result === 'unchanged') result = 'updated'
+    return patchStatus(patched, statusChanges)
+  }
+
+  const attempt = async (): Promise<AnyObject> => {
+    const stored = await read()
+    return stored === undefined ? create() : patch(stored)
+  }
+  const object = await retryWhile((error) => isConflict(error) || isAlreadyExists(error), attempt, {
+    ...(clock === undefined ? {} : { clock }),
+    signal,
+  })
+  return { result, object: object as DeepReadonly<ObjectOf<R>> }
+}

@@ -1,0 +1,55 @@
+import t from 'tap'
+import { deployment, node, subjectAccessReview } from '../../src/api/builtin.ts'
+import { failure } from '../../src/api/status.ts'
+import { ApiError } from '../../src/client/api-error.ts'
+import type { Client } from '../../src/client/client.ts'
+import { isAllowed } from '../../src/client/is-allowed.ts'
+
+/** Returns a client whose SubjectAccessReviews have these answers in order, and the calls. */
+function clientWith(...answers: readonly unknown[]) {
+  const calls: unknown[][] = []
+  const client = { create: async (...args: unknown[]) => (calls.push(args), answers[calls.length - 1]) } as unknown as Pick<
+    Client,
+    'create'
+  >
+  return { client, calls }
+}
+
+t.test('each call sends a SubjectAccessReview about the user and the resource', async (t) => {
+  const { client, calls } = clientWith({ status: { allowed: true } }, { status: { allowed: false } })
+  const { signal } = new AbortController()
+  const user = { username: 'jane', uid: '7', groups: ['dev'], extra: { 'example.com/x': ['y'] } }
+  const access = { verb: 'update', type: deployment, subresource: 'scale', namespace: 'ns', name: 'web' }
+  t.equal(await isAllowed(client, user, access, { signal }), true)
+  t.equal(await isAllowed(client, user, access), false, 'the result is not cached')
+  const resourceAttributes = { verb: 'update', group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'ns', name: 'web' }
+  const { username, ...rest } = user
+  t.strictSame(calls[0], [subjectAccessReview, { metadata: {}, spec: { user: username, ...rest, resourceAttributes } }, { signal }])
+})
+
+t.test('the default are all namespaces, and a cluster-scoped type has none', async (t) => {
+  const { client, calls } = clientWith({}, {}, {})
+  const user = { username: 'jane' }
+  await isAllowed(client, user, { verb: 'get', type: deployment })
+  await isAllowed(client, user, { verb: 'get', type: node, namespace: 'ns' })
+  await isAllowed(client, user, { verb: 'get', path: '/metrics' })
+  t.strictSame(
+    calls.map(([, object]) => (object as { spec: object }).spec),
+    [
+      { user: 'jane', resourceAttributes: { verb: 'get', group: 'apps', resource: 'deployments', namespace: '' } },
+      { user: 'jane', resourceAttributes: { verb: 'get', group: '', resource: 'nodes', namespace: '' } },
+      { user: 'jane', nonResourceAttributes: { verb: 'get', path: '/metrics' } },
+    ],
+  )
+})
+
+t.test('a failed review is an error that names the question', async (t) => {
+  const refusing = (status: ConstructorParameters<typeof ApiError>[0]) => ({ create: () => Promise.reject(new ApiError(status)) })
+  const ask = (client: Pick<Client, 'create'>) => isAllowed(client, { username: 'jane' }, { verb: 'get', path: '/metrics' })
+  await t.rejects(ask(refusing(failure(503, 'ServiceUnavailable', 'later'))), {
+    code: 'PRO_API',
+    message: 'The API server did not answer whether the user "jane" may get /metrics.',
+    cause: { message: /later/ },
+  })
+  await t.rejects(ask(refusing(failure(403, 'Forbidden', 'not you'))), { code: 'PRO_PERMISSION', message: /add accessReviewRule/ })
+})

@@ -1,0 +1,15 @@
+/** Tests that the test of an example operator passes on a real control plane, too. `npm run test:real` sets `PROREUS_BACKEND`. */
+import { join } from 'node:path'
+import t from 'tap'
+import { finished, repository } from '../support/process/process.ts'
+
+// The example's test starts a control plane in a child process.
+t.setTimeout(120_000)
+
+t.test('the test of the databases example passes', async (t) => {
+  // With these variables, the test runner in the child process would report to the runner of this process.
+  const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
+  const test = join(repository, 'docs/examples/databases/database.test.ts')
+  const run = await finished(process.execPath, ['--conditions=proreus-source', test], { cwd: repository, env })
+  t.equal(run.code, 0, run.stdout + run.stderr)
+})

@@ -1,0 +1,121 @@
+import t from 'tap'
+import { configMap, deployment } from '../../src/api/builtin.ts'
+import { jsonHash } from '../../src/api/json-hash.ts'
+import { startControlPlane } from '../../src/testing/control-plane.ts'
+import { applyIfChanged } from '../../src/writes/apply-if-changed.ts'
+import { writesWorld } from '../support/writes/world.ts'
+
+const controlPlane = await startControlPlane({ controllers: false, namespaces: ['test'] })
+t.teardown(() => controlPlane.stop())
+const admin = controlPlane.client
+const { context, taken, cached } = await writesWorld(t, controlPlane, [configMap, deployment])
+const key = (name: string) => ({ namespace: 'test', name })
+const desired = (name: string, data: Record<string, string>) => ({ metadata: key(name), data })
+
+t.test('an object is applied once, and again when the desired state changes', async (t) => {
+  const first = await applyIfChanged(context, configMap, desired('a', { x: '1', y: '1' }))
+  t.strictSame(first.data, { x: '1', y: '1' })
+  t.equal(first.metadata.annotations?.['applied.proreus.dev/writer'], jsonHash(desired('a', { x: '1', y: '1' })))
+  const second = await applyIfChanged(context, configMap, { data: { y: '1', x: '1' }, metadata: { name: 'a', namespace: 'test' } })
+  t.equal(second, context.cache.get(configMap, key('a')), 'the object of the cache is returned')
+  t.strictSame(taken(), ['apply configmaps a'])
+  const third = await applyIfChanged(context, configMap, desired('a', { x: '2' }))
+  t.strictSame(third.data, { x: '2' }, 'a field that was dropped is removed')
+  await applyIfChanged(context, configMap, desired('a', { x: '2' }))
+  t.strictSame(taken(), ['apply configmaps a'])
+})
+
+t.test('null and undefined fields count as absent', async (t) => {
+  const withNull = { ...desired('b', { x: '1' }), immutable: null, binaryData: undefined } as never
+  await applyIfChanged(context, configMap, withNull)
+  await applyIfChanged(context, configMap, withNull)
+  t.strictSame(taken(), ['apply configmaps b'])
+  const restarted = await writesWorld(t, controlPlane, [configMap])
+  await applyIfChanged(restarted.context, configMap, withNull)
+  t.strictSame(restarted.taken(), [])
+})
+
+t.test('a change of another client is reverted, and its other fields stay', async (t) => {
+  await applyIfChanged(context, configMap, desired('c', { x: '1' }))
+  await admin.patch(configMap, key('c'), { data: { x: '9', other: 'z' } })
+  await cached(configMap, key('c'))
+  t.strictSame((await applyIfChanged(context, configMap, desired('c', { x: '1' }))).data, { x: '1', other: 'z' })
+  await applyIfChanged(context, configMap, desired('c', { x: '1' }))
+  await admin.patch(configMap, key('c'), { metadata: { annotations: { 'applied.proreus.dev/writer': 'x' } } })
+  await cached(configMap, key('c'))
+  await applyIfChanged(context, configMap, desired('c', { x: '1' }))
+  t.strictSame(taken(), ['apply configmaps c', 'apply configmaps c', 'apply configmaps c'])
+})
+
+t.test('two field managers that apply different fields do not conflict', async (t) => {
+  const other = await writesWorld(t, controlPlane, [configMap], 'other manager')
+  const both = async (): Promise<void> => {
+    await applyIfChanged(context, configMap, desired('d', { mine: '1' }))
+    await other.cached(configMap, key('d'))
+    await applyIfChanged(other.context, configMap, desired('d', { theirs: '1' }))
+    await cached(configMap, key('d'))
+  }
+  await both()
+  await both()
+  t.strictSame([taken(), other.taken()], [['apply configmaps d'], ['apply configmaps d']])
+  const { annotations, managedFields } = (await admin.get(configMap, key('d'))).metadata
+  t.strictSame(
+    Object.keys(annotations ?? {}).sort(),
+    ['applied.proreus.dev/writer', `applied.proreus.dev/${jsonHash('other manager')}`].sort(),
+  )
+  t.strictSame(managedFields?.map(({ manager, operation }) => [manager, operation]).sort(), [
+    ['other manager', 'Apply'],
+    ['writer', 'Apply'],
+  ])
+})
+
+t.test('the option fieldManager selects the manager and its annotation', async (t) => {
+  const options = { fieldManager: 'third' }
+  const applied = await applyIfChanged(context, configMap, desired('e', {}), options)
+  t.strictSame(Object.keys(applied.metadata.annotations ?? {}), ['applied.proreus.dev/third'])
+  t.equal((await admin.get(configMap, key('e'))).metadata.managedFields?.[0]?.manager, 'third')
+  taken()
+})
+
+t.test('a value that the API server stores in another form is applied once for each cache', async (t) => {
+  const labels = { app: 'a' }
+  const wanted = (cpu: string, more: object = {}) => ({
+    metadata: key('f'),
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations: {} },
+        spec: { containers: [{ name: 'a', image: 'a', resources: { limits: { cpu } }, ...more }] },
+      },
+    },
+  })
+  const applied = await applyIfChanged(context, deployment, wanted('1'))
+  t.equal(applied.spec?.template.metadata?.annotations, undefined, 'empty annotations are not stored')
+  await applyIfChanged(context, deployment, wanted('1'))
+  await admin.patch(deployment, key('f'), { metadata: { labels: { other: 'x' } } })
+  await cached(deployment, key('f'))
+  await applyIfChanged(context, deployment, wanted('1'))
+  t.strictSame(taken(), ['apply deployments f'], 'the stored form is known')
+  const containers = [{ name: 'a', image: 'a', resources: { limits: { cpu: '2' } } }]
+  await admin.patch(deployment, key('f'), { spec: { template: { spec: { containers } } } })
+  await cached(deployment, key('f'))
+  const reverted = await applyIfChanged(context, deployment, wanted('1'))
+  t.equal(reverted.spec?.template.spec?.containers[0]?.resources?.limits?.['cpu'], '1', 'a change of the stored form is reverted')
+  await applyIfChanged(context, deployment, wanted('1', { tty: true }))
+  t.strictSame(taken(), ['apply deployments f', 'apply deployments f'])
+  const restarted = await writesWorld(t, controlPlane, [deployment])
+  for (let each = 0; each < 3; each += 1) await applyIfChanged(restarted.context, deployment, wanted('1', { tty: true }))
+  t.strictSame(restarted.taken(), ['apply deployments f'])
+})
+
+t.test('a list to which another client adds items is applied once', async (t) => {
+  const wanted = { metadata: { ...key('g'), finalizers: ['example.com/a'] } }
+  await applyIfChanged(context, configMap, wanted)
+  await admin.patch(configMap, key('g'), [{ op: 'add', path: '/metadata/finalizers/-', value: 'example.com/b' }], { type: 'json' })
+  await cached(configMap, key('g'))
+  taken()
+  for (let each = 0; each < 3; each += 1) await applyIfChanged(context, configMap, wanted)
+  t.strictSame(taken(), ['apply configmaps g'])
+  t.strictSame((await admin.get(configMap, key('g'))).metadata.finalizers, ['example.com/a', 'example.com/b'])
+  await admin.patch(configMap, key('g'), { metadata: { finalizers: null } })
+})
