@@ -2,7 +2,7 @@
  * Measures controllers of Proreus, controller-runtime and kube-rs on the same real API server. The programs take turns in each round, and the
  * results are medians over the rounds; every round is printed, too.
  *
- * `npm run bench -- controller [--parts reconcile,life,cache,noop,latency] [--rounds 3] [--only proreus,kube-rs] [--apps 2000]
+ * `npm run bench -- controller [--parts reconcile,life,cache,noop,latency,failover] [--rounds 3] [--only proreus,kube-rs] [--apps 2000]
  * [--cached 20000] [--seconds 5]`
  */
 import { parseArgs } from 'node:util'
@@ -10,6 +10,7 @@ import { buildProreus } from './build.ts'
 import { withApiServer } from './controller/api-server.ts'
 import { createApps, deleteApps } from './controller/apps.ts'
 import { measureCache } from './controller/cache.ts'
+import { measureFailover } from './controller/failover.ts'
 import { measureLatency } from './controller/latency.ts'
 import { writesOfMyPodLife } from './controller/mypod-life.ts'
 import { measureNothing } from './controller/nothing.ts'
@@ -20,7 +21,7 @@ import { Results } from './controller/results.ts'
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'reconcile,life,cache,noop,latency' },
+    parts: { type: 'string', default: 'reconcile,life,cache,noop,latency,failover' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string' },
     apps: { type: 'string', default: '2000' },
@@ -121,6 +122,21 @@ if (parts.has('latency')) {
       results.add(program.name, await measureLatency(server, program, { count, perSecond, seconds })),
     )
     await deleteApps(client)
+  })
+  results.print([''])
+}
+
+if (parts.has('failover')) {
+  const results = new Results('From the end of the leader to the first reconcile of the next one', {
+    killed: { digits: 0, head: 'ms, killed', ratio: true },
+    stopped: { digits: 0, head: 'ms, stopped', ratio: true },
+  })
+  await withApiServer(programs, async (server) => {
+    await createApps(server.controlPlane.client, 10)
+    await inTurns(rounds, async (program) => {
+      // kube-rs has no leader election of its own.
+      if (program.name !== kubeRs.name) results.add(program.name, await measureFailover(server, program))
+    })
   })
   results.print([''])
 }

@@ -1,8 +1,8 @@
-/** The kind of the soak drill. Each Gadget gets a ConfigMap with its value, and a status that says so. */
+/** The kind of the drills. The status of a Gadget says which value its operator has seen. */
 import { defineKind, Type } from '../src/index.ts'
 
 export const gadget = defineKind({
-  group: 'soak.proreus.dev',
+  group: 'drills.proreus.dev',
   kind: 'Gadget',
   versions: [
     {

@@ -53,7 +53,8 @@ export async function withApiServer(programs: readonly Program[], measure: (serv
 
 const writingVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
 
-/** True for a write of anything but Events and Leases. A review of permissions is created, but stores nothing. */
-export function isCounted({ verb, path }: RequestRecord): boolean {
-  return writingVerbs.has(verb) && !/\/(events|leases|selfsubjectaccessreviews)(\/|$)/.test(path)
+/** True for a write of anything but Events and Leases. A review of permissions and a dry run store nothing, and do not count. */
+export function isCounted({ verb, path, query }: RequestRecord): boolean {
+  const isStored = !new URLSearchParams(query).has('dryRun') && !/accessreviews$/.test(path)
+  return writingVerbs.has(verb) && isStored && !/\/(events|leases)(\/|$)/.test(path)
 }

@@ -11,6 +11,8 @@ import { isCounted } from './api-server.ts'
 
 const key = { namespace: 'bench', name: 'a' }
 const user = 'mypod'
+/** Time limit in milliseconds for the garbage collector, which looks for new kinds every 30 s. */
+const collectedMs = 60_000
 
 /** Resolves to the writes as `VERB PATH`, apart from those of Events. */
 export async function writesOfMyPodLife(): Promise<readonly string[]> {
@@ -38,7 +40,7 @@ export async function writesOfMyPodLife(): Promise<readonly string[]> {
     await client.delete(core.pod, key, { gracePeriodSeconds: 0 })
     await ready(2, uid)
     await client.delete(mypod, key)
-    await until('the Pod has gone', async () => (await client.list(core.pod, { namespace: key.namespace })).items.length === 0)
+    await until('the Pod has gone', async () => (await client.list(core.pod, { namespace: key.namespace })).items.length === 0, collectedMs)
     return writes(await controlPlane.requests()).slice(installed)
   } finally {
     await controlPlane.stop()

@@ -45,6 +45,20 @@ async function reconcileApps(workers: number): Promise<void> {
   await runController(defineController(app, { owns: [apps.deployment], workers, reconcile }))
 }
 
+/** Reconciles while it holds the Lease, and reports the time of its first reconcile in milliseconds. */
+async function leadAndReconcile(namespace: string): Promise<void> {
+  let isFirst = true
+  const controller = defineController(app, {
+    owns: [apps.deployment],
+    async reconcile(object, context) {
+      if (isFirst) report({ firstReconcileAt: Date.now() })
+      isFirst = false
+      await reconcile(object, context)
+    },
+  })
+  await runController(controller, { leaderElection: { name: 'bench', namespace } })
+}
+
 /** Reconciles without a write, and reports at its end the milliseconds from the time in the label "sent" of a spec to the reconcile. */
 async function observeApps(): Promise<void> {
   const ms: number[] = []
@@ -104,6 +118,9 @@ const [program, ...args] = process.argv.slice(2)
 switch (program) {
   case 'reconcile':
     await reconcileApps(Number(args[0]))
+    break
+  case 'lead':
+    await leadAndReconcile(args[0]!)
     break
   case 'observe':
     await observeApps()

@@ -7,6 +7,8 @@ import type { Answer, Heap, Question, State } from './messages.ts'
 
 export class OperatorProcess {
   readonly #child: ChildProcess
+  /** Rejects when the process has ended. */
+  readonly #ended: Promise<never>
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(kubeconfig: string) {
@@ -14,6 +16,8 @@ export class OperatorProcess {
       execArgv: ['--conditions=proreus-source', '--expose-gc'],
       env: { ...process.env, KUBECONFIG: kubeconfig },
     })
+    this.#ended = once(this.#child, 'exit').then(([code]) => Promise.reject(new Error(`The operator has ended with ${String(code)}.`)))
+    this.#ended.catch(() => undefined) // reported to those who ask
   }
 
   hasEnded(): boolean {
@@ -40,11 +44,10 @@ export class OperatorProcess {
   /** Asks after the answer to the previous question has arrived. */
   #ask<A extends Answer>(question: Question): Promise<A> {
     const answer = this.#last.then(async () => {
-      if (this.hasEnded()) throw new Error(`The operator has ended with ${this.#child.exitCode}.`)
-      const answered = once(this.#child, 'message')
-      const ended = once(this.#child, 'exit').then(() => Promise.reject(new Error('The operator has ended.')))
+      if (this.hasEnded()) await this.#ended
+      const answered = new Promise<A>((resolve) => this.#child.once('message', (answer) => resolve(answer as A)))
       this.#child.send(question)
-      return ((await Promise.race([answered, ended])) as [A])[0]
+      return Promise.race([answered, this.#ended])
     })
     this.#last = answer.catch(() => undefined)
     return answer

@@ -43,7 +43,8 @@ process.on('message', (question: Question) => {
   void answer(question).then((answer) => process.send!(answer))
 })
 // When the drill ends for any reason, its operator ends, too.
-process.on('disconnect', () => process.exit(1))
+const endWithTheDrill = (): void => process.exit(1)
+process.on('disconnect', endWithTheDrill)
 
 async function answer(question: Question): Promise<Answer> {
   if (question === 'heap') {
@@ -66,4 +67,5 @@ await run([defineOperator({ name: 'soak', kinds: [gadget], controllers: [control
   logger: createLogger({ level: process.env['LOG_LEVEL'] ?? 'fatal' }),
   metrics,
 })
+process.off('disconnect', endWithTheDrill)
 process.disconnect()

@@ -1,0 +1,43 @@
+/** Measures the time from the end of a leader to the first reconcile of the next one. */
+import { coordination, isNotFound, systemClock } from '../../src/index.ts'
+import { sleep } from '../../src/runtime/waiting.ts'
+import type { ApiServer } from './api-server.ts'
+import { namespace } from './apps.ts'
+import type { BuiltProgram } from './programs.ts'
+import { RunningProgram } from './programs.ts'
+
+export interface FailoverSample {
+  /** Milliseconds from SIGKILL to the leader. The Lease lasts for 15 s, which is the default of all programs. */
+  readonly killed: number
+  /** Milliseconds from SIGTERM to the leader. */
+  readonly stopped: number
+}
+
+/** Milliseconds after which a second process has filled its cache, and waits for the Lease. */
+const standbyMs = 5_000
+
+export async function measureFailover(server: ApiServer, program: BuiltProgram): Promise<FailoverSample> {
+  const killed = await failover(server, program, (leader) => leader.kill())
+  const stopped = await failover(server, program, (leader) => leader.terminate())
+  return { killed, stopped }
+}
+
+async function failover(server: ApiServer, program: BuiltProgram, end: (leader: RunningProgram) => void): Promise<number> {
+  const { client } = server.controlPlane
+  await client.delete(coordination.lease, { namespace, name: 'bench' }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+  })
+  const start = (): RunningProgram => new RunningProgram(program, ['lead', namespace], server.envOf(program))
+  const leader = start()
+  await leader.result()
+  const next = start()
+  try {
+    await sleep(systemClock, standbyMs)
+    const endedAt = Date.now()
+    end(leader)
+    const { firstReconcileAt } = await next.result<{ firstReconcileAt: number }>()
+    return firstReconcileAt - endedAt
+  } finally {
+    await Promise.all([leader.stop(), next.stop()])
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The failover drill: three replicas elect a leader, which is killed, stopped, paused, or cut off, again and again, while objects change.
+ * After each fault, another leader must reconcile, and no write of the old leader may arrive after the first write of the next one.
+ *
+ * `npm run drill -- failover [--seconds 180] [--seed N]`. The last line is JSON with what was tried and what failed. The exit code is 1 when
+ * something failed.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { ensurePrograms, showProgress } from '../scripts/tools.ts'
+import type { Client } from '../src/index.ts'
+import { defineOperator, systemClock } from '../src/index.ts'
+import { installKinds } from '../src/manifests/install.ts'
+import type { ControlPlane } from '../src/testing/index.ts'
+import { startControlPlane, startFaultProxy, until } from '../src/testing/index.ts'
+import { randomOf } from '../test/support/unplugging/faults.ts'
+import { holderOf, lease, namespace } from './failover/lease.ts'
+import { Replica } from './failover/replicas.ts'
+import { gadget } from './gadget.ts'
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '180' }, seed: { type: 'string' } } })
+const seconds = Number(values.seconds)
+const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed)
+process.stderr.write(`--seconds ${seconds} --seed ${seed}\n`)
+
+const names = ['replica-0', 'replica-1', 'replica-2'] as const
+const gadgets = Array.from({ length: 10 }, (_, index) => `gadget-${index}`)
+/** The time for which a leader is paused or cut off, in milliseconds. Meanwhile, its Lease expires. */
+const awayMs = lease.leaseDurationMs + 3_000
+/** Time limit in milliseconds for another leader to take over: the Lease expires, and busy processors delay the next one. */
+const takeoverMs = 30_000
+/** The pause between two changes of objects, in milliseconds. */
+const changeMs = 20
+/** The time between two faults, in milliseconds, in which all replicas are back. */
+const calmMs = 3_000
+
+const faults = {
+  kill: (leader: Replica) => leader.restart('SIGKILL'),
+  stop: (leader: Replica) => leader.restart('SIGTERM'),
+  pause: (leader: Replica) => leader.pause(awayMs),
+  cut: (leader: Replica) => lasting(leader.proxy.cut({ alsoNew: true })),
+  halfOpen: (leader: Replica) => lasting(leader.proxy.halfOpen({ alsoNew: true })),
+} as const satisfies Record<string, (leader: Replica) => Promise<void>>
+type FaultName = keyof typeof faults
+
+async function lasting(fault: { end(): void }): Promise<void> {
+  await delay(awayMs)
+  fault.end()
+}
+
+const failures: string[] = []
+
+await ensurePrograms(['etcd', 'kube-apiserver'], { env: process.env, progress: showProgress })
+const rules = [
+  { apiGroups: [gadget.group], resources: ['gadgets', 'gadgets/status'], verbs: ['*'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['*'] },
+]
+const users = names.map((name) => ({ name, rules }))
+const controlPlane = await startControlPlane({ backend: 'binaries', controllers: false, namespaces: [namespace], users })
+const tried = await drill(controlPlane).finally(() => controlPlane.stop())
+process.stdout.write(`${JSON.stringify({ drill: 'failover', seconds, seed, ...tried, failures })}\n`)
+process.exitCode = failures.length === 0 ? 0 : 1
+
+async function drill(controlPlane: ControlPlane): Promise<object> {
+  const { client } = controlPlane
+  await installKinds(client, [defineOperator({ name: 'failover', kinds: [gadget] })], systemClock)
+  for (const name of gadgets) await client.create(gadget, { metadata: { namespace, name }, spec: { value: 0 } })
+  const replicas = await Promise.all(names.map(async (name) => new Replica(name, await startFaultProxy(controlPlane.connectionFor(name)))))
+  const ends = new AbortController()
+  const changing = changeGadgets(client, ends.signal)
+  const takeovers: { fault: FaultName; ms: number }[] = []
+  try {
+    const random = randomOf(seed)
+    const until = performance.now() + seconds * 1000
+    for (let round = 0; performance.now() < until; round += 1) {
+      // Every fault comes once before any is repeated.
+      const all = Object.keys(faults) as FaultName[]
+      const fault = round < all.length ? all[round]! : all[Math.floor(random() * all.length)]!
+      takeovers.push({ fault, ms: await takeover(client, replicas, fault) })
+      await delay(calmMs)
+    }
+  } catch (error) {
+    failures.push(String(error))
+  } finally {
+    ends.abort()
+    await changing
+    await Promise.all(replicas.map((replica) => replica.stop()))
+  }
+  const { transitions } = await holderOf(client)
+  const blocks = await blocksOfWrites(controlPlane)
+  if (blocks.length - 1 > transitions) {
+    const times = blocks.map(
+      ({ user, from, to, writes }) => `${user} ${writes} from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
+    )
+    failures.push(`the writers changed ${blocks.length - 1} times, and the Lease only ${transitions} times: ${times.join(', ')}`)
+  }
+  return { takeovers, transitions, changesOfWriter: blocks.length - 1 }
+}
+
+/** Causes a fault of the leader. Resolves to the milliseconds until another one has reconciled a change, when the fault is over. */
+async function takeover(client: Client, replicas: readonly Replica[], fault: FaultName): Promise<number> {
+  const old = await until('there is a leader', async () => (await holderOf(client)).instance, takeoverMs)
+  const leader = replicas.find(({ name }) => name === old)
+  if (leader === undefined) throw new Error(`The leader ${old} is not one of the replicas.`)
+  const began = performance.now()
+  const over = faults[fault](leader)
+  try {
+    await until(
+      `${fault}: another leader`,
+      async () => {
+        const { instance } = await holderOf(client)
+        return instance !== undefined && instance !== old
+      },
+      takeoverMs,
+    )
+    const { spec } = await client.get(gadget, { namespace, name: gadgets[0]! })
+    await until(
+      `${fault}: a reconcile`,
+      async () => ((await client.get(gadget, { namespace, name: gadgets[0]! })).status?.seen ?? -1) >= spec.value,
+      takeoverMs,
+    )
+    return Math.round(performance.now() - began)
+  } finally {
+    await over
+  }
+}
+
+/** Changes the Gadgets in turn until the signal aborts. */
+async function changeGadgets(client: Client, signal: AbortSignal): Promise<void> {
+  for (let value = 1; !signal.aborted; value += 1) {
+    await client.patch(gadget, { namespace, name: gadgets[value % gadgets.length]! }, { spec: { value } })
+    await delay(changeMs)
+  }
+}
+
+/** Successive writes of one replica to Gadgets, in the order in which the API server received the requests. */
+interface Block {
+  readonly user: string
+  readonly from: number
+  readonly to: number
+  readonly writes: number
+}
+
+/** A write of an old leader after the first write of the next one adds two blocks, and the Lease does not count them. */
+async function blocksOfWrites(controlPlane: ControlPlane): Promise<readonly Block[]> {
+  const requests = (await controlPlane.requests())
+    .filter(({ verb, path, user }) => verb === 'patch' && path.includes('/gadgets/') && names.some((name) => name === user))
+    .sort((a, b) => a.at - b.at)
+  const blocks: Block[] = []
+  for (const { user, at } of requests) {
+    const last = blocks.at(-1)
+    if (last?.user === user) blocks[blocks.length - 1] = { ...last, to: at, writes: last.writes + 1 }
+    else blocks.push({ user, from: at, to: at, writes: 1 })
+  }
+  return blocks
+}

@@ -1,0 +1,20 @@
+/** The Lease of the failover drill, whose times are shorter than the default ones, and the holder that it names. */
+import type { Client } from '../../src/index.ts'
+import { coordination } from '../../src/index.ts'
+
+export const namespace = 'failover'
+
+export const lease = { namespace, name: 'drill', leaseDurationMs: 4_000, renewDeadlineMs: 3_000, retryPeriodMs: 500 } as const
+
+export interface Holder {
+  /** The instance that holds the Lease; undefined when nobody holds it. */
+  readonly instance: string | undefined
+  /** The number of times that the Lease went from one holder to another. */
+  readonly transitions: number
+}
+
+export async function holderOf(client: Client): Promise<Holder> {
+  const { spec } = await client.get(coordination.lease, lease)
+  const [instance] = (spec?.holderIdentity ?? '').split('_')
+  return { instance: instance === '' ? undefined : instance, transitions: spec?.leaseTransitions ?? 0 }
+}

@@ -1,0 +1,30 @@
+/** A replica of the failover drill's operator. Its argument is its name. */
+import { createLogger, defineController, defineOperator, keyOf, loadConnection, run } from '../../src/index.ts'
+import { gadget } from '../gadget.ts'
+import { lease } from './lease.ts'
+
+const [instance] = process.argv.slice(2)
+
+// When the drill ends for any reason, its replicas end, too.
+const endWithTheDrill = (): void => process.exit(1)
+process.on('disconnect', endWithTheDrill)
+
+const controller = defineController(gadget, {
+  workers: 4,
+  async reconcile(object, { client }) {
+    const { value } = object.spec
+    if (object.status?.seen !== value) await client.patchStatus(gadget, keyOf(object), { status: { seen: value } })
+  },
+})
+
+await run([defineOperator({ name: 'failover', kinds: [gadget], controllers: [controller] })], {
+  connection: await loadConnection({ env: process.env }),
+  instance: instance!,
+  leaderElection: lease,
+  probeBindAddress: '0',
+  metricsBindAddress: '0',
+  // Each fault is logged as an error, and the drill causes many.
+  logger: createLogger({ level: process.env['LOG_LEVEL'] ?? 'fatal' }),
+})
+process.off('disconnect', endWithTheDrill)
+process.disconnect()

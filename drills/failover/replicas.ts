@@ -1,0 +1,51 @@
+/** Starts the replicas of the failover drill. Each has its own user and its own fault proxy. */
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FaultProxy } from '../../src/testing/index.ts'
+
+export class Replica {
+  readonly name: string
+  readonly proxy: FaultProxy
+  #child: ChildProcess
+
+  constructor(name: string, proxy: FaultProxy) {
+    this.name = name
+    this.proxy = proxy
+    this.#child = this.#fork()
+  }
+
+  /** Ends the process with this signal, resolves when it has ended, and starts it again. */
+  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await this.#end(signal)
+    this.#child = this.#fork()
+  }
+
+  /** Stops the process for some time, as a node does that is out of memory. The process does not notice it. */
+  async pause(ms: number): Promise<void> {
+    this.#child.kill('SIGSTOP')
+    await delay(ms)
+    this.#child.kill('SIGCONT')
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM')
+    await this.proxy.stop()
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { exitCode, signalCode } = this.#child
+    if (exitCode !== null || signalCode !== null) return
+    this.#child.kill(signal)
+    await once(this.#child, 'exit')
+  }
+
+  #fork(): ChildProcess {
+    return fork(join(import.meta.dirname, 'replica.ts'), [this.name], {
+      execArgv: ['--conditions=proreus-source'],
+      env: { ...process.env, KUBECONFIG: this.proxy.kubeconfig },
+    })
+  }
+}
