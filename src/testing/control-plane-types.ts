@@ -5,6 +5,7 @@ import type { NodeOptions } from '../devcluster/controllers/node.ts'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 import type { Operator } from '../manager/operator.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Environment } from './binaries.ts'
 import type { FaultProxy } from './faults/fault-proxy.ts'
 import type { StartedOperator, StartOperatorOptions } from './started-operator.ts'
@@ -35,6 +36,12 @@ export interface ControlPlaneOptions {
   readonly serviceAccounts?: readonly ControlPlaneServiceAccount[]
   /** The logger of the control plane and of its operators. Default: errors, as text on standard error. */
   readonly logger?: Logger
+  /**
+   * The clock of the embedded API server, for timestamps, the lifetime of tokens and its controllers. Operators that are started in the
+   * control plane use it by default. Only an embedded control plane accepts it. A `FakeClock` must start at `Date.now()`, because clients
+   * validate the API server's certificate with the system time. Default: the system clock.
+   */
+  readonly clock?: Clock
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
   readonly env?: Environment
 }

@@ -16,7 +16,9 @@ import type { NodeOptions } from '../devcluster/controllers/node.ts'
 import { defaultNodes } from '../devcluster/controllers/node.ts'
 import { startDevCluster } from '../devcluster/dev-cluster.ts'
 import { newToken } from '../devcluster/state/state.ts'
-import { isLogger } from '../manager/run-option-checks.ts'
+import { isLogger, runOptionChecks } from '../manager/run-option-checks.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { startFaultProxy } from './faults/fault-proxy.ts'
@@ -39,6 +41,7 @@ const checkOptions = hasOptions({
   users: isListOf(hasOptions(userChecks, ['name', 'rules'])),
   serviceAccounts: isListOf(hasOptions(accountChecks satisfies Record<keyof ControlPlaneServiceAccount, OptionCheck>, ['name'])),
   logger: isLogger,
+  clock: runOptionChecks.clock,
   env: isAnObject,
 } satisfies Record<keyof ControlPlaneOptions, OptionCheck>)
 
@@ -55,28 +58,43 @@ const checkOptions = hasOptions({
  * a binary does not start; `PRO_KUBECONFIG` when the kubeconfig of the existing cluster cannot be loaded.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  refuseOptions('startControlPlane', checkOptions(options, ''))
-  const { backend = 'embedded', controllers = true, nodes = defaultNodes, namespaces = [], serviceAccounts = [] } = options
+  refuseOptions('startControlPlane', [...checkOptions(options, ''), ...misplacedClock(options)])
+  const {
+    backend = 'embedded',
+    clock = systemClock,
+    controllers = true,
+    nodes = defaultNodes,
+    namespaces = [],
+    serviceAccounts = [],
+  } = options
   const { logger = createLogger({ level: 'error', pretty: true }), env = process.env } = options
   const users = [...(options.users ?? []), ...serviceAccounts.map(userOfServiceAccount)]
   const full = { controllers, nodes, namespaces, users, serviceAccounts, logger, env }
   switch (backend) {
     case 'embedded':
-      return withCompany(await startEmbedded(full), logger)
+      return withCompany(await startEmbedded({ ...full, clock }), { logger, clock })
     case 'binaries':
-      return withCompany(await startRealControlPlane(full), logger)
+      return withCompany(await startRealControlPlane(full), { logger, clock })
     case 'existing':
-      return withCompany(await useExisting(full), logger)
+      return withCompany(await useExisting(full), { logger, clock })
   }
 }
 
-type FullOptions = Required<Omit<ControlPlaneOptions, 'backend'>>
+type FullOptions = Required<Omit<ControlPlaneOptions, 'backend' | 'clock'>>
+
+function misplacedClock({ backend = 'embedded', clock }: ControlPlaneOptions): readonly string[] {
+  if (clock === undefined || backend === 'embedded') return []
+  return [`clock: must be absent with the backend ${JSON.stringify(backend)}, whose API server uses the time of its machine`]
+}
+
+/** The defaults of the operators. */
+type OperatorDefaults = { readonly logger: Logger; readonly clock: Clock }
 
 /**
  * Adds `faultProxy` and `startOperator` to a control plane. `stop` first stops the started proxies and operators in reverse order, then the
- * control plane. `logger` is the default logger of the operators.
+ * control plane.
  */
-function withCompany(controlPlane: BareControlPlane, logger: Logger): ControlPlane {
+function withCompany(controlPlane: BareControlPlane, defaults: OperatorDefaults): ControlPlane {
   const company: Promise<{ stop(): Promise<void> }>[] = []
   const join = <T extends { stop(): Promise<void> }>(started: Promise<T>): Promise<T> => {
     company.push(started)
@@ -91,13 +109,13 @@ function withCompany(controlPlane: BareControlPlane, logger: Logger): ControlPla
   return {
     ...controlPlane,
     faultProxy: () => join(startFaultProxy(controlPlane.connection)),
-    startOperator: (operators, options) => join(startOperator({ ...controlPlane, logger }, operators, options)),
+    startOperator: (operators, options) => join(startOperator({ ...controlPlane, ...defaults }, operators, options)),
     stop: () => (stopped ??= stop()),
   }
 }
 
-async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
-  const { users, serviceAccounts, controllers, nodes, namespaces, logger } = options
+async function startEmbedded(options: FullOptions & { readonly clock: Clock }): Promise<BareControlPlane> {
+  const { users, serviceAccounts, controllers, nodes, namespaces, logger, clock } = options
   const cluster = await startDevCluster({
     port: 0,
     controllers,
@@ -106,6 +124,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     // `rules` is empty, because RBAC objects grant the permissions of the users, as in a real control plane.
     users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),
     logger,
+    clock,
   })
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const kubeconfig = join(directory, 'kubeconfig')
@@ -128,7 +147,9 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     connection: cluster.connection,
     client,
     connectionFor: (identity) =>
-      typeof identity === 'string' ? cluster.connectionFor(identity) : withToken(client, cluster.connection, identity.serviceAccount),
+      typeof identity === 'string'
+        ? cluster.connectionFor(identity)
+        : withToken(client, cluster.connection, identity.serviceAccount, clock),
     kubeconfig,
     requests: () => Promise.resolve([...cluster.requests]),
     compact: () => Promise.resolve(cluster.compact()),

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, refuseOptions } from '../api/option-checks.ts'
@@ -17,8 +18,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { ControlPlane } from './control-plane-types.ts'
 import type { StartOperatorOptions, StartedOperator } from './started-operator.ts'
 
-const { name, connection, namespaces, leaderElection, logger, clock } = runOptionChecks
-const startChecks = { name, connection, namespaces, leaderElection, logger, clock } satisfies Record<
+const { name, connection, namespaces, leaderElection, logger, clock, random } = runOptionChecks
+const startChecks = { name, connection, namespaces, leaderElection, logger, clock, random } satisfies Record<
   keyof StartOperatorOptions,
   OptionCheck
 >
@@ -29,7 +30,7 @@ const checkOptions = hasOptions(startChecks)
  * have a `caBundle`.
  */
 export async function startOperator(
-  { client, connection, logger }: Pick<ControlPlane, 'client' | 'connection'> & { readonly logger: Logger },
+  { client, connection, logger, clock }: Pick<ControlPlane, 'client' | 'connection'> & { readonly logger: Logger; readonly clock: Clock },
   operators: readonly Operator[],
   options: StartOperatorOptions = {},
 ): Promise<StartedOperator> {
@@ -52,7 +53,8 @@ export async function startOperator(
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
       leaderElection: options.leaderElection ?? false,
       logger: options.logger ?? logger,
-      ...(options.clock === undefined ? {} : { clock: options.clock }),
+      clock: options.clock ?? clock,
+      ...(options.random === undefined ? {} : { random: options.random }),
       async onServing({ webhook }) {
         if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url }, { name })
       },

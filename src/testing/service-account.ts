@@ -1,5 +1,6 @@
 /** Connections with the identity of a ServiceAccount. Their tokens come from the TokenRequest API, like the tokens in Pods. */
 import { serviceAccount } from '../api/builtin.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
@@ -54,16 +55,16 @@ export async function createServiceAccounts(
 
 /**
  * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests a token for the ServiceAccount
- * before the first request on this connection. It requests a new token after half of the lifetime.
+ * before the first request on this connection. It requests a new token after half of the lifetime, which passes on `clock`.
  */
-export function withToken(admin: Client, connection: Connection, name: string): Connection {
+export function withToken(admin: Client, connection: Connection, name: string, clock: Clock = systemClock): Connection {
   const key = serviceAccountKey(name)
   const load = async (): Promise<{ authorization: string }> => {
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: tokenLifeSeconds } }
     const answer = await admin.raw(objectPath(serviceAccount, key, 'token'), { method: 'POST', body })
     return { authorization: `Bearer ${(answer as { status: { token: string } }).status.token}` }
   }
-  const credentials = new CachedCredentials(load, { clock: systemClock, maxAgeMs: (tokenLifeSeconds / 2) * 1000 })
+  const credentials = new CachedCredentials(load, { clock, maxAgeMs: (tokenLifeSeconds / 2) * 1000 })
   const { tls: _certificate, ...address } = connection
   return {
     ...address,

@@ -23,10 +23,13 @@ export interface StartOperatorOptions {
   /** The logger. Default: the logger of the control plane. */
   readonly logger?: Logger
   /**
-   * The clock of the operators, for reconcilers, back-off, deadlines and certificates. Default: the system clock. A `FakeClock` must start
-   * at `Date.now()`: the operators issue their certificates with this clock, but the API server validates them with the system time.
+   * The clock of the operators, for reconcilers, back-off, deadlines and certificates. Default: the clock of the control plane. A
+   * `FakeClock` must start at `Date.now()`: the operators issue their certificates with this clock, but the API server validates them with
+   * the system time.
    */
   readonly clock?: Clock
+  /** Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID`. Default: `Math.random`. */
+  readonly random?: () => number
 }
 
 export interface StartedOperator {

@@ -40,6 +40,7 @@ const cases: [string, object, string][] = [
   ['memory as text', { memoryLimitBytes: '1Gi' }, 'memoryLimitBytes: must be a whole number of at least 1, found "1Gi"'],
   ['a controller instead of its signal', { signal: new AbortController() }, 'signal: must be an AbortSignal, found an object'],
   ['no clock', { clock: { now: () => 0 } }, 'clock: must be a clock, with now, monotonicNow and after, found an object'],
+  ['a number instead of its source', { random: 0.5 }, 'random: must be a function, found 0.5'],
   ['no logger', { logger: () => undefined }, 'logger: must be a logger, such as createLogger returns, found a function'],
   ['a callback that is not a function', { onStarted: true }, 'onStarted: must be a function, found true'],
 ]
@@ -150,7 +151,9 @@ t.test('startControlPlane checks its options alike', async (t) => {
 
 t.test('startOperator checks its options alike', (t) =>
   t.rejects(
-    startOperator({ connection, client: undefined as never, logger: undefined as never }, [noteOperator], { namespace: 'a' } as never),
+    startOperator({ connection, client: undefined as never, logger: undefined as never, clock: systemClock }, [noteOperator], {
+      namespace: 'a',
+    } as never),
     {
       code: 'PRO_CONFIG_INVALID',
       message: 'The options of startOperator are invalid: namespace: unknown field; did you mean namespaces?.',

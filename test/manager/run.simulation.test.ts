@@ -48,7 +48,7 @@ const configMaps = '/api/v1/configmaps'
 const newConfigMap = (name: string): KubernetesObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { namespace: 'default', name, uid: `uid-of-${name}` },
+  metadata: { namespace: 'default', name, uid: `uid-of-${name}`, resourceVersion: '', creationTimestamp: '2026-01-01T00:00:00Z' },
 })
 
 /** Runs the operator for a simulated half hour. Some requests fail, so that pauses with jitter follow. */

@@ -2,6 +2,7 @@ import t from 'tap'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { createServiceAccounts, userOfServiceAccount, withToken } from '../../src/testing/service-account.ts'
 import type { Created } from '../../src/testing/users.ts'
 import { createNamespaces, grant } from '../../src/testing/users.ts'
@@ -103,7 +104,8 @@ t.test('the token of a ServiceAccount is requested on demand, cached, and renewe
     tls: async () => ({}),
     authorization: async () => 'of the administrator',
   }
-  const { authorization, ...rest } = withToken(admin, connection, 'x/y')
+  const clock = new FakeClock()
+  const { authorization, ...rest } = withToken(admin, connection, 'x/y', clock)
   t.strictSame(rest, { server: 'https://a', ca: 'ca', namespace: 'n', describe: 'a test, as the ServiceAccount x/y' })
   t.strictSame(requests, [])
   t.equal(await authorization!(), 'Bearer token-1')
@@ -111,4 +113,8 @@ t.test('the token of a ServiceAccount is requested on demand, cached, and renewe
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } }
   t.strictSame(requests, [['/api/v1/namespaces/x/serviceaccounts/y/token', { method: 'POST', body }]])
   t.equal(await authorization!('Bearer token-1'), 'Bearer token-2')
+  await clock.advance(1_799_000)
+  t.equal(await authorization!(), 'Bearer token-2')
+  await clock.advance(1_000)
+  t.equal(await authorization!(), 'Bearer token-3', 'after half of its lifetime, the token is replaced')
 })

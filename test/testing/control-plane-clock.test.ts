@@ -1,0 +1,78 @@
+import t from 'tap'
+import { configMap, namespace } from '../../src/api/builtin.ts'
+import type { Test } from 'tap'
+import { createClient } from '../../src/client/client.ts'
+import { defineController } from '../../src/controller/builder.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
+import { startControlPlane } from '../../src/testing/control-plane.ts'
+import type { ControlPlane, ControlPlaneOptions } from '../../src/testing/control-plane-types.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
+
+const hour = 3_600_000
+
+async function start(t: Test, options: ControlPlaneOptions): Promise<ControlPlane> {
+  const controlPlane = await startControlPlane(options)
+  t.teardown(() => controlPlane.stop())
+  return controlPlane
+}
+
+t.test('timestamps and the lifetime of tokens follow the clock of an embedded control plane', async (t) => {
+  const clock = new FakeClock(Math.floor(Date.now() / 1000) * 1000)
+  const began = clock.now()
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }]
+  const { client, connectionFor } = await start(t, { clock, controllers: false, serviceAccounts: [{ name: 'default/robot', rules }] })
+  const robot = createClient(connectionFor({ serviceAccount: 'default/robot' }))
+  t.teardown(() => robot.close())
+  const createdAt = async (name: string): Promise<number> => {
+    const { metadata } = await robot.create(configMap, { metadata: { namespace: 'default', name } })
+    return Date.parse(metadata.creationTimestamp)
+  }
+  t.equal(await createdAt('a'), began)
+  await clock.advance(48 * hour)
+  t.equal(await createdAt('b'), began + 48 * hour, 'the client has replaced its expired token')
+
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } }
+  const answer = await client.raw('/api/v1/namespaces/default/serviceaccounts/robot/token', { method: 'POST', body })
+  const { token } = (answer as { status: { token: string } }).status
+  const { tls: _tls, ...address } = connectionFor({ serviceAccount: 'default/robot' })
+  const bearer = createClient({ ...address, authorization: async () => `Bearer ${token}` })
+  t.teardown(() => bearer.close())
+  const create = (): Promise<unknown> => bearer.create(configMap, { metadata: { namespace: 'default', name: 'c' } }, { dryRun: true })
+  await clock.advance(hour - 1_000)
+  await t.resolves(create())
+  await clock.advance(2_000)
+  await t.rejects(create(), { code: 'PRO_API', message: /does not accept the credentials/ })
+})
+
+t.test('operators have the clock of the control plane, unless they get another one, and the numbers of `random`', async (t) => {
+  const clock = new FakeClock(Date.now())
+  const other = new FakeClock(Date.now())
+  const controlPlane = await start(t, { clock, controllers: false })
+  const reconciledWith = async (options: { clock?: FakeClock; random?: () => number }): Promise<object> => {
+    const reconciled = Promise.withResolvers<object>()
+    const controller = defineController(namespace, {
+      reconcile: async (_, context) => reconciled.resolve({ clock: context.clock, id: context.reconcileID }),
+    })
+    const { logger } = recordingLogger()
+    const started = await controlPlane.startOperator([defineOperator({ name: 'watcher', kinds: [], controllers: [controller] })], {
+      logger,
+      ...options,
+    })
+    const result = await reconciled.promise
+    await started.stop()
+    return result
+  }
+  t.match(await reconciledWith({}), { clock })
+  t.equal(((await reconciledWith({ clock: other })) as { clock: FakeClock }).clock, other)
+  t.match(await reconciledWith({ random: () => 0.5 }), { id: '80000000-8000-4000-8000-000080000000' })
+})
+
+t.test('only an embedded control plane accepts a clock', async (t) => {
+  for (const backend of ['binaries', 'existing'] as const)
+    await t.rejects(startControlPlane({ backend, clock: new FakeClock() }), {
+      code: 'PRO_CONFIG_INVALID',
+      message: `The options of startControlPlane are invalid: clock: must be absent with the backend "${backend}", whose API server uses the time of its machine.`,
+    })
+  await t.rejects(startControlPlane({ clock: {} as FakeClock }), { code: 'PRO_CONFIG_INVALID', message: /clock: must be a clock/ })
+})
