@@ -1,10 +1,10 @@
 /** Reconciles a MyPod: creates, updates and deletes its Pod, and derives the status from that Pod. */
-import { core, isAlreadyExists, isControlledBy, isForbidden, isInvalid, isNotFound, keyOf } from 'proreus'
+import { core, isAlreadyExists, isControlledBy, isForbidden, isInvalid, isNotFound, keyOf, patchStatusIfChanged } from 'proreus'
 import type { DeepReadonly, MergePatch, ObjectInput, ReconcileContext, Result, StatusPatch } from 'proreus'
 import { mypod, type MyPod } from './kind.ts'
 import { changeOf, podFor } from './pod.ts'
 import type { Outcome } from './status.ts'
-import { statusPatch } from './status.ts'
+import { statusOf } from './status.ts'
 
 /**
  * Retry interval in milliseconds after the API server rejected the Pod. Frequent retries would be useless, because usually an administrator
@@ -27,8 +27,7 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
   if (object.metadata.deletionTimestamp !== undefined) return
   const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)
-  const patch = statusPatch(object, step.pod, step.outcome, context.clock.now())
-  if (patch !== undefined) await writeStatus(object, patch, context)
+  await writeStatus(object, statusOf(object, step.pod, step.outcome, context.clock.now()), context)
   return step.result
 }
 
@@ -117,13 +116,9 @@ function progressOf(pod: DeepReadonly<core.Pod> | ObjectInput<core.Pod>): Outcom
   return phase === undefined || phase === 'Pending' ? { progressing: { reason: 'Creating', message: 'The Pod is starting.' } } : {}
 }
 
-async function writeStatus(
-  object: DeepReadonly<MyPod>,
-  patch: { status: StatusPatch<typeof mypod> },
-  context: ReconcileContext,
-): Promise<void> {
+async function writeStatus(object: DeepReadonly<MyPod>, status: StatusPatch<typeof mypod>, context: ReconcileContext): Promise<void> {
   try {
-    await context.client.patchStatus(mypod, keyOf(object), patch)
+    await patchStatusIfChanged(context.client, mypod, object, status)
   } catch (error) {
     if (!isNotFound(error)) throw error
   }

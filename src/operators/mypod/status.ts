@@ -1,6 +1,6 @@
 /** The status of a MyPod, derived from its Pod and the last reconcile. */
-import { jsonEqual, mergeConditions } from 'proreus'
-import type { Condition, ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
+import { mergeConditions } from 'proreus'
+import type { ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
 import type { mypod, MyPod } from './kind.ts'
 
 /** The parts of a reconcile's outcome that cannot be derived from the Pod. */
@@ -11,24 +11,20 @@ export interface Outcome {
 
 const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 
-/** Returns a merge patch of the status, or undefined when the status is up to date. */
-export function statusPatch(
+/** Returns the fields of the status. Null removes a field that the Pod does not have. */
+export function statusOf(
   object: DeepReadonly<MyPod>,
   pod: DeepReadonly<core.Pod> | undefined,
   outcome: Outcome,
   now: number,
-): { status: StatusPatch<typeof mypod> } | undefined {
-  const current = (object.status ?? {}) as NonNullable<MyPod['status']>
+): StatusPatch<typeof mypod> {
   const observed = observe(pod)
   const generation = object.metadata.generation
-  const wanted = {
-    // A merge patch removes a field whose value is null. Fields that the current status does not have are omitted from the patch.
-    ...Object.fromEntries(fromPod.map((field) => [field, observed[field] ?? (field in current ? null : undefined)])),
+  return {
+    ...Object.fromEntries(fromPod.map((field) => [field, observed[field] ?? null])),
     observedGeneration: generation,
-    conditions: mergeConditions(current.conditions as Condition[] | undefined, conditionsOf(pod, outcome), { now, generation }),
+    conditions: mergeConditions(object.status?.conditions, conditionsOf(pod, outcome), { now, generation }),
   }
-  const unchanged = Object.entries(wanted).every(([field, value]) => jsonEqual(value, current[field as keyof typeof current]))
-  return unchanged ? undefined : { status: wanted }
 }
 
 function observe(pod: DeepReadonly<core.Pod> | undefined): Pick<NonNullable<MyPod['status']>, (typeof fromPod)[number]> {

@@ -1,9 +1,16 @@
 import t from 'tap'
 import type { MyPod } from '../../../src/operators/mypod/kind.ts'
-import { statusPatch } from '../../../src/operators/mypod/status.ts'
+import { effectiveMergePatch } from '../../../src/api/merge-patch.ts'
+import { statusOf } from '../../../src/operators/mypod/status.ts'
 import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 const now = Date.parse('2026-01-01T00:01:00Z')
+
+/** Returns the request body that `patchStatusIfChanged` sends; undefined when it sends none. */
+function statusPatch(...[object, ...others]: Parameters<typeof statusOf>): { status: object } | undefined {
+  const status = effectiveMergePatch(object.status, statusOf(object, ...others))
+  return status && { status }
+}
 
 t.test('the status follows the Pod', async (t) => {
   const owner = aMyPod()

@@ -1,0 +1,24 @@
+/** Tests of the example of an operator with two versions: it has at most 200 lines, no type assertions, and works. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { finished, repository } from '../support/process/process.ts'
+
+// The example's test starts a control plane in a child process.
+t.setTimeout(120_000)
+
+const folder = join(repository, 'docs/examples/cronjob')
+
+t.test('the cronjob example has at most 200 lines, and no type assertions', async (t) => {
+  const names = ['kind.ts', 'schedule.ts', 'controller.ts', 'operator.ts']
+  const source = names.map((name) => readFileSync(join(folder, name), 'utf8')).join('')
+  t.ok(source.trimEnd().split('\n').length <= 200, `${source.split('\n').length - 1} lines`)
+  t.notMatch(source, / as (?!const\b)|[\w)]!\.|\bany\b/)
+})
+
+t.test('the test of the cronjob example passes', async (t) => {
+  // With these variables, the test runner in the child process would report to the runner of this process.
+  const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env
+  const run = await finished(process.execPath, ['--conditions=proreus-source', join(folder, 'cronjob.test.ts')], { cwd: repository, env })
+  t.equal(run.code, 0, run.stdout + run.stderr)
+})
