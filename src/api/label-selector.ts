@@ -58,7 +58,9 @@ export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: La
  * @throws {ProreusError} `PRO_INPUT` with all errors.
  */
 export function checkedRequirements(selector: LabelSelector): LabelRequirement[] {
-  const problems = selectorProblems(selector)
+  // Code that is not type-checked may pass anything. A misspelled field would select all objects.
+  const wrong = isLabelSelector(selector, 'labelSelector')
+  const problems = wrong.length > 0 ? wrong : selectorProblems(selector)
   if (problems.length === 0) return requirementsOf(selector)
   throw new ProreusError('PRO_INPUT', `The label selector is not valid: ${problems.join('; ')}.`)
 }

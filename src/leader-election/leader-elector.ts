@@ -352,15 +352,16 @@ export class LeaderElector {
   #report(error: unknown): void {
     const { logger, lease } = this.#options
     const text = messageOf(error)
+    const { namespace, name } = lease
+    const missing = `; the namespace ${namespace} must exist: create it, or choose another one with --leader-elect-resource-namespace`
     const advice = isForbidden(error)
-      ? `; leader election needs the verbs get, create, update and watch on leases.coordination.k8s.io in the namespace ${lease.namespace}: grant them with the Role that "proreus generate" writes to config/rbac/leader_election_role.yaml, or disable it with --leader-elect=false`
-      : ''
+      ? `; leader election needs the verbs get, create, update and watch on leases.coordination.k8s.io in the namespace ${namespace}: grant them with the Role that "proreus generate" writes to config/rbac/leader_election_role.yaml, or disable it with --leader-elect=false`
+      : isNotFound(error)
+        ? missing
+        : ''
     const level = this.#problem === text ? 'debug' : 'warn'
     this.#problem = text
-    logger[level](
-      { err: error },
-      `the lease ${lease.name} cannot be ${this.#term === undefined ? 'acquired' : 'renewed'}, trying again${advice}`,
-    )
+    logger[level]({ err: error }, `the lease ${name} cannot be ${this.#term === undefined ? 'acquired' : 'renewed'}, trying again${advice}`)
   }
 
   #now(): Instant {

@@ -9,6 +9,8 @@ import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey, keyOf } from '../api/object.ts'
 import { controllerReference, isControlledBy } from '../api/owner-reference.ts'
 import type { CacheReader } from '../cache/cache.ts'
+import { Selector } from '../cache/stored-form.ts'
+import { describeType } from '../cache/view.ts'
 import { isConflict, isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import type { ApplyInput, Writable } from '../client/write-types.ts'
@@ -64,7 +66,7 @@ interface Member {
  * is `owner` are deleted; they are compared by uid. When an apply request fails, the others after it are not sent, and nothing is deleted.
  *
  * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_INPUT` when an object is desired twice, when its
- * namespace is not the one of `owner`, and when an object exists that `owner` does not control: it is not changed. Rejects also in the cases
+ * namespace is not the one of `owner`, when its type is a view that does not select it, and when an object exists that `owner` does not control: it is not changed. Rejects also in the cases
  * in which `client.apply` and `client.delete` reject.
  *
  * @example
@@ -113,7 +115,14 @@ function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObj
   }
   const labels = { ...metadata.labels, [applySetLabel]: set }
   const ownerReferences = [...(metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid), controllerReference(owner)]
-  return { type, key, object: { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } } }
+  const member = { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } }
+  // The cache would not contain the object, so that it would be written in each reconcile and never deleted.
+  if (new Selector(type).selects(member as unknown as KubernetesObject) === false)
+    throw new ProreusError(
+      'PRO_INPUT',
+      `${describe(type, key)} is not in its view ${describeType(type)}: give it the labels that the view selects.`,
+    )
+  return { type, key, object: member }
 }
 
 function refuseDuplicates(members: readonly Member[]): void {

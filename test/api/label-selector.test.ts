@@ -256,3 +256,13 @@ t.test('the shape of a selector is checked', async (t) => {
     's.matchExpressions[1]: must be an object, found "x"',
   ])
 })
+
+t.test('a selector of another form is refused, because it would select all objects', async (t) => {
+  for (const [selector, message] of [
+    [{ matchLables: { app: 'web' } }, /labelSelector\.matchLables: unknown field; did you mean matchLabels/],
+    ['app=web', /labelSelector: must be an object/],
+    [{ matchExpressions: [{ key: 'app', operator: 'Inn', values: [] }] }, /matchExpressions\[0\]\.operator: must be one of/],
+    [null, /labelSelector/],
+  ] as const)
+    t.throws(() => checkedRequirements(selector as never), { code: 'PRO_INPUT', message })
+})

@@ -393,6 +393,17 @@ t.test('a missing permission is logged with advice', async (t) => {
   )
 })
 
+t.test('a missing namespace is logged with advice', async (t) => {
+  const { server, clock, replica } = world(t)
+  const create = () => Promise.reject(new ApiError(failure(404, 'NotFound', 'namespaces "ns" not found')))
+  const a = await replica('a', { client: { ...server.client(), create } as unknown as LeaderElectorOptions['client'] })
+  await clock.advance(5_000)
+  t.match(
+    a.log.filter(({ level }) => level === 'warn'),
+    [{ msg: /the lease it cannot be acquired.*the namespace ns must exist: create it, or choose another one/ }],
+  )
+})
+
 t.test('a caller that no longer waits for a term leaves nothing behind', async (t) => {
   const { replica } = world(t)
   await replica('a')

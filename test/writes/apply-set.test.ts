@@ -1,6 +1,7 @@
 import t from 'tap'
 import { configMap, namespace as namespaceType, secret } from '../../src/api/builtin.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { applySet, applySetLabel, dependent } from '../../src/writes/apply-set.ts'
 import { writesWorld } from '../support/writes/world.ts'
@@ -171,6 +172,11 @@ t.test('wrong sets are refused before any request', async (t) => {
   const refused = async (objects: Parameters<typeof applySet>[2], message: RegExp): Promise<void> => {
     await t.rejects(applySet(context, owner, objects, { types }), { code: 'PRO_INPUT', message })
   }
+  const view = cacheView(configMap, { labels: { matchLabels: { app: 'shop' } } })
+  await refused(
+    [dependent(view, { metadata: { name: 'a' } })],
+    /^configmaps "test\/a" is not in its view configmaps \(labels app=shop\): give it the labels/,
+  )
   await refused([config('a'), config('b'), config('a')], /^configmaps "test\/a" is desired twice/)
   await refused(
     [dependent(configMap, { metadata: { name: 'a', namespace: 'elsewhere' } })],
