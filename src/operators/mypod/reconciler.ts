@@ -37,7 +37,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     const pod = await client.create(core.pod, podFor(object))
     logger.info('created the Pod')
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
-    return { pod, outcome: { progressing: { reason: 'Creating', message: 'The Pod was created.' } } }
+    return { pod, outcome: progressOf(pod) }
   } catch (error) {
     // The cache was stale: a Pod with this name exists. It is read from the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)

@@ -207,7 +207,7 @@ t.test('creating a Pod is reported by event and condition', async (t) => {
   t.strictSame(writes[1]![1], key)
   t.strictSame(recorded, ['Normal Created: pod a created'])
   t.strictSame(lines, ['info: created the Pod'])
-  t.strictSame(conditions, [fine, 'Progressing True Creating: The Pod was created.', 'Ready False PodPending: The Pod is not ready.'])
+  t.strictSame(conditions, [fine, starting, 'Ready False PodPending: The Pod is not ready.'])
   t.equal(result, undefined)
   t.match(writes[1]![2], { status: { conditions: [{ lastTransitionTime: '2026-01-01T00:01:00Z' }] } })
 })
