@@ -86,8 +86,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
   /**
-   * The objects that this process has deleted or removed from the view, by uid, until the watch or a list confirms the deletion. Before that, the watch may send older
-   * states of these objects.
+   * The objects that this process has deleted or removed from the view, by uid, until the watch or a list confirms the deletion. Before
+   * that, the watch may send older states of these objects.
    */
   readonly #deletions = new Map<string, Deletion>()
   readonly #unconfirmed = new UnconfirmedWrites<T>()

@@ -5,7 +5,7 @@ import { expect, isDuration, refuseOptions } from '../api/option-checks.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
 
-/** What an external source gets when it is started. */
+/** The second argument of a source's `run`. */
 export interface SourceContext {
   /** Aborts when the controller stops working, e.g. because the process stops, or because this replica is no longer the leader. */
   readonly signal: AbortSignal

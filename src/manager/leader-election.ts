@@ -72,7 +72,7 @@ export function createElection(
 ): ProcessElection | undefined {
   if (leaderElection === undefined) return undefined
   const logger = processLogger.child({ lease: `${leaderElection.lease.namespace}/${leaderElection.lease.name}` })
-  // As in controller-runtime: one request without an answer must not cost the term, so there is time for a second one.
+  // The time limit is that of controller-runtime. After one request without an answer, there is time for a second one before the term ends.
   const client = clientAs(transport, { name: names.installation }, { timeoutMs: Math.max(1000, leaderElection.renewDeadlineMs / 2) })
   const events = createEventRecorder(client, { component: names.installation, instance, logger, clock, random })
   const identity = `${instance}_${newUuid(random)}`

@@ -8,7 +8,7 @@ import type { LeaderElectorOptions } from '../../../src/leader-election/leader-e
 export type LeaseClient = LeaderElectorOptions['client']
 type Lease = coordination.Lease
 
-/** What happens to the requests of one client. */
+/** The network of one client. */
 export interface Network {
   /** Called for each request; `action` is what the server does with it. The default is that the request arrives at once. */
   carry<T>(action: () => T, verb: string): Promise<T>
