@@ -34,7 +34,7 @@ const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 /** The number of environment variables with which an App has about 1.5 KiB. */
 const variables = 15
-/** Updates per second for the latency. */
+/** Updates per second while the latency is measured. */
 const perSecond = 100
 
 const isChosen = ({ name }: { name: string }): boolean =>

@@ -150,7 +150,7 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The search restarts after `next`, which is not a digit: the loop adds 16 to `at`, and so inspects every 16th character after `next`.
+    // The character at `next` is not a digit, so no later run of digits includes it. The loop adds 16 to `at` before it goes on.
     at = next
   }
   return false

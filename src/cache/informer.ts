@@ -1,4 +1,4 @@
-/** `Informer`: keeps a store of the objects of one type, or of a view of it, up to date, and notifies handlers of changes. */
+/** `Informer`: keeps a store up to date, and notifies handlers of changes. The store has the objects of one type or view. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf, groupResourceOf } from '../api/group-version-kind.ts'

@@ -104,7 +104,7 @@ async function synchronize(
           { cause: error },
         )
       }
-      // Another replica has written the Secret first: the next attempt reads and uses its state.
+      // After a conflict or AlreadyExists, the next attempt uses the state that another replica has written. Other errors are thrown.
       if ((!isConflict(error) && !isAlreadyExists(error)) || attempt === maxAttempts) throw error
     }
   }

@@ -7,11 +7,12 @@ import type { EnqueueHandler } from './enqueue.ts'
 import type { WorkQueue } from './queue.ts'
 
 /**
- * Time in milliseconds for which keys stay queued on a standby. It is longer than a lease, so the next leader reconciles first what has
- * changed since the previous leader stopped. That includes deletions, which no list would show.
+ * Time in milliseconds for which keys stay queued on a standby. It is longer than the default lease. The queue of the next leader therefore
+ * has the keys of the objects that have changed since the previous leader stopped, and they are reconciled before all others. They include
+ * deleted objects, which no list would show.
  */
 const keptMs = 60_000
-/** Interval in milliseconds in which older keys are dropped. */
+/** Interval in milliseconds between two checks for keys that have been queued for longer than `keptMs`. These keys are dropped. */
 const sweepMs = 30_000
 
 /** Objects are enqueued in slices of this time in milliseconds, because the webhooks must respond meanwhile. */

@@ -12,8 +12,9 @@ import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
 
 /**
- * Returns the keys of the left operand's items. The keys of a set with a schema are computed only once: kube-apiserver uses `sync.Once`, so
- * the keys stay incomplete if their computation panics. The operator `+` adds further keys to those of such a set.
+ * Returns the keys of the items of `list`, the left operand of a comparison or of `+`. The keys of a set with a schema are cached, because
+ * kube-apiserver computes them only once (`sync.Once`). If this computation panics, the cached keys stay incomplete. The operator `+` adds
+ * the keys of the appended items to the cached ones.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {

@@ -130,7 +130,7 @@ export function serviceAccountName(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`
 }
 
-/** Returns the groups of which all ServiceAccounts of a namespace are members. */
+/** Returns the groups that identify the ServiceAccounts of a namespace. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }

@@ -21,8 +21,8 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The decoded values of a field. For a field that contains one message, and not a list or map, `pieces` has the encoded bytes of each
- * occurrence of the field. They are concatenated and then decoded, because protobuf merges the occurrences in this way.
+ * The values of a field. They are already decoded, except for a field of a single message: `pieces` then has the encoded bytes of each
+ * occurrence of the field. The pieces are concatenated before they are decoded, because protobuf merges the occurrences of a message.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 

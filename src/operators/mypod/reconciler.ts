@@ -12,7 +12,7 @@ import { statusOf } from './status.ts'
  */
 const refusedRetryMs = 30_000
 
-/** Values of `status.reason` of Pods that failed because their node ended them. */
+/** Values of `status.reason` of failed Pods whose node ended them, refused them or was lost. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {

@@ -88,7 +88,7 @@ export class MemoryBudget {
 
   /**
    * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when a request with the same or a lower rank number is
-   * waiting.
+   * waiting. The request that holds the reserve always gets the memory.
    */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {

@@ -104,7 +104,8 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
         const scale = hasManagers ? object : scaleAfter(write, oldScale, mutated, now)
         return withObjectManagers(whole, scale, apiVersionOf(info), replicasPath)
       }
-      // The body of a POST to a subresource, such as a Binding, is not part of the stored object. Its fields therefore have no managers.
+      // A POST to a subresource adds no managers: its body, for example a Binding, is not part of the stored object. The managers of an
+      // apply request are already set.
       if (operation === 'CREATE' || hasManagers) return whole
       return withMetadata(whole, { managedFields: await managedFieldsOf(info, write, old, whole, now) })
     },
