@@ -43,7 +43,10 @@ const minSlots = 128
 const maxSlots = 1024
 /** The slots of a hash table. The number in a slot is the index of an item in the current list plus one; 0 marks an empty slot. */
 const slots = new Uint16Array(maxSlots)
-/** A prime number near 2^32 divided by the golden ratio. Multiplication by this number distributes similar hash codes over the table (Fibonacci hashing). */
+/**
+ * A prime number near 2^32 divided by the golden ratio. Multiplication by this number distributes similar hash codes over the table
+ * (Fibonacci hashing).
+ */
 const goldenRatio = 0x9e3779b1
 /** Maximum average number of collisions per item. More collisions indicate strings that were chosen to collide. */
 const maxCollisions = 4

@@ -91,8 +91,8 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
    */
   readonly cache: CacheReader
   /**
-   * Checks with a SubjectAccessReview whether the requester has a permission other than the one for this request. The result is cached for a few seconds. The webhook
-   * needs `accessReviewRule` in its `rbac`.
+   * Checks with a SubjectAccessReview whether the requester has a permission other than the one for this request. The result is cached for
+   * a few seconds. The webhook needs `accessReviewRule` in its `rbac`.
    *
    * ```ts
    * const allowed = await context.requesterCan({ verb: 'create', type: core.pod })
