@@ -57,6 +57,18 @@ function managersOf({ body }: RawAnswer): string[] {
 
 const red = { 'example.com/color': 'red' }
 
+t.test('a manager that applies labels in one version and then in another one keeps them', async (t) => {
+  const applyLabelled = (version: Version, spec: JsonObject, labels: JsonObject): Promise<RawAnswer> =>
+    patch(`${pathOf(version, 'labelled')}?fieldManager=m1`, thing(version, 'labelled', spec, { labels }), 'application/apply-patch+yaml')
+  t.equal((await applyLabelled('v1', { size: 3, note: 'n' }, { a: '1', b: '2' })).status, 201)
+  const { status, body } = await applyLabelled('v2', { replicas: 3 }, { a: '1' })
+  t.equal(status, 200)
+  t.strictSame(metadataOf(body).labels, { a: '1' })
+  t.match(body.spec, { replicas: 3 })
+  t.notOk('note' in (body.spec as JsonObject), 'a field that is no longer applied is removed')
+  t.strictSame(managersOf({ status, body } as RawAnswer), ['m1 Apply v2: f:replicas'])
+})
+
 t.test('an object is read in each version', async (t) => {
   t.match(await create('v2', 'shown', { replicas: 3, color: 'blue' }), { status: 201, body: { spec: { replicas: 3, color: 'blue' } } })
   t.match((await api('GET', pathOf('v1', 'shown'))).body, {

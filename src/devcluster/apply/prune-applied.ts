@@ -31,7 +31,7 @@ export interface Pruning {
 
 /**
  * The field `metadata.name`. Every configuration contains it, but managedFields never do. `pruneApplied` adds it to the fields of the
- * applier, so `metadata` is never pruned.
+ * applier, so `metadata` is never pruned. It does so first in the version of `last`, because an object without metadata cannot be converted.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
@@ -50,7 +50,8 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
   const before = inVersion(merged, last.apiVersion)
   const dropped = withNamedFields(last.fields, typing)
   let pruned = removeFields(before, dropped, typing) as JsonObject
-  for (const [version, fields] of ownedByVersion([{ ...next, fields: union(next.fields, identity) }, ...others], last, view)) {
+  const identified = { apiVersion: last.apiVersion, fields: identity }
+  for (const [version, fields] of ownedByVersion([identified, next, ...others], last, view)) {
     const here = typingIn(version)
     if (here !== undefined) pruned = addBackOwned(inVersion(merged, version), inVersion(pruned, version), fields, here)
   }
