@@ -58,7 +58,7 @@ export type {
 } from './api/object.ts'
 export { validateAnnotations, validateLabels } from './api/object-meta.ts'
 export { controllerOf, controllerReference, isControlledBy } from './api/owner-reference.ts'
-export { findCondition, mergeConditions } from './api/conditions.ts'
+export { findCondition, formatTime, mergeConditions } from './api/conditions.ts'
 export type { Condition, ConditionInput } from './api/conditions.ts'
 export { duplicate, forbidden, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from './api/field-error.ts'
 export type { FieldError, FieldErrorReason } from './api/field-error.ts'

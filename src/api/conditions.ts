@@ -38,6 +38,7 @@ export function mergeConditions(
   return [...merged.values()].sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+/** Returns the condition of this type; undefined when there is none. The conditions may be those of a built-in type, such as a Job. */
+export function findCondition<C extends { readonly type: string }>(conditions: readonly C[] | undefined, type: string): C | undefined {
   return conditions?.find((condition) => condition.type === type)
 }

@@ -67,4 +67,8 @@ t.test('conditions are sorted by type, and found by it', async (t) => {
   t.equal(findCondition(merged, 'C'), merged[2])
   t.equal(findCondition(merged, 'D'), undefined)
   t.equal(findCondition(undefined, 'A'), undefined)
+  const ofJob: readonly { readonly type: string; readonly status: string; readonly lastProbeTime?: string }[] = [
+    { type: 'Complete', status: 'True', lastProbeTime: 'x' },
+  ]
+  t.equal(findCondition(ofJob, 'Complete')?.lastProbeTime, 'x', 'conditions of built-in types have other fields')
 })
