@@ -8,14 +8,12 @@ import type { EventHandler } from '../cache/informer.ts'
 import type { Cause } from '../cache/origin.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ObjectEvent, Predicate } from './predicates.ts'
-import type { WorkQueue } from './queue.ts'
-import type { RunningReconciles } from './running-reconciles.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import { formatKey } from '../api/object.ts'
 import { controllerOf, refersTo } from '../api/owner-reference.ts'
-import type { KeysOf } from './map-calls.ts'
+import type { Enqueue, KeysOf } from './map-calls.ts'
 import { isPromise, MapCalls } from './map-calls.ts'
 
 /** The second argument of a map function. */
@@ -132,9 +130,7 @@ export interface EnqueueOptions {
   readonly type: ResourceType
   readonly map: KeysOf
   readonly predicates: readonly Predicate[]
-  readonly queue: WorkQueue<string>
-  /** The running reconciles, which are not called again for their own writes. When absent, every event is added to the queue. */
-  readonly running?: RunningReconciles
+  readonly enqueue: Enqueue
   readonly clock: Clock
   readonly logger: Logger
   /** When the deletion event of an object arrives, the object's key is added to this set. */
@@ -150,9 +146,9 @@ export class EnqueueHandler implements EventHandler {
   readonly #calls: MapCalls
 
   constructor(options: EnqueueOptions) {
-    const { type, map, queue, clock, logger } = options
+    const { type, map, enqueue, clock, logger } = options
     this.#options = options
-    this.#calls = new MapCalls({ type, map, queue, clock, logger })
+    this.#calls = new MapCalls({ type, map, enqueue, clock, logger })
   }
 
   added(object: DeepReadonly<KubernetesObject>, initial: boolean, cause?: Cause): void {
@@ -178,13 +174,11 @@ export class EnqueueHandler implements EventHandler {
 
   #handle(event: ObjectEvent, cause?: Cause): void {
     if (!this.#counts(event)) return
-    const { running, seenGone } = this.#options
+    const { seenGone } = this.#options
     const { object } = event
     if (event.type === 'deleted') seenGone?.add(formatKey(object.metadata))
     const priority = event.type === 'added' && event.initial ? initialPriority : 0
-    const change = { newest: object, oldest: event.type === 'updated' ? event.old : object, priority }
-    if (running === undefined || event.type === 'deleted') this.#calls.map(change)
-    else this.#calls.map({ ...change, enqueue: (key) => running.changed(key, priority, object, cause) })
+    this.#calls.map({ newest: object, oldest: event.type === 'updated' ? event.old : object, priority, cause })
   }
 
   /**
@@ -193,6 +187,7 @@ export class EnqueueHandler implements EventHandler {
    */
   #counts(event: ObjectEvent): boolean {
     const { type, predicates, logger } = this.#options
+    if (predicates.length === 0) return true
     return predicates.every((predicate) => {
       try {
         return predicate(event)

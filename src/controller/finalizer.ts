@@ -64,7 +64,7 @@ export function withFinalizer<R extends ResourceType>(
     const isThere = finalizers.includes(name)
     if (deletionTimestamp !== undefined) return isThere ? finalize(object, context) : undefined
     if (isThere) return settings.reconcile(object, context)
-    const added = await changeFinalizers(type, object, { ...context, random }, (stored) => {
+    const added = await changeFinalizers(type, object, context, random, (stored) => {
       // A finalizer cannot be added to an object that is being deleted.
       if (stored.deletionTimestamp !== undefined || stored.finalizers?.includes(name) === true) return undefined
       return [...(stored.finalizers ?? []), name]
@@ -78,7 +78,7 @@ export function withFinalizer<R extends ResourceType>(
   async function finalize(object: DeepReadonly<ObjectOf<R>>, context: ReconcileContext): Promise<Result> {
     const result = await finalizer!.finalize(object, context)
     if (requeueOf(result) !== 'success') return result
-    await changeFinalizers(type, object, { ...context, random }, ({ finalizers = [] }) =>
+    await changeFinalizers(type, object, context, random, ({ finalizers = [] }) =>
       finalizers.includes(name) ? finalizers.filter((other) => other !== name) : undefined,
     )
     context.logger.info({ finalizer: name }, 'finalized, and removed the finalizer')
@@ -101,7 +101,8 @@ type Metadata = DeepReadonly<KubernetesObject['metadata']>
 async function changeFinalizers<R extends ResourceType>(
   type: R,
   object: DeepReadonly<ObjectOf<R>>,
-  { client, clock, signal, random }: ReconcileContext & { readonly random: () => number },
+  { client, clock, signal }: ReconcileContext,
+  random: () => number,
   change: (metadata: Metadata) => readonly string[] | undefined,
 ): Promise<KubernetesObject | undefined> {
   const untyped: ResourceType = type

@@ -3,8 +3,8 @@ import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { Cause } from '../cache/origin.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { WorkQueue } from './queue.ts'
 import { ProreusError } from '../api/errors.ts'
 import { formatKey } from '../api/object.ts'
 import { MapFunctionRetries } from './map-function-retries.ts'
@@ -19,15 +19,17 @@ export interface Change {
   readonly oldest: ReadonlyObject
   readonly newest: ReadonlyObject
   readonly priority: number
-  /** Enqueues a key. Default: adds it to the queue with `priority`. */
-  readonly enqueue?: (key: string) => void
+  readonly cause: Cause
 }
+
+/** Enqueues a key that a map function has returned for a change. */
+export type Enqueue = (key: string, change: Change) => void
 
 export interface MapCallsOptions {
   /** The type of the objects that the map function maps. */
   readonly type: ResourceType
   readonly map: KeysOf
-  readonly queue: Pick<WorkQueue<string>, 'add'>
+  readonly enqueue: Enqueue
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -57,8 +59,8 @@ export class MapCalls {
   /** Maps a changed object, and enqueues the keys. If a call for this object is running, the change waits for its end. */
   map(change: Change): void {
     const key = formatKey(change.newest.metadata)
-    if (!this.#running.has(key)) this.#start(key, change)
-    else this.#waiting.set(key, merged(this.#waiting.get(key), change))
+    if (this.#running.has(key)) this.#waiting.set(key, merged(this.#waiting.get(key), change))
+    else this.#start(key, change)
   }
 
   /**
@@ -72,14 +74,14 @@ export class MapCalls {
   }
 
   #start(key: string, change: Change): void {
-    const states = change.oldest === change.newest ? [change.newest] : [change.newest, change.oldest]
-    const outcomes = states.map((object) => this.#attempt(object))
-    if (outcomes.some(isPromise))
+    const newest = this.#attempt(change.newest)
+    const oldest = change.oldest === change.newest ? newest : this.#attempt(change.oldest)
+    if (isPromise(newest) || isPromise(oldest)) {
       this.#track(
         key,
-        Promise.all(outcomes.map((each) => Promise.resolve(each))).then((settled) => this.#settle(change, settled)),
+        Promise.all([newest, oldest]).then((settled) => this.#settle(change, ...settled)),
       )
-    else this.#settle(change, outcomes as readonly Outcome[])
+    } else this.#settle(change, newest, oldest)
   }
 
   /** Keeps a running call until it settles. A change that has waited for it is mapped then. */
@@ -102,18 +104,12 @@ export class MapCalls {
     }
   }
 
-  #settle({ priority, enqueue }: Change, outcomes: readonly Outcome[]): void {
+  #settle(change: Change, newest: Outcome, oldest: Outcome): void {
     if (this.#abort.signal.aborted) return
-    // Duplicate keys are removed first. A waiting worker takes a key immediately, so adding the same key again would cause a second
-    // reconcile.
-    const keys = new Set(outcomes.flatMap((outcome) => ('keys' in outcome ? outcome.keys : [])))
-    for (const key of keys) {
-      if (enqueue === undefined) this.#options.queue.add(key, { priority })
-      else enqueue(key)
-    }
-    const failed = outcomes.filter((outcome) => 'error' in outcome)
-    const oldest = failed.at(-1)
-    if (oldest !== undefined) this.#retries.add(oldest.object, failed[0]!.object, oldest.error)
+    for (const key of distinctKeys(newest, oldest)) this.#options.enqueue(key, change)
+    const first = 'error' in oldest ? oldest : newest
+    const last = 'error' in newest ? newest : oldest
+    if ('error' in first && 'error' in last) this.#retries.add(first.object, last.object, first.error)
   }
 
   /** Calls the map function again for a state of an object, after the running call for this object. */
@@ -122,8 +118,9 @@ export class MapCalls {
     for (let call = this.#running.get(objectKey); call !== undefined; call = this.#running.get(objectKey)) await call
     const { signal } = this.#abort
     if (signal.aborted) return
+    const change: Change = { newest: object, oldest: object, priority: 0, cause: undefined }
     const enqueue = (keys: readonly ObjectKey[]): void => {
-      if (!signal.aborted) for (const key of keys) this.#options.queue.add(formatKey(key))
+      if (!signal.aborted) for (const key of keys) this.#options.enqueue(formatKey(key), change)
     }
     const keys = this.#options.map(object, signal)
     if (!isPromise(keys)) {
@@ -136,10 +133,25 @@ export class MapCalls {
   }
 }
 
-/** Combines the changes of an object that wait for the same call. The states between the oldest and the newest are never mapped. */
+/**
+ * Combines the changes of an object that wait for the same call. The states between the oldest and the newest are never mapped. As the
+ * changes may have several causes, the combined change has none, so it enqueues all keys.
+ */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change
-  return { oldest: waiting.oldest, newest: change.newest, priority: Math.max(waiting.priority, change.priority) }
+  return { oldest: waiting.oldest, newest: change.newest, priority: Math.max(waiting.priority, change.priority), cause: undefined }
+}
+
+const noKeys: readonly string[] = []
+
+/**
+ * Returns the keys of both states without duplicates. A waiting worker takes a key immediately, so adding the same key again would cause a
+ * second reconcile.
+ */
+function distinctKeys(newest: Outcome, oldest: Outcome): Iterable<string> {
+  const keys = 'keys' in newest ? newest.keys : noKeys
+  if (oldest === newest && keys.length < 2) return keys
+  return new Set('keys' in oldest ? [...keys, ...oldest.keys] : keys)
 }
 
 function outcomeOf(keys: readonly ObjectKey[]): Outcome {

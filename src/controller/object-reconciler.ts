@@ -7,7 +7,7 @@ import { formatKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
 import { namespacesOf, selectorsOf } from '../cache/view.ts'
 import type { ControllerSettings } from './settings.ts'
-import type { ReconcileContext, Reconciler } from './reconciler.ts'
+import type { ReconcileContext, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 
 /**
  * Returns a reconciler that calls `reconcile` with the object in the cache, or `deleted` when the object is gone.
@@ -25,13 +25,8 @@ export function objectReconciler<R extends ResourceType>(
   { reconcile, deleted }: Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted'>,
   seenGone: Set<string>,
 ): Reconciler {
-  return async (request, context) => {
+  async function reconcileMissing(request: ReconcileRequest, context: ReconcileContext): Promise<Result> {
     const key = formatKey(request)
-    const object = context.cache.get(type, request)
-    if (object !== undefined) {
-      seenGone.delete(key)
-      return reconcile(object, context)
-    }
     if (deleted === undefined) {
       seenGone.delete(key)
       return undefined
@@ -44,6 +39,13 @@ export function objectReconciler<R extends ResourceType>(
     const result = await deleted(request as KeyOf<ObjectOf<R>>, context)
     seenGone.delete(key)
     return result
+  }
+
+  return (request, context) => {
+    const object = context.cache.get(type, request)
+    if (object === undefined) return reconcileMissing(request, context)
+    if (seenGone.size > 0) seenGone.delete(formatKey(request))
+    return reconcile(object, context)
   }
 }
 

@@ -9,19 +9,16 @@ import { DeclaredCache } from '../cache/declared-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
-import { withLogContext } from '../telemetry/log-context.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
-import type { WorkSignals } from './controller.ts'
-import { Controller } from './controller.ts'
 import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
 import { withFinalizer } from './finalizer.ts'
-import type { KeysOf } from './map-calls.ts'
+import type { Enqueue, KeysOf } from './map-calls.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import type { Predicate } from './predicates.ts'
 import { WorkQueue } from './queue.ts'
-import type { CacheReader, Reconciler } from './reconciler.ts'
+import type { CacheReader } from './reconciler.ts'
 import { defaultResyncPeriodMs, resync } from './resync.ts'
 import { runSources } from './run-sources.ts'
 import { RunningReconciles } from './running-reconciles.ts'
@@ -30,6 +27,8 @@ import { replay, Standby } from './standby.ts'
 import { traced } from './traced-reconciler.ts'
 import type { WatchedInformer } from './wait-for-sync.ts'
 import { whenAllSynced } from './wait-for-sync.ts'
+import type { WorkSignals } from './workers.ts'
+import { Workers } from './workers.ts'
 
 /** The part of the `Cache` interface that a controller uses. */
 export interface ControllerCache extends CacheReader, OwnWrites {
@@ -97,7 +96,7 @@ export function prepareController(
   { name, type, types, owned, watched, settings }: ControllerParts,
   environment: ControllerEnvironment,
 ): PreparedController {
-  const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
+  const { workers: count = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
   const { cache, clock, metrics, random = systemRandom } = environment
   const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
   const queue = new WorkQueue<string>({
@@ -106,12 +105,13 @@ export function prepareController(
     rateLimiter: settings.rateLimiter?.({ clock }),
     limit: environment.limit,
   })
-  const running = new RunningReconciles(name, cache, queue)
   environment.onQueue?.(name, queue)
   const declared = new DeclaredCache(cache, types, (unknown) => {
     const advice = 'name it in its `owns` or `watches`, or read it with the client'
     return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
   })
+  const { client, events } = environment
+  const running = new RunningReconciles({ controller: name, cache: declared, writes: cache, client, clock, events, random, logger }, queue)
   const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
   const seenGone = new Set<string>()
   const sources: Source[] = [
@@ -127,21 +127,19 @@ export function prepareController(
   // A map function may read any informer and index, so all of them are created before the first event.
   const informers = types.map((each) => cache.informer(each))
   for (const index of settings.indexes ?? []) cache.addIndex(index)
+  const enqueue: Enqueue = (key, { priority, newest, cause }) => running.changed(key, priority, newest, cause)
   const handled = sources.map((source) => {
     const predicates = [...filters, ...source.predicates]
-    return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, queue, running, clock, logger }) }
+    return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, enqueue, clock, logger }) }
   })
   const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
-  const controller = new Controller({
-    ...environment,
-    cache: declared,
+  const workers = new Workers({
     queue,
+    running,
+    reconcile: traced(name, type, objectReconciler(type, withFinalizer(type, settings, random), seenGone)),
+    count,
+    clock,
     logger,
-    reconcile: running.reconciler(
-      inLogContext(name, traced(name, type, objectReconciler(type, withFinalizer(type, settings, random), seenGone))),
-    ),
-    workers,
-    random,
     reconciliationTimeoutMs,
     graceMs: environment.graceMs ?? defaultGraceMs,
     metrics: metrics.controller(name),
@@ -162,11 +160,11 @@ export function prepareController(
       const ended = AbortSignal.any([signals.stop, signals.lost])
       if (!(await whenAllSynced(informers, { clock, logger }, ended))) return
       if (standby.end()) await replay(handled, declared, clock, ended)
-      logger.info({ workers }, 'starting workers')
+      logger.info({ workers: count }, 'starting workers')
       const done = new AbortController()
       const background = workInBackground(AbortSignal.any([ended, done.signal]))
       try {
-        await controller.work(signals)
+        await workers.work(signals)
       } finally {
         done.abort()
         standby.begin()
@@ -179,22 +177,5 @@ export function prepareController(
       queue.shutDown()
       await Promise.all(handled.map(({ handler }) => handler.stop()))
     },
-  }
-}
-
-/**
- * Wraps the reconciler. Log lines about its requests to the API server, such as warnings in responses, are then written with the logger of
- * the running reconcile (`withLogContext`).
- */
-function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
-  return (request, context) => {
-    // The logger of a reconcile is created when it is first read.
-    const logContext = {
-      owner,
-      get logger() {
-        return context.logger
-      },
-    }
-    return withLogContext(logContext, () => reconcile(request, context))
   }
 }

@@ -76,9 +76,9 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A queue with one entry for each key, which is ready or a retry, and a timer besides. Keys with the same priority come in FIFO order. Keys with a higher priority come earlier, but a key
- * that has waited long comes before them. Two workers never process the same key at the same time: after `get` has returned a key, it
- * returns this key again only when `done` has been called.
+ * A queue with one entry for each key, which is ready or a retry, and a timer besides. Keys with the same priority come in FIFO order. Keys
+ * with a higher priority come earlier, but a key that has waited long comes before them. Two workers never process the same key at the same
+ * time: after `get` or `take` has returned a key, they return this key again only when `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -153,8 +153,8 @@ export class WorkQueue<Key extends string> {
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
-    const item = this.#takeReady()
-    if (item !== undefined) return Promise.resolve(this.#handOut(item))
+    const key = this.take()
+    if (key !== undefined) return Promise.resolve(key)
     return new Promise((resolve) => {
       const waiter: Waiter<Key> = (key) => {
         this.#waiters.delete(waiter)
@@ -167,7 +167,13 @@ export class WorkQueue<Key extends string> {
     })
   }
 
-  /** Must be called when a key from `get` has been processed. If the key was added meanwhile, it becomes ready again. */
+  /** Returns the next key if one is ready, as `get` does; undefined otherwise. */
+  take(): Key | undefined {
+    const item = this.#shutDown ? undefined : this.#takeReady()
+    return item && this.#handOut(item)
+  }
+
+  /** Must be called when a key from `get` or `take` has been processed. If the key was added meanwhile, it becomes ready again. */
   done(key: Key): void {
     const work = this.#working.get(key)
     if (work === undefined) return
@@ -358,6 +364,7 @@ export class WorkQueue<Key extends string> {
 
   /** Gives ready items to the workers that have waited longest. */
   readonly #serve = (): void => {
+    if (this.#waiters.size === 0) return
     for (const waiter of this.#waiters) {
       const item = this.#takeReady()
       if (item === undefined) return

@@ -56,7 +56,10 @@ function wrongResult(found: string, expected = 'nothing, { requeueAfterMs: milli
   return new TypeError(`The reconciler returned ${found}; expected is ${expected}.`)
 }
 
-/** The second argument of a reconciler. */
+/**
+ * The second argument of a reconciler. Its properties are created when they are first read, so destructure it or pass it on as it is: a copy
+ * such as `{ ...context }` lacks most of them.
+ */
 export interface ReconcileContext {
   /** A client for the API server. Its requests are aborted when `signal` aborts. */
   readonly client: Client
@@ -68,7 +71,10 @@ export interface ReconcileContext {
   readonly cache: CacheReader
   /** A logger that adds the controller, the object and the `reconcileID` to each log line. */
   readonly logger: Logger
-  /** Aborts when the reconcile exceeds its time limit, or is still running after the grace period of the process's shutdown. */
+  /**
+   * Aborts when the reconcile exceeds its time limit, when this replica is no longer the leader, or when the reconcile is still running after
+   * the grace period of the process's shutdown.
+   */
   readonly signal: AbortSignal
   /** A unique id of this call of the reconciler. */
   readonly reconcileID: string

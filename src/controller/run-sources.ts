@@ -1,8 +1,9 @@
 /** `runSources`: runs the external sources of a controller while it works, and starts them again after errors. */
 import type { ResourceType } from '../api/group-version-kind.ts'
+import type { ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { BackOff } from '../cache/back-off.ts'
-import { sleep } from '../runtime/waiting.ts'
+import { sleep, untilAborted } from '../runtime/waiting.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { MapOptions } from './enqueue.ts'
 import { validKeys } from './enqueue.ts'
@@ -19,7 +20,7 @@ export interface RunSourcesOptions extends MapOptions {
   readonly random: () => number
 }
 
-/** Runs all sources until the signal aborts. Resolves when the last one has ended, and does not reject. */
+/** Runs all sources. Resolves when the last one has ended, or when the signal aborts, and does not reject. */
 export async function runSources(sources: readonly Source[], options: RunSourcesOptions, signal: AbortSignal): Promise<void> {
   await Promise.all(sources.map((source, index) => runSource(source, index, options, signal)))
 }
@@ -28,14 +29,16 @@ async function runSource(source: Source, index: number, options: RunSourcesOptio
   const { type, queue, cache, namespaces, clock, logger, random } = options
   const backOff = new BackOff(random)
   const context = { signal, cache, clock }
+  const enqueue = (keys: readonly ObjectKey[]): void => {
+    if (signal.aborted) return
+    const onInvalid = (err: Error): void => logger.error({ err, source: index }, `sources[${index}] returned an invalid key`)
+    for (const key of validKeys(type, keys, namespaces, onInvalid)) queue.add(formatKey(key))
+    backOff.reset()
+  }
   while (!signal.aborted) {
     try {
-      await source.run((keys) => {
-        if (signal.aborted) return
-        const onInvalid = (err: Error): void => logger.error({ err, source: index }, `sources[${index}] returned an invalid key`)
-        for (const key of validKeys(type, keys, namespaces, onInvalid)) queue.add(formatKey(key))
-        backOff.reset()
-      }, context)
+      // A source that ignores the signal must not keep the controller from its next term, or the process from its end.
+      await untilAborted(Promise.resolve(source.run(enqueue, context)), signal, () => undefined)
       if (!signal.aborted) logger.info({ source: index }, `sources[${index}] has ended and enqueues nothing more`)
       return
     } catch (err) {

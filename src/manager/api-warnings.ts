@@ -20,9 +20,9 @@ export function warningLog(processLogger: Logger, clock: Clock): (text: string, 
   /** The time at which each warning was last logged at level `warn`, the oldest first. */
   const loggedAt = new Map<string, number>()
   return (text, { method, path }) => {
-    const { owner = '', logger = processLogger } = logContext() ?? {}
+    const { controller = '', logger = processLogger } = logContext() ?? {}
     const warning = `${text} (${method} ${path})`
-    const key = `${owner}\0${text}`
+    const key = `${controller}\0${text}`
     const now = clock.now()
     const known = loggedAt.get(key)
     if (known !== undefined && now - known < againMs) {

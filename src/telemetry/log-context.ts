@@ -6,9 +6,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'
 
 export interface LogContext {
-  /** The name of the component that runs the current operation, such as the name of a controller. */
-  readonly owner: string
-  /** The logger of the current operation, with fields such as those of a reconcile. */
+  /** The name of the controller that runs the current reconcile. */
+  readonly controller: string
+  /** The logger of the current reconcile, with its fields. */
   readonly logger: Logger
 }
 

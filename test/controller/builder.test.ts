@@ -448,7 +448,7 @@ t.test('logs of a reconcile have its controller and object', async (t) => {
   }
   const world = await start({ name: 'things', reconcile }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
   found[0]?.logger.info('a line')
-  t.equal(found[0]?.owner, 'things')
+  t.equal(found[0]?.controller, 'things')
   t.match(world.log.at(-1), { controller: 'things', controllerKind: 'Thing', namespace: 'ns', name: 'a', msg: 'a line' })
   t.equal(logContext(), undefined)
   await world.end()

@@ -4,9 +4,8 @@ import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import type { MapFunction } from '../../src/controller/enqueue.ts'
 import { EnqueueHandler, toController, toItself, toMapped, toOwners } from '../../src/controller/enqueue.ts'
-import type { KeysOf } from '../../src/controller/map-calls.ts'
+import type { Enqueue, KeysOf } from '../../src/controller/map-calls.ts'
 import type { Predicate } from '../../src/controller/predicates.ts'
-import type { AddOptions, WorkQueue } from '../../src/controller/queue.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 import { FakeCache, objectOf, part, thing } from '../support/controller/fakes.ts'
@@ -14,11 +13,11 @@ import { FakeCache, objectOf, part, thing } from '../support/controller/fakes.ts
 const zone = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
 
 function handlerFor(map: KeysOf, predicates: readonly Predicate[] = [], seenGone?: Set<string>) {
-  const added: [string, AddOptions | undefined][] = []
-  const queue = { add: (key: string, options?: AddOptions) => void added.push([key, options]) } as unknown as WorkQueue<string>
+  const added: [string, { readonly priority: number }][] = []
+  const enqueue: Enqueue = (key, { priority }) => void added.push([key, { priority }])
   const clock = new FakeClock()
   const { logger, entries } = recordingLogger('debug')
-  const options = { type: part, map, predicates, queue, clock, logger }
+  const options = { type: part, map, predicates, enqueue, clock, logger }
   const handler = new EnqueueHandler(seenGone === undefined ? options : { ...options, seenGone })
   return { handler, added, clock, entries }
 }
@@ -100,7 +99,7 @@ t.test('the keys that can be mapped of an update are enqueued at once, the rest 
   t.match(entries[0]?.err, { message: 'cannot map old' })
   broken = ''
   await clock.advance(1000)
-  t.strictSame(added.slice(1), [['ns/old', undefined]])
+  t.strictSame(added.slice(1), [['ns/old', { priority: 0 }]])
   t.equal(clock.pending, 0)
 })
 

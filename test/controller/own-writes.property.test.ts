@@ -9,8 +9,9 @@ import { Cache } from '../../src/cache/cache.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import { EnqueueHandler } from '../../src/controller/enqueue.ts'
+import type { Enqueue } from '../../src/controller/map-calls.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
-import type { ReconcileContext } from '../../src/controller/reconciler.ts'
+import type { ReconcileEnvironment } from '../../src/controller/running-reconcile.ts'
 import { RunningReconciles } from '../../src/controller/running-reconciles.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
@@ -66,7 +67,7 @@ interface Run {
   readonly key: string
   readonly client: Client
   readonly responses: (() => void)[]
-  readonly end: () => Promise<void>
+  readonly end: () => void
 }
 
 /** A controller with two workers. An object and its child, e.g. `a` and `a-child`, enqueue the object. */
@@ -80,6 +81,8 @@ class TestController {
   readonly #server: Server
   readonly #known: (name: string) => number
   #started = 0
+  /** The client of the reconcile that is being started. */
+  #client: Client | undefined
 
   constructor(name: string, server: Server, cache: Cache, known: (name: string) => number) {
     const clock = new FakeClock()
@@ -87,12 +90,21 @@ class TestController {
     this.#server = server
     this.#known = known
     this.queue = new WorkQueue<string>({ clock })
-    this.#running = new RunningReconciles(name, cache, this.queue)
+    const environment = { controller: name, writes: cache, clock } as unknown as ReconcileEnvironment
+    const client = (): Client => this.#client!
+    this.#running = new RunningReconciles(
+      {
+        ...environment,
+        get client() {
+          return client()
+        },
+      },
+      this.queue,
+    )
+    const enqueue: Enqueue = (key, { priority, newest, cause }) => this.#running.changed(key, priority, newest, cause)
     const map = ({ metadata }: DeepReadonly<KubernetesObject>): ObjectKey[] => [{ namespace, name: ownerOf(metadata.name) }]
     const { logger } = recordingLogger()
-    cache
-      .informer(widget)
-      .addHandler(new EnqueueHandler({ type: widget, map, predicates: [], queue: this.queue, running: this.#running, clock, logger }))
+    cache.informer(widget).addHandler(new EnqueueHandler({ type: widget, map, predicates: [], enqueue, clock, logger }))
   }
 
   get started(): number {
@@ -112,7 +124,7 @@ class TestController {
     const responses: (() => void)[] = []
     const by = { controller: this.name, key }
     const delayed = <T>(result: T): Promise<T> => new Promise((resolve) => responses.push(() => resolve(result)))
-    const inner = {
+    this.#client = {
       patch: (_type: unknown, { name }: ObjectKey) => delayed(this.#server.put(name, by)),
       delete: async (_type: unknown, { name }: ObjectKey) => {
         const removed = this.#server.remove(name, by)
@@ -122,18 +134,14 @@ class TestController {
         return response
       },
     } as unknown as Client
-    const ended = Promise.withResolvers<void>()
-    let client: Client | undefined
-    const reconcile = this.#running.reconciler((_request, context) => ((client = context.client), ended.promise))
-    const result = reconcile({ namespace, name: key }, { client: inner } as ReconcileContext)
+    const reconcile = this.#running.start(full)
     const run: Run = {
       key,
-      client: client!,
+      client: reconcile.client,
       responses,
-      end: async () => {
+      end: () => {
         this.runs.splice(this.runs.indexOf(run), 1)
-        ended.resolve()
-        await result
+        this.#running.end(reconcile)
         this.queue.done(full)
       },
     }
@@ -204,11 +212,11 @@ async function start(): Promise<World> {
         for (const run of [...controller.runs]) {
           for (const respond of run.responses.splice(0)) respond()
           await setImmediate()
-          await run.end()
+          run.end()
         }
       }
       while (server.unsent.length > 0) await sendEvent()
-      for (const controller of controllers) while (await controller.start()) await controller.runs.at(-1)!.end()
+      for (const controller of controllers) while (controller.start()) await controller.runs.at(-1)!.end()
     },
     async stop() {
       stop.abort()
@@ -240,7 +248,7 @@ t.test('every change of another client or reconcile is followed by a reconcile o
         else if (action === 'write') void run?.client.patch(widget, { namespace, name }, {})
         else if (action === 'delete') void run?.client.delete(widget, { namespace, name })
         else if (action === 'respond') run?.responses.shift()?.()
-        else if (action === 'end') await run?.end()
+        else if (action === 'end') run?.end()
         else if (action === 'foreign') server.put(name, undefined)
         else if (action === 'foreign delete') server.remove(name, undefined)
         else if (action === 'event') await sendEvent()
@@ -290,7 +298,7 @@ t.test('a controller that alone changes its objects is not called for the change
         else if (action === 'respond') run?.responses.shift()?.()
         else if (action === 'end' && run?.responses.length === 0) {
           await setImmediate()
-          await run.end()
+          run.end()
           kicked.delete(key)
         } else if (action === 'event') await sendEvent()
         await setImmediate()

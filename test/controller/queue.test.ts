@@ -247,6 +247,22 @@ t.test('after shut down nothing comes out and nothing is added', async (t) => {
   t.equal(clock.pending, 0, 'no timer is left')
 })
 
+t.test('take returns a ready key at once, and undefined when there is none', (t) => {
+  const { queue } = setUp()
+  t.equal(queue.take(), undefined)
+  queue.add('a')
+  queue.pause()
+  t.equal(queue.take(), undefined, 'paused')
+  queue.resume()
+  t.equal(queue.take(), 'a')
+  queue.add('a')
+  t.equal(queue.take(), undefined, 'a worker has the key')
+  queue.add('b')
+  queue.shutDown()
+  t.equal(queue.take(), undefined, 'shut down')
+  t.end()
+})
+
 t.test('an invalid delay means at once', async (t) => {
   const { queue, takeAll } = setUp()
   queue.add('a', { after: NaN })

@@ -71,6 +71,21 @@ t.test('a source that throws at once, or fails after the stop, is no exception',
   t.strictSame(logged(), [['error', 'sources[0] failed and is started again', 0]])
 })
 
+t.test('a source that ignores the signal does not delay the end, and enqueues nothing more', async (t) => {
+  let enqueueLate: ((keys: readonly ObjectKey[]) => void) | undefined
+  const ignoring: Source = {
+    run(enqueue) {
+      enqueueLate = enqueue
+      return new Promise(() => undefined)
+    },
+  }
+  const { added, stop, done, logged } = start([ignoring])
+  stop.abort()
+  await done
+  enqueueLate?.([key('late')])
+  t.strictSame([added, logged()], [[], []])
+})
+
 t.test('a source that ends is not started again', async (t) => {
   let [runs, late] = [0, (_keys: readonly ObjectKey[]): void => undefined]
   const ending: Source = { run: async (enqueue) => void (runs++, (late = enqueue), enqueue([key('a')])) }

@@ -2,12 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
-import { formatKey, parseKey } from '../../src/api/object.ts'
+import { formatKey } from '../../src/api/object.ts'
 import type { Origin } from '../../src/cache/origin.ts'
 import type { Client } from '../../src/client/client.ts'
 import { EnqueueHandler } from '../../src/controller/enqueue.ts'
+import type { Enqueue } from '../../src/controller/map-calls.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
-import type { ReconcileContext } from '../../src/controller/reconciler.ts'
+import type { ReconcileEnvironment } from '../../src/controller/running-reconcile.ts'
 import { RunningReconciles } from '../../src/controller/running-reconciles.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { object } from '../support/client/fake-cluster.ts'
@@ -21,7 +22,7 @@ interface World {
   readonly deleted: unknown[][]
   readonly running: RunningReconciles
   /** Starts a reconcile. `end` ends it. */
-  start(key: string): { readonly client: Client; readonly end: (error?: Error) => Promise<void> }
+  start(key: string): { readonly client: Client; readonly end: () => void }
 }
 
 function setUp(answer: unknown = object('child', 5)): World {
@@ -33,26 +34,16 @@ function setUp(answer: unknown = object('child', 5)): World {
     deleted: (...parameters: unknown[]) => void deleted.push(parameters),
   }
   const queue = { add: (key: string, { priority = 0 } = {}) => void added.push([key, priority]) }
-  const running = new RunningReconciles('web', cache as never, queue)
   const inner = { patch: () => Promise.resolve(answer), delete: () => Promise.resolve({ details: { uid: 'u' } }) } as unknown as Client
+  const running = new RunningReconciles({ controller: 'web', writes: cache, client: inner } as unknown as ReconcileEnvironment, queue)
   return {
     added,
     told,
     deleted,
     running,
     start(key) {
-      let client: Client | undefined
-      const ended = Promise.withResolvers<void>()
-      const reconcile = running.reconciler((_request, context) => ((client = context.client), ended.promise))
-      const result = reconcile(parseKey(key), { client: inner } as ReconcileContext)
-      return {
-        client: client!,
-        end: async (error) => {
-          if (error === undefined) ended.resolve()
-          else ended.reject(error)
-          await result.catch(() => undefined)
-        },
-      }
+      const reconcile = running.start(key)
+      return { client: reconcile.client, end: () => running.end(reconcile) }
     },
   }
 }
@@ -71,15 +62,15 @@ t.test('the event of a response does not enqueue the reconcile that wrote, and e
     ['default/b', 0],
     ['default/c', 0],
   ])
-  await a.end()
-  await b.end()
+  a.end()
+  b.end()
   t.equal(added.length, 2)
   running.changed('default/a', 0, object('child', 5), origin)
   t.strictSame(added[2], ['default/a', 0], 'the reconcile has ended')
   const again = start('default/a')
   running.changed('default/a', 0, object('child', 5), origin)
   t.equal(added.length, 4, 'another reconcile of the same key')
-  await again.end()
+  again.end()
 })
 
 t.test('an event that overtakes the response is held back, and dropped when the response shows that it is own', async (t) => {
@@ -88,23 +79,21 @@ t.test('an event that overtakes the response is held back, and dropped when the 
   running.changed('default/a', 0, object('child', 5), 'unknown')
   t.strictSame(added, [])
   await patch(a.client)
-  await a.end()
+  a.end()
   t.strictSame(added, [])
 })
 
 t.test('an event of another client that arrives during the reconcile enqueues the key at its end, with the highest priority', async (t) => {
-  for (const error of [undefined, new Error('failed')]) {
-    const { added, running, start } = setUp()
-    const a = start('default/a')
-    running.changed('default/a', 0, object('child', 4), 'unknown')
-    running.changed('default/a', 10, object('child', 5), 'unknown')
-    running.changed('default/a', 5, object('child', 4), 'unknown')
-    running.changed('default/a', -1, object('child', 4), 'unknown')
-    await patch(a.client)
-    t.strictSame(added, [])
-    await a.end(error)
-    t.strictSame(added, [['default/a', 5]])
-  }
+  const { added, running, start } = setUp()
+  const a = start('default/a')
+  running.changed('default/a', 0, object('child', 4), 'unknown')
+  running.changed('default/a', 10, object('child', 5), 'unknown')
+  running.changed('default/a', 5, object('child', 4), 'unknown')
+  running.changed('default/a', -1, object('child', 4), 'unknown')
+  await patch(a.client)
+  t.strictSame(added, [])
+  a.end()
+  t.strictSame(added, [['default/a', 5]])
 })
 
 t.test('a change that is certainly not own is enqueued at once, and so are events of keys that are not being reconciled', async (t) => {
@@ -117,7 +106,7 @@ t.test('a change that is certainly not own is enqueued at once, and so are event
     ['default/a', 1],
     ['default/b', 2],
   ])
-  await a.end()
+  a.end()
   t.equal(added.length, 2)
 })
 
@@ -128,7 +117,7 @@ t.test('at most 100 events are held back', async (t) => {
   t.equal(added.length, 1)
   running.changed('default/a', 7, object('child', 100), 'unknown')
   t.equal(added.length, 1)
-  await a.end()
+  a.end()
   t.strictSame(added[1], ['default/a', 7])
 })
 
@@ -139,19 +128,18 @@ t.test('the cache gets deletions, and a response without metadata does not fail'
   t.equal(told.length, 1)
   await a.client.delete(widget, { name: 'child' })
   t.strictSame(deleted, [[widget, { name: 'child' }, 'u']])
-  await a.end()
+  a.end()
 })
 
 t.test('a deletion enqueues the reconcile that deletes', async (t) => {
   const clock = new FakeClock()
   const queue = new WorkQueue<string>({ clock })
-  const running = new RunningReconciles('web', { written: () => undefined, deleted: () => undefined }, queue)
+  const running = new RunningReconciles({ controller: 'web' } as ReconcileEnvironment, queue)
   const { logger } = recordingLogger()
   const map = ({ metadata: { namespace, name } }: { metadata: KubernetesObject['metadata'] }) => [{ namespace, name }]
-  const handler = new EnqueueHandler({ type: widget, map: map as never, predicates: [], queue, running, clock, logger })
-  const ended = Promise.withResolvers<void>()
-  const reconcile = running.reconciler(() => ended.promise)
-  const result = reconcile({ namespace: 'default', name: 'a' }, { client: {} } as ReconcileContext)
+  const enqueue: Enqueue = (key, { priority, newest, cause }) => running.changed(key, priority, newest, cause)
+  const handler = new EnqueueHandler({ type: widget, map: map as never, predicates: [], enqueue, clock, logger })
+  const reconcile = running.start('default/a')
   const got: string[] = []
   void queue.get().then((key) => got.push(key!))
   handler.added(object('a', 1), false, 'unknown')
@@ -161,6 +149,5 @@ t.test('a deletion enqueues the reconcile that deletes', async (t) => {
   handler.deleted(object('a', 3))
   await setImmediate()
   t.strictSame(got, [formatKey({ namespace: 'default', name: 'a' })])
-  ended.resolve()
-  await result
+  running.end(reconcile)
 })

@@ -28,7 +28,9 @@ t.test('a warning has its request, and the controller and object of its reconcil
     t.equal(lines.at(-1)?.msg.includes('unknown field'), true, name)
   }
   for (const owner of ['one', 'two', 'two'])
-    await withLogContext({ owner, logger: logger.child({ controller: owner, namespace: 'ns', name: 'a' }) }, () => reconcile(owner))
+    await withLogContext({ controller: owner, logger: logger.child({ controller: owner, namespace: 'ns', name: 'a' }) }, () =>
+      reconcile(owner),
+    )
   const msg = 'the API server warns: unknown field "spec.a" (PATCH /apis/example.com/v1/namespaces/ns/things/a)'
   t.match(lines, [
     { level: 'warn', msg, controller: undefined },

@@ -3,28 +3,35 @@ import t from 'tap'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { systemRandom } from '../../src/runtime/random.ts'
 import type { Client } from '../../src/client/client.ts'
-import { Controller, type ControllerOptions } from '../../src/controller/controller.ts'
+import { Workers, type WorkersOptions } from '../../src/controller/workers.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
+import { RunningReconciles } from '../../src/controller/running-reconciles.ts'
 import { TerminalError, type Reconciler, type ReconcileContext, type Result } from '../../src/controller/reconciler.ts'
 import { controllerWorld, thing, type ControllerWorld } from '../support/controller/fakes.ts'
 
 interface World extends ControllerWorld {
   readonly queue: WorkQueue<string>
+  readonly running: RunningReconciles
   readonly done: Promise<void>
   end(): Promise<void>
 }
 
-function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, client: Partial<Client> = {}): World {
+function run(reconcile: Reconciler, options: Partial<WorkersOptions> = {}, client: Partial<Client> = {}): World {
   const world = controllerWorld(client)
   const { environment, clock, stop } = world
   const queue = new WorkQueue<string>({ clock: options.clock ?? clock })
-  const done = new Controller({
+  const { clock: own = clock, logger = environment.logger } = options
+  const running = new RunningReconciles(
+    { ...environment, controller: 'thing', writes: environment.cache, clock: own, logger, random: systemRandom },
+    queue,
+  )
+  const done = new Workers({
     ...environment,
     metrics: environment.metrics.controller('thing'),
     graceMs: 30_000,
-    workers: 1,
-    random: systemRandom,
+    count: 1,
     queue,
+    running,
     reconcile,
     ...options,
   }).work({ stop: stop.signal, lost: new AbortController().signal })
@@ -32,7 +39,7 @@ function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, cl
     stop.abort()
     await done
   }
-  return { ...world, queue, done, end }
+  return { ...world, queue, running, done, end }
 }
 
 const total = (result: string, count: number): string =>
@@ -202,7 +209,7 @@ t.test('timers fire between reconciles that never wait, for any number of contro
     calls += 1
     for (const end = performance.now() + spinMs; performance.now() < end;);
   }
-  const worlds = Array.from({ length: 3 }, () => run(reconcile, { clock: systemClock, workers: 20 }))
+  const worlds = Array.from({ length: 3 }, () => run(reconcile, { clock: systemClock, count: 20 }))
   for (const { queue } of worlds) for (let i = 0; i < keys; i++) queue.add(`ns/${i}`)
   const seen: number[] = []
   while (calls < 3 * keys) {
@@ -253,7 +260,7 @@ t.test('the number of workers bounds concurrent reconciles, and a key is never r
       await new Promise<void>((resolve) => clock.after(10, resolve))
       running.delete(name)
     },
-    { workers: 3 },
+    { count: 3 },
   )
   for (let round = 0; round < 3; round++) {
     for (const key of ['a', 'b', 'c', 'd', 'e']) world.queue.add(key)
@@ -396,7 +403,7 @@ t.test('a logger that always throws fails the controller', async (t) => {
   const broken = (): never => {
     throw new Error('the disk is full')
   }
-  const logger = { child: () => logger, debug: broken, info: broken, warn: broken, error: broken } as unknown as ControllerOptions['logger']
+  const logger = { child: () => logger, debug: broken, info: broken, warn: broken, error: broken } as unknown as WorkersOptions['logger']
   const world = run(async () => undefined, { logger })
   world.queue.add('a')
   await t.rejects(world.done, { message: 'the disk is full' })
@@ -404,7 +411,7 @@ t.test('a logger that always throws fails the controller', async (t) => {
 })
 
 t.test('a failed worker stops the others, and the error is thrown when the last of them has ended', async (t) => {
-  const logger = { child: () => logger, debug: () => undefined } as unknown as ControllerOptions['logger']
+  const logger = { child: () => logger, debug: () => undefined } as unknown as WorkersOptions['logger']
   const slow = Promise.withResolvers<void>()
   const started: string[] = []
   let running = 0
@@ -416,7 +423,7 @@ t.test('a failed worker stops the others, and the error is thrown when the last 
       await slow.promise
       running -= 1
     },
-    { logger, workers: 2 },
+    { logger, count: 2 },
   )
   let settled = false
   const done = t.rejects(world.done, TypeError).finally(() => (settled = true))
@@ -436,13 +443,13 @@ t.test('a controller that is stopped before its start does nothing', async (t) =
   const stop = AbortSignal.abort()
   const queue = new WorkQueue<string>({ clock: world.clock })
   queue.add('a')
-  await new Controller({
+  await new Workers({
     ...world.environment,
     metrics: world.environment.metrics.controller('x'),
     graceMs: 1,
-    workers: 2,
-    random: systemRandom,
+    count: 2,
     queue,
+    running: world.running,
     reconcile: async () => void t.fail('must not run'),
   }).work({ stop, lost: new AbortController().signal })
   await world.end()
@@ -541,7 +548,7 @@ t.test('an outcome that cannot be reported is printed as far as possible, and co
         if (calls === 1) throw error
       },
       error: (text: string) => void printed.push(text),
-    } as unknown as ControllerOptions['logger']
+    } as unknown as WorkersOptions['logger']
     return logger
   }
   const printed: string[] = []
@@ -567,7 +574,7 @@ t.test('the logger of a reconcile is created once, and only if it is read', asyn
     },
     isLevelEnabled: () => false,
     debug: () => undefined,
-  } as unknown as ControllerOptions['logger']
+  } as unknown as WorkersOptions['logger']
   const seen: unknown[] = []
   const world = run(
     async ({ name }, context) => {
@@ -603,7 +610,7 @@ t.test('a reconcile that is aborted at the stop is no failure, and not retried',
 t.test('an exceeded time limit counts once per reconcile', async (t) => {
   const world = run((_, { clock }) => new Promise<void>((resolve) => clock.after(1000, resolve)), {
     reconciliationTimeoutMs: 1000,
-    workers: 2,
+    count: 2,
   })
   world.queue.add('a')
   await world.clock.advance(5000)
@@ -750,7 +757,7 @@ t.test('a worker that has just taken a key does not reconcile it after the stop'
       started.push(name)
       world.stop.abort()
     },
-    { workers: 2 },
+    { count: 2 },
   )
   world.queue.add('a')
   world.queue.add('b')

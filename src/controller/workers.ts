@@ -1,16 +1,15 @@
-/** `Controller`: its workers take keys from the work queue, reconcile the objects, and requeue the keys according to the results. */
+/** `Workers`: take keys from the work queue of a controller, reconcile the objects, and requeue the keys according to the results. */
 import type { Clock, Timer } from '../runtime/clock.ts'
-import { clientWithSignal } from '../client/client-with-signal.ts'
-import type { Client } from '../client/client.ts'
 import { permissionAdvice } from '../client/missing-rule.ts'
-import type { EventRecorder } from '../telemetry/event-recorder.ts'
+import { withLogContext } from '../telemetry/log-context.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
 import type { WorkQueue } from './queue.ts'
-import type { CacheReader, ReconcileContext, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
+import type { Reconciler, Result } from './reconciler.ts'
+import type { RunningReconcile } from './running-reconcile.ts'
+import type { RunningReconciles } from './running-reconciles.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
-import { newUuid } from '../runtime/random.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
@@ -23,21 +22,17 @@ const sliceMs = 2
 /** All workers of all controllers share the time slices, because they share the event loop. */
 const slices = new TimeSlices(sliceMs)
 
-export interface ControllerOptions {
+export interface WorkersOptions {
   readonly queue: WorkQueue<string>
+  readonly running: RunningReconciles
   readonly reconcile: Reconciler
-  /** Maximum number of objects that are reconciled at the same time. */
-  readonly workers: number
+  /** The number of workers, which is the maximum number of objects that are reconciled at the same time. */
+  readonly count: number
   /** Time after which the signal of a reconcile aborts, in milliseconds. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
   /** The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. */
   readonly graceMs: number
-  readonly client: Client
-  readonly cache: CacheReader
-  readonly events: EventRecorder
   readonly clock: Clock
-  /** Returns a number in [0, 1), for `reconcileID`. */
-  readonly random: () => number
   /** A logger that adds the controller's name to each log line. */
   readonly logger: Logger
   readonly metrics: ControllerMetrics
@@ -63,19 +58,19 @@ export interface WorkSignals {
   readonly lost: AbortSignal
 }
 
-/** Runs the workers of a controller. */
-export class Controller {
-  readonly #options: ControllerOptions
-  /** The running reconciles, by the abort controllers of their signals. */
-  readonly #running = new Map<AbortController, Promise<void>>()
+/** The workers of a controller. */
+export class Workers {
+  readonly #options: WorkersOptions
+  readonly #now: () => number
   /** The workers; undefined before the first call of `work`. The promise resolves when the queue is shut down. */
   #workers: Promise<unknown> | undefined
   /** True while reconciles may start. */
   #working = false
 
   /** Pauses the queue until the first call of `work`. */
-  constructor(options: ControllerOptions) {
+  constructor(options: WorkersOptions) {
     this.#options = options
+    this.#now = () => options.clock.monotonicNow()
     options.queue.pause()
   }
 
@@ -88,9 +83,9 @@ export class Controller {
    * When a worker fails, `work` ends as if `stop` had aborted, and rejects with the worker's error.
    */
   async work({ stop, lost }: WorkSignals): Promise<void> {
-    const { queue, workers, clock, graceMs, metrics } = this.#options
-    metrics.maxWorkers(workers)
-    this.#workers ??= this.#startWorkers(workers)
+    const { queue, running, count, clock, graceMs, metrics } = this.#options
+    metrics.maxWorkers(count)
+    this.#workers ??= this.#start(count)
     const paused = Promise.withResolvers<void>()
     const gone = Promise.withResolvers<void>()
     let grace: Timer | undefined
@@ -98,13 +93,15 @@ export class Controller {
       if (!this.#working) return
       this.#working = false
       queue.pause()
-      grace = clock.after(graceMs, () => this.#abortRunning('the process ends', 'The process ends; the reconcile did not end in time.'))
+      grace = clock.after(graceMs, () => {
+        running.abort(new CutOff('The process ends; the reconcile did not end in time.', 'the process ends'))
+      })
       paused.resolve()
     }
     const onLost = (): void => {
       pause()
       const because = 'this replica is no longer the leader'
-      this.#abortRunning(because, `The reconcile was aborted, because ${because}.`)
+      running.abort(new CutOff(`The reconcile was aborted, because ${because}.`, because))
       gone.resolve()
     }
     if (stop.aborted || lost.aborted) return
@@ -116,14 +113,14 @@ export class Controller {
       await Promise.race([paused.promise, this.#workers])
     } finally {
       pause()
-      await Promise.race([gone.promise, Promise.allSettled(this.#running.values())])
+      await Promise.race([gone.promise, running.whenNone()])
       grace?.cancel()
       stop.removeEventListener('abort', pause)
       lost.removeEventListener('abort', onLost)
     }
   }
 
-  #startWorkers(count: number): Promise<unknown> {
+  #start(count: number): Promise<unknown> {
     const workers = Promise.all(Array.from({ length: count }, () => this.#runWorker()))
     // A worker may fail between two calls of `work`. The next call then rejects.
     workers.catch(() => undefined)
@@ -132,34 +129,20 @@ export class Controller {
 
   /** Takes keys from the queue and reconciles them, one after the other, until the queue is shut down. */
   async #runWorker(): Promise<void> {
-    const { queue, clock } = this.#options
-    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+    const { queue } = this.#options
+    for (let key = await queue.get(); key !== undefined; key = queue.take() ?? (await queue.get())) {
       // The time slice is checked after `queue.get`, which may wait for a long time. If it were checked before, several keys that are added
       // at once would start the reconciles of all waiting workers in the same iteration of the event loop.
-      const turn = slices.next(() => clock.monotonicNow())
+      const turn = slices.next(this.#now)
       if (turn !== undefined) await turn
       try {
-        if (this.#working) await this.#track(key)
+        if (this.#working) await this.#reconcile(key)
         else queue.add(key, { priority: queue.priorityOf(key) })
       } catch (error) {
         this.#logPlainly(key, error)
       } finally {
         queue.done(key)
       }
-    }
-  }
-
-  /** Reconciles the object with this key. Meanwhile, `#running` contains the reconcile. */
-  async #track(key: string): Promise<void> {
-    const abort = new AbortController()
-    const processing = this.#process(key, abort)
-    this.#running.set(abort, processing)
-    this.#options.metrics.activeWorkers(this.#running.size)
-    try {
-      await processing
-    } finally {
-      this.#running.delete(abort)
-      this.#options.metrics.activeWorkers(this.#running.size)
     }
   }
 
@@ -172,64 +155,38 @@ export class Controller {
     this.#options.logger.error(`the outcome of the reconcile of ${key} could not be reported: ${plainTextOf(error)}`)
   }
 
-  async #process(key: string, abort: AbortController): Promise<void> {
-    const { clock } = this.#options
-    const request = parseKey(key)
-    const context = this.#contextOf(request, abort)
-    const startedAt = clock.monotonicNow()
-    // `#attempt` catches errors, but inspecting a thrown value can throw, too.
-    const outcome = await this.#attempt(request, context, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
-    this.#settle(key, outcome, context, (clock.monotonicNow() - startedAt) / 1000)
-  }
-
-  /**
-   * Returns the context of one reconcile. Logger, ID, signal and client are created when they are first read, because most reconciles find
-   * nothing to do, and creating a child logger takes as long as all the rest of such a reconcile.
-   */
-  #contextOf(request: ReconcileRequest, abort: AbortController): ReconcileContext {
-    const { cache, clock, events, random, client: sharedClient, logger: controllerLogger } = this.#options
-    let [reconcileID, logger, client]: [string?, Logger?, Client?] = []
-    return {
-      cache,
-      clock,
-      events,
-      get reconcileID() {
-        return (reconcileID ??= newUuid(random))
-      },
-      get logger() {
-        return (logger ??= controllerLogger.child({ namespace: request.namespace, name: request.name, reconcileID: this.reconcileID }))
-      },
-      get signal() {
-        return abort.signal
-      },
-      get client() {
-        return (client ??= clientWithSignal(sharedClient, abort.signal))
-      },
-    }
+  /** Reconciles the object with this key, and requeues the key according to the result. */
+  async #reconcile(key: string): Promise<void> {
+    const { running, metrics } = this.#options
+    const current = running.start(key)
+    metrics.activeWorkers(running.size)
+    const startedAt = this.#now()
+    const outcome = await this.#attempt(key, current)
+    running.end(current)
+    metrics.activeWorkers(running.size)
+    this.#settle(key, outcome, current, (this.#now() - startedAt) / 1000)
   }
 
   /** Calls the reconciler once. A thrown value or a rejection is converted to an outcome. */
-  async #attempt(request: ReconcileRequest, context: ReconcileContext, abort: AbortController): Promise<Outcome> {
+  async #attempt(key: string, current: RunningReconcile): Promise<Outcome> {
     const { reconcile, clock, reconciliationTimeoutMs, metrics } = this.#options
     const limit =
       reconciliationTimeoutMs === undefined
         ? undefined
         : clock.after(reconciliationTimeoutMs, () => {
             metrics.timedOut()
-            abort.abort(new ProreusError('PRO_ABORTED', `The reconcile took longer than its limit of ${reconciliationTimeoutMs} ms.`))
+            current.abort(new ProreusError('PRO_ABORTED', `The reconcile took longer than its limit of ${reconciliationTimeoutMs} ms.`))
           })
     try {
-      return outcomeOf(await reconcile(request, context))
+      return outcomeOf(await withLogContext(current, () => reconcile(parseKey(key), current)))
     } catch (error) {
-      const { aborted, reason } = abort.signal
-      if (aborted && reason instanceof CutOff) return { kind: 'aborted', error, because: reason.because }
-      return { kind: isTerminal(error) ? 'terminal' : 'error', error }
+      return failureOf(error, current.abortReason)
     } finally {
       limit?.cancel()
     }
   }
 
-  #settle(key: string, outcome: Outcome, context: ReconcileContext, seconds: number): void {
+  #settle(key: string, outcome: Outcome, context: RunningReconcile, seconds: number): void {
     const { queue, metrics } = this.#options
     const debug = (fields: object, message: string): void => {
       if (this.#options.logger.isLevelEnabled('debug')) context.logger.debug(fields, message)
@@ -242,7 +199,7 @@ export class Controller {
         return
       case 'requeue_after':
         queue.forget(key)
-        // The default priority: a periodic reconcile of an object is no longer one of the initial reconciles, which have a lower priority.
+        // Not the priority of this reconcile: a periodic reconcile of an object is not one of the initial reconciles, which have a lower one.
         queue.add(key, { after: outcome.ms, priority: outcome.priority })
         metrics.reconciled('requeue_after', seconds)
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
@@ -277,11 +234,6 @@ export class Controller {
         context.logger.warn({ err: outcome.error, seconds }, `the reconcile was cut off because ${outcome.because}`)
     }
   }
-
-  #abortRunning(because: string, message: string): void {
-    const reason = new CutOff(message, because)
-    for (const abort of this.#running.keys()) abort.abort(reason)
-  }
 }
 
 /** The abort reason of a reconcile that `work` aborts. */
@@ -294,11 +246,23 @@ class CutOff extends ProreusError {
   }
 }
 
+const success: Outcome = { kind: 'success' }
+
 function outcomeOf(result: Result): Outcome {
   const requeue = requeueOf(result)
-  if (requeue === 'success') return { kind: 'success' }
+  if (requeue === 'success') return success
   const priority = priorityOf(result)
   return requeue === 'requeue' ? { kind: 'requeue', priority } : { kind: 'requeue_after', ms: requeue, priority }
+}
+
+/** Returns the outcome of a reconcile that has thrown `error`. The thrown value may be one that throws when it is inspected. */
+function failureOf(error: unknown, abortReason: unknown): Outcome {
+  try {
+    if (abortReason instanceof CutOff) return { kind: 'aborted', error, because: abortReason.because }
+    return { kind: isTerminal(error) ? 'terminal' : 'error', error }
+  } catch {
+    return { kind: 'error', error }
+  }
 }
 
 function plainTextOf(error: unknown): string {

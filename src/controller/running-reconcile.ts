@@ -1,0 +1,128 @@
+/** `RunningReconcile`: one call of a reconciler. It is the context of the call, and the origin of the writes of its client. */
+import type { Clock } from '../runtime/clock.ts'
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import { parseKey } from '../api/object.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import type { Origin } from '../cache/origin.ts'
+import type { OwnWrites } from '../cache/read-your-writes.ts'
+import { readYourWrites } from '../cache/read-your-writes.ts'
+import { clientWithSignal } from '../client/client-with-signal.ts'
+import type { Client } from '../client/client.ts'
+import { newUuid } from '../runtime/random.ts'
+import type { EventRecorder } from '../telemetry/event-recorder.ts'
+import type { LogContext } from '../telemetry/log-context.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { ReconcileContext } from './reconciler.ts'
+
+/**
+ * Maximum number of events that a reconcile holds back. Further events are added to the queue at once, which can only cause a needless
+ * reconcile.
+ */
+const maxHeldBack = 100
+
+/** The objects that all reconciles of a controller share. */
+export interface ReconcileEnvironment {
+  /** The name of the controller. */
+  readonly controller: string
+  readonly cache: CacheReader
+  /** Receives the writes of the reconciles. */
+  readonly writes: OwnWrites
+  readonly client: Client
+  readonly clock: Clock
+  readonly events: EventRecorder
+  /** Returns a number in [0, 1), for `reconcileID`. */
+  readonly random: () => number
+  /** A logger that adds the controller's name to each log line. */
+  readonly logger: Logger
+}
+
+/**
+ * Logger, ID, signal and client are created when they are first read, because most reconciles find nothing to do, and creating a child logger
+ * takes as long as all the rest of such a reconcile.
+ */
+export class RunningReconcile implements ReconcileContext, LogContext, Origin, OwnWrites {
+  readonly cache: CacheReader
+  readonly clock: Clock
+  readonly events: EventRecorder
+  readonly key: string
+  readonly #environment: ReconcileEnvironment
+  #abort: AbortController | undefined
+  #reconcileID: string | undefined
+  #logger: Logger | undefined
+  #client: Client | undefined
+  /** The states that this reconcile has written, as uid and resourceVersion. */
+  #written: Set<string> | undefined
+  /** The priorities of the events that were held back, by the states of their objects. */
+  #heldBack: Map<string, number> | undefined
+
+  constructor(key: string, environment: ReconcileEnvironment) {
+    this.key = key
+    this.cache = environment.cache
+    this.clock = environment.clock
+    this.events = environment.events
+    this.#environment = environment
+  }
+
+  get controller(): string {
+    return this.#environment.controller
+  }
+
+  get reconcileID(): string {
+    return (this.#reconcileID ??= newUuid(this.#environment.random))
+  }
+
+  get logger(): Logger {
+    return (this.#logger ??= this.#environment.logger.child({ ...parseKey(this.key), reconcileID: this.reconcileID }))
+  }
+
+  get signal(): AbortSignal {
+    return (this.#abort ??= new AbortController()).signal
+  }
+
+  get client(): Client {
+    return (this.#client ??= readYourWrites(clientWithSignal(this.#environment.client, this.signal), this))
+  }
+
+  /** The error with which the reconcile was aborted; undefined when it was not aborted. */
+  get abortReason(): unknown {
+    return this.#abort?.signal.reason
+  }
+
+  /** Aborts the signal. Only the first call has an effect. */
+  abort(reason: Error): void {
+    this.#abort ??= new AbortController()
+    this.#abort.abort(reason)
+  }
+
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
+    const { metadata } = object as unknown as Partial<KubernetesObject>
+    if (metadata?.uid && metadata.resourceVersion) (this.#written ??= new Set()).add(stateOf(metadata))
+    this.#environment.writes.written(type, object, this)
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string): void {
+    this.#environment.writes.deleted(type, key, uid)
+  }
+
+  /** Returns false when the event must be added to the queue. */
+  holdsBack({ metadata }: DeepReadonly<KubernetesObject>, priority: number): boolean {
+    const heldBack = (this.#heldBack ??= new Map())
+    const state = stateOf(metadata)
+    if (heldBack.size >= maxHeldBack && !heldBack.has(state)) return false
+    heldBack.set(state, Math.max(priority, heldBack.get(state) ?? priority))
+    return true
+  }
+
+  /** Returns the highest priority of the events that were held back and that other clients have caused; undefined when there are none. */
+  heldBackPriority(): number | undefined {
+    if (this.#heldBack === undefined) return undefined
+    const foreign = [...this.#heldBack].filter(([state]) => this.#written?.has(state) !== true)
+    return foreign.length === 0 ? undefined : Math.max(...foreign.map(([, priority]) => priority))
+  }
+}
+
+function stateOf({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }): string {
+  return `${uid} ${resourceVersion}`
+}
