@@ -83,7 +83,7 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // The metadata of the root is never open, so its depth is not checked here: only `validateObjectMeta` validates this metadata.
+    // The metadata of the root is validated only by `validateObjectMeta`, so its depth is not checked here.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),
