@@ -56,8 +56,8 @@ export function decodePatched(
 }
 
 /**
- * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a map; it decodes the results of other patches
- * from JSON.
+ * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a Go map, which accepts more values than the
+ * decoding of JSON does (see `types/go-convert.ts`). It decodes the results of all other patches from JSON.
  */
 export function decodeStrategic(
   info: ResourceInfo,
