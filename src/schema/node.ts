@@ -59,8 +59,8 @@ export interface SchemaNode {
   readonly typeName: string | undefined
   /**
    * True for built-in types and their fields. In Go, null, an empty string and a missing field all result in the zero value, so null and an
-   * empty string count as missing. List keys are used only to correlate items, and need not be unique, because kube-apiserver's validation
-   * of most built-in types does not require unique keys.
+   * empty string count as missing. The keys of list items need not be unique, because kube-apiserver does not require this for most
+   * built-in types.
    */
   readonly decoded: boolean
 }
