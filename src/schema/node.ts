@@ -83,7 +83,8 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // The metadata of the root is validated only by `validateObjectMeta`, so its depth is not checked here.
+    // `open` is false for the metadata of the root: only `validateObjectMeta` validates this metadata, so its depth is not checked with the
+    // schema.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),

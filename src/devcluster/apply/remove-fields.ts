@@ -29,8 +29,8 @@ export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing)
 }
 
 /**
- * Adds each field of a struct that has a field of the set below it: the owner of `spec.replicas` also owns `spec`. Map entries and list
- * items are not added, even if the set has a field below them (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
+ * Adds the parents of the set's fields to the set, because the owner of `spec.replicas` also owns `spec`. A parent is not added if it is a
+ * map entry or a list item (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
  */
 export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
   const named = [...children].map(([element, child]) => {
