@@ -102,8 +102,8 @@ async function drill(controlPlane: ControlPlane): Promise<object> {
 }
 
 /**
- * Causes a fault of the leader. Resolves when the fault has ended, to the milliseconds from its beginning until another leader reconciled a
- * change.
+ * Causes a fault of the leader, and resolves when the fault has ended. The result is the time in milliseconds from the beginning of the
+ * fault until another leader has reconciled a change.
  */
 async function takeover(client: Client, replicas: readonly Replica[], fault: FaultName): Promise<number> {
   const old = await until('there is a leader', async () => (await holderOf(client)).instance, takeoverMs)

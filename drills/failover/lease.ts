@@ -1,4 +1,7 @@
-/** The Lease of the failover drill, and its current holder. Its durations are shorter than the defaults, so that failovers are fast. */
+/**
+ * The Lease of the failover drill, and the function that reads its holder. The durations of the Lease are shorter than the defaults, so
+ * that failovers are fast.
+ */
 import type { Client } from '../../src/index.ts'
 import { coordination } from '../../src/index.ts'
 
