@@ -1,6 +1,6 @@
 /**
- * Measures controllers of Proreus, controller-runtime and kube-rs on the same real API server. The programs take turns in each round, and the
- * results are medians over the rounds; every round is printed, too.
+ * Measures controllers of Proreus, controller-runtime and kube-rs on the same real API server. Each round measures every program once. The
+ * medians over the rounds are printed, followed by the results of every round.
  *
  * `npm run bench -- controller [--parts reconcile,life,cache,noop,latency,failover] [--rounds 3] [--only proreus,kube-rs] [--apps 2000]
  * [--cached 20000] [--seconds 5]`
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const parts = new Set(values.parts.split(','))
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
-/** The number of environment variables with which an App has about 1.5 KiB. */
+/** Number of environment variables of each App in the cache. With 15, an App has about 1.5 KiB. */
 const variables = 15
 /** Updates per second while the latency is measured. */
 const perSecond = 100
@@ -42,7 +42,7 @@ const isChosen = ({ name }: { name: string }): boolean =>
 const programs = built([proreus, controllerRuntime, kubeRs].filter(isChosen))
 if (programs.some(({ name }) => name === proreus.name)) buildProreus()
 
-/** Calls `measure` once for each program and round. The programs take turns, and another one begins each round. */
+/** Calls `measure` once for each program and round. Each round begins with a different program. */
 async function inTurns(rounds: number, measure: (program: BuiltProgram) => Promise<void>): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     for (let index = 0; index < programs.length; index += 1) await measure(programs[(index + round) % programs.length]!)
@@ -59,7 +59,7 @@ if (parts.has('reconcile')) {
     peakMb: { digits: 0, head: 'peak RSS MB', ratio: true },
   })
   for (let round = 0; round < rounds; round += 1) {
-    // Each round has its own API server, because the audit log of one that runs for long is rotated.
+    // Each round has its own API server. An API server that runs for long rotates its audit log, from which the writes are counted.
     await withApiServer(programs, async (server) => {
       for (const workers of [1, 8]) {
         for (let index = 0; index < programs.length; index += 1) {
@@ -101,7 +101,7 @@ if (parts.has('noop')) {
     eight: { digits: 0, head: 'a CPU s, 8 workers', ratio: true },
   })
   await inTurns(rounds, async (program) => {
-    // The work queue of kube-rs is no part of its API.
+    // kube-rs is not measured, because its work queue is not part of its public API.
     if (program.name === kubeRs.name) return
     results.add(program.name, { one: await measureNothing(program, 1, seconds), eight: await measureNothing(program, 8, seconds) })
   })
@@ -134,7 +134,7 @@ if (parts.has('failover')) {
   await withApiServer(programs, async (server) => {
     await createApps(server.controlPlane.client, 10)
     await inTurns(rounds, async (program) => {
-      // kube-rs has no leader election of its own.
+      // kube-rs is not measured, because it does not include leader election.
       if (program.name !== kubeRs.name) results.add(program.name, await measureFailover(server, program))
     })
   })

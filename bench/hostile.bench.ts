@@ -1,6 +1,6 @@
 /**
  * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, small
- * AdmissionReviews are sent at a fixed rate and the readiness probe is requested; their latencies and the memory of the server are
+ * AdmissionReviews are sent at a fixed rate, and the readiness probe is requested. The latencies of both and the memory of the server are
  * measured.
  *
  * The server is a separate process with the heap size (`--max-old-space-size`) that follows from the memory limit in `config/`. Its peak

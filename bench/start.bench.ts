@@ -1,12 +1,13 @@
 /**
- * Measures the time until an operator is ready, and its memory when it is idle, beside a bare Node.js process with an HTTP server.
+ * Measures the time until an operator is ready, and its memory when it is idle. The results are compared with those of a bare Node.js
+ * process with an HTTP server.
  *
  * `npm run bench -- start [--rounds 5] [--idle 3] [--built] [--node-args=--max-semi-space-size=2]`
  *
- * The operator has one kind with a webhook and a controller. It runs from `dist`, which is built first (`--built`: is used as it is),
- * against the embedded API server in the process of the benchmark. In a Pod, its credentials are a token and a CA in files, and its
- * certificates are in a Secret. `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced; `RSS`
- * is the resident memory after `idle` seconds.
+ * The operator has one kind with a webhook and a controller. It runs from `dist`, against the embedded API server in the process of the
+ * benchmark. `dist` is built first, unless `--built` is given. As in a Pod, the operator reads its credentials from files and keeps its
+ * certificates in a Secret; in the last row, it uses a kubeconfig instead. `ready` is the time from the start of the process until
+ * `/readyz` succeeds and all caches have synced. `RSS` is the resident memory after `idle` seconds.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -33,7 +34,7 @@ const { values } = parseArgs({
 const [rounds, idleMs] = [Number(values.rounds), Number(values.idle) * 1000]
 const nodeArgs = values['node-args'].split(' ').filter((argument) => argument !== '')
 const root = join(import.meta.dirname, '..')
-/** How long a process may take to be ready, in milliseconds. */
+/** Time limit in milliseconds for a process to become ready. */
 const limitMs = 60_000
 
 const bare = `const server = require('node:http').createServer((request, response) => response.end('readyz check passed'))
@@ -53,7 +54,7 @@ interface Program {
 
 interface Result {
   readonly readyMs: number
-  /** The CPU time of the process when it was ready. */
+  /** The CPU time in milliseconds until the process was ready. */
   readonly cpuMs: number
   readonly rssMiB: number
 }
@@ -96,7 +97,7 @@ try {
     { name: 'with a kubeconfig', args: run, env: { ...withKubeconfig, ...compileCache } },
   ]
   const results = new Map<Program, Result[]>(programs.map((program) => [program, []]))
-  // The first round fills the compile cache and the file cache of the kernel, and does not count.
+  // The first round fills the compile cache and the file cache of the kernel. Its results are discarded.
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, program] of programs.entries()) {
       const result = await measure(program, 20_000 + ((process.pid + round * programs.length + index) % 10_000))
@@ -143,13 +144,13 @@ async function measure({ name, args, env }: Program, port: number): Promise<Resu
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
     return { readyMs, cpuMs, rssMiB: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024 }
   } finally {
-    // Node.js writes its compile cache when a process ends by itself.
+    // The signal is SIGTERM, because Node.js writes its compile cache only if the process ends by itself.
     child.kill('SIGTERM')
     await ended
   }
 }
 
-/** Returns the CPU time of a process: the 14th and 15th field of its `stat` file, in ticks of 10 ms. */
+/** Returns the CPU time of a process in milliseconds: the 14th and 15th field of `/proc/PID/stat`, which count ticks of 10 ms. */
 function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')

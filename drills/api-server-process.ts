@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ControlPlane } from '../src/testing/index.ts'
 import { until } from '../src/testing/index.ts'
 
-/** Time limit in milliseconds for a start. */
+/** Time limit in milliseconds for the API server to become ready. */
 const readyMs = 60_000
 
 interface Found {
@@ -29,13 +29,13 @@ export class ApiServerProcess {
     const { pid, command, directory } = findByPort(new URL(connection.server).port)
     process.kill(pid, 'SIGKILL')
     await delay(awayMs)
-    // With `setpriv`, the API server is killed when this process ends, for whatever reason.
+    // With `--pdeathsig`, the kernel kills the API server when this process ends, even if this process is killed.
     this.#started = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { cwd: directory, stdio: 'ignore', env: {} })
     this.#started.on('error', () => undefined) // the API server does not become ready, which is reported
     await until('the API server is ready again', async () => (await client.raw('/readyz')) === 'ok', readyMs)
   }
 
-  /** Kills the API server if this object has started it. The control plane stops only the processes that it has started itself. */
+  /** Kills the API server if `restart` has started it. The control plane stops only the processes that it has started itself. */
   stop(): void {
     this.#started?.kill('SIGKILL')
   }

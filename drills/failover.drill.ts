@@ -1,9 +1,10 @@
 /**
- * The failover drill: three replicas elect a leader, which is killed, stopped, paused, or cut off, again and again, while objects change.
- * After each fault, another leader must reconcile, and no write of the old leader may arrive after the first write of the next one.
+ * The failover drill: three replicas elect a leader, while objects change. Again and again, the leader is killed, stopped, paused, or cut
+ * off from the API server. After each fault, another leader must reconcile. No write of the old leader may arrive after the first write of
+ * the new leader.
  *
- * `npm run drill -- failover [--seconds 180] [--seed N]`. The last line is JSON with what was tried and what failed. The exit code is 1 when
- * something failed.
+ * `npm run drill -- failover [--seconds 180] [--seed N]`. The last line of the output is JSON with the faults and the failures. The exit
+ * code is 1 if there is a failure.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -25,13 +26,15 @@ process.stderr.write(`--seconds ${seconds} --seed ${seed}\n`)
 
 const names = ['replica-0', 'replica-1', 'replica-2'] as const
 const gadgets = Array.from({ length: 10 }, (_, index) => `gadget-${index}`)
-/** The time for which a leader is paused or cut off, in milliseconds. Meanwhile, its Lease expires. */
+/** Milliseconds for which a leader is paused or cut off. This is longer than the Lease lasts, so the Lease expires. */
 const awayMs = lease.leaseDurationMs + 3_000
-/** Time limit in milliseconds for another leader to take over: the Lease expires, and busy processors delay the next one. */
+/**
+ * Time limit in milliseconds for another leader to take over. It includes the time until the Lease expires, and delays on a busy machine.
+ */
 const takeoverMs = 30_000
-/** The pause between two changes of objects, in milliseconds. */
+/** Milliseconds between two changes of Gadgets. */
 const changeMs = 20
-/** The time between two faults, in milliseconds, in which all replicas are back. */
+/** Milliseconds between two faults, so that all replicas run again before the next fault. */
 const calmMs = 3_000
 
 const faults = {
@@ -74,7 +77,7 @@ async function drill(controlPlane: ControlPlane): Promise<object> {
     const random = randomOf(seed)
     const until = performance.now() + seconds * 1000
     for (let round = 0; performance.now() < until; round += 1) {
-      // Every fault comes once before any is repeated.
+      // Every fault occurs once before any fault is repeated.
       const all = Object.keys(faults) as FaultName[]
       const fault = round < all.length ? all[round]! : all[Math.floor(random() * all.length)]!
       takeovers.push({ fault, ms: await takeover(client, replicas, fault) })
@@ -98,7 +101,10 @@ async function drill(controlPlane: ControlPlane): Promise<object> {
   return { takeovers, transitions, changesOfWriter: blocks.length - 1 }
 }
 
-/** Causes a fault of the leader. Resolves to the milliseconds until another one has reconciled a change, when the fault is over. */
+/**
+ * Causes a fault of the leader, and resolves when the fault has ended. The result is the time in milliseconds from the beginning of the
+ * fault until another leader has reconciled a change.
+ */
 async function takeover(client: Client, replicas: readonly Replica[], fault: FaultName): Promise<number> {
   const old = await until('there is a leader', async () => (await holderOf(client)).instance, takeoverMs)
   const leader = replicas.find(({ name }) => name === old)
@@ -134,7 +140,7 @@ async function changeGadgets(client: Client, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Successive writes of one replica to Gadgets, in the order in which the API server received the requests. */
+/** Consecutive writes of one replica to Gadgets, in the order in which the API server received the requests. */
 interface Block {
   readonly user: string
   readonly from: number
@@ -142,7 +148,10 @@ interface Block {
   readonly writes: number
 }
 
-/** A write of an old leader after the first write of the next one adds two blocks, and the Lease does not count them. */
+/**
+ * Groups the writes to Gadgets into blocks of the same replica. Each new leader begins a block. A write of an old leader after the first
+ * write of the new leader adds two blocks, but no transition of the Lease.
+ */
 async function blocksOfWrites(controlPlane: ControlPlane): Promise<readonly Block[]> {
   const requests = (await controlPlane.requests())
     .filter(({ verb, path, user }) => verb === 'patch' && path.includes('/gadgets/') && names.some((name) => name === user))

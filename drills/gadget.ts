@@ -1,4 +1,4 @@
-/** The kind of the drills. The status of a Gadget says which value its operator has seen. */
+/** The kind of the objects in the drills. The operator of a drill writes the `spec.value` that it has seen to `status.seen`. */
 import { defineKind, Type } from '../src/index.ts'
 
 export const gadget = defineKind({

@@ -1,9 +1,9 @@
 /**
- * The soak drill: objects change without pause, while connections are cut, held and delayed, and the API server is killed and started again.
- * Then every object must be reconciled in its final state, no key may be stuck in the work queue, and the heap must not have grown.
+ * The soak drill: objects change without pause, while connections are cut, held and delayed, and the API server is killed and started
+ * again. At the end, every object must be reconciled in its final state, the work queue must be empty, and the heap must not have grown.
  *
- * `npm run drill -- soak [--seconds 1200] [--seed N]`. The last line is JSON with what was tried and what failed. The exit code is 1 when
- * something failed.
+ * `npm run drill -- soak [--seconds 1200] [--seed N]`. The last line of the output is JSON with the counts and the failures. The exit code
+ * is 1 if there is a failure.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -26,17 +26,23 @@ const seconds = Number(values.seconds)
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed)
 process.stderr.write(`--seconds ${seconds} --seed ${seed}\n`)
 
-/** The longest time until everything is reconciled after the faults: that of a hanging request, and of the longest back-off. */
+/**
+ * Time limit in milliseconds until all objects are reconciled after the faults. It includes the timeout of a hanging request and the
+ * longest back-off.
+ */
 const settleMs = 150_000
-/** The time limit for reconciles without faults. */
+/** Time limit in milliseconds until all objects are reconciled when there are no faults. */
 const promptMs = 20_000
-/** The heap is measured this often, in milliseconds. */
+/** Interval in milliseconds at which the heap is measured. */
 const sampleMs = 2_000
-/** The share of the time that does not count for the slope of the heap: caches and compiled code grow at first. */
+/**
+ * The first part of the run, as a fraction of its duration, in which measurements of the heap are ignored: caches and compiled code grow at
+ * first.
+ */
 const warmUp = 0.33
-/** A slope of the heap above this is a leak, if it is also larger than three standard errors. */
+/** Growth of the heap above this limit is a leak, if it also exceeds three standard errors. */
 const toleratedMbPerMinute = 0.2
-/** Number of restarts of the API server, and the longest time for which it is away. */
+/** Interval in seconds at which the API server is killed, and maximum time in milliseconds until it is started again. */
 const restartEverySeconds = 45
 const longestAwayMs = 3_000
 
@@ -60,7 +66,7 @@ async function soak({ client, faultProxy }: ControlPlane): Promise<object> {
   const proxy = await faultProxy()
   const operator = new OperatorProcess(proxy.kubeconfig)
   try {
-    // The faults begin when the operator has started, because a start without an API server fails.
+    // The faults begin after the operator has started, because an operator cannot start without an API server.
     await client.create(gadget, { metadata: { namespace, name: 'first' }, spec: { value: 0 } })
     await settled(client, operator, 'before the faults', settleMs)
     const random = randomOf(seed)
@@ -88,7 +94,7 @@ async function soak({ client, faultProxy }: ControlPlane): Promise<object> {
   }
 }
 
-/** Measures the heap of the operator until the returned function is called, which returns the samples after the warm-up. */
+/** Measures the heap of the operator until the returned function is called. That function returns the samples after the warm-up. */
 function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSample[]> {
   const samples: HeapSample[] = []
   const began = performance.now()
@@ -109,7 +115,7 @@ function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSamp
   }
 }
 
-/** Resolves to the number of restarts. */
+/** Restarts the API server until the time is over. Resolves to the number of restarts. */
 async function restartAgainAndAgain(random: () => number): Promise<number> {
   const ends = performance.now() + seconds * 1000
   let restarts = 0
@@ -121,7 +127,7 @@ async function restartAgainAndAgain(random: () => number): Promise<number> {
   }
 }
 
-/** Checks that every object is reconciled in its final state, and that no key waits or is processed. */
+/** Checks that every object is reconciled in its final state, and that the work queue is empty. */
 async function settled(client: Client, operator: OperatorProcess, when: string, timeoutMs: number): Promise<void> {
   let missing: readonly string[] = []
   try {
@@ -138,7 +144,10 @@ async function settled(client: Client, operator: OperatorProcess, when: string, 
   }
 }
 
-/** Returns a line for each object that is not as its Gadget says, and for keys that the work queue still has. */
+/**
+ * Returns a line for each Gadget with an outdated status, for each ConfigMap that does not match the Gadgets, and for a work queue that is
+ * not empty.
+ */
 async function missingIn(client: Client, operator: OperatorProcess): Promise<string[]> {
   const gadgets = (await client.list(gadget, { namespace })).items
   const configMaps = (await client.list(core.configMap, { namespace })).items

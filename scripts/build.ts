@@ -1,9 +1,9 @@
 /**
- * Builds `dist/`: the type declarations of every module, and the JavaScript in a few bundled files, because a process starts faster with few
- * files. The npm package contains both, the container image only the JavaScript files.
+ * Builds `dist/`: the type declarations of every module, and the JavaScript in a few bundled files, because a process starts faster with
+ * few files. The npm package contains both, the container image only the JavaScript files.
  *
- * The entry points share chunks, so that each class exists once, for example for `instanceof`. Dependencies are not bundled: they may exist
- * once in the process of a user, too, and `npm audit` finds them.
+ * The entry points share chunks, so that each class exists only once; otherwise `instanceof` could return false for an object of the
+ * package. Dependencies are not bundled: a user's program can share them with this package, and `npm audit` finds them.
  *
  * `node scripts/build.ts [--out-dir dist] [--no-check]`; `--no-check` skips the type check.
  */
@@ -35,7 +35,7 @@ const transpileOptions = {
   removeComments: true,
 }
 
-/** Removes the types of a module, and makes a module of a JSON file. */
+/** Removes the types from TypeScript modules, and converts JSON files to modules. */
 const transpile: Plugin = {
   name: 'transpile',
   transform(code, fileName) {
@@ -50,14 +50,15 @@ const bundle = await rollup({
     index: join(root, 'src/index.ts'),
     'testing/index': join(root, 'src/testing/index.ts'),
     'cli/bin': join(root, 'src/cli/bin.ts'),
-    // It is started as a worker thread, by a chunk, which expects it in its own folder.
+    // The script of the worker threads. A chunk starts it, and expects it in the same folder as the chunk.
     'chunks/worker': join(root, 'src/webhook/evaluation/worker.ts'),
   },
-  // The shipped operators import `proreus`: at run time, this is the package itself, so the same copy.
+  // The operators of this package import `proreus`. This import stays, and resolves to this package at run time, so no second copy is
+  // loaded.
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
   plugins: [transpile],
   onLog: (_level, log) => {
-    // Functions of two modules may call each other. Everything else that rollup reports would be a mistake in the package.
+    // Modules may import each other if only their functions call each other. Any other message of rollup is an error in this package.
     if (log.code === 'CIRCULAR_DEPENDENCY') return
     throw new Error(`${log.code}: ${log.message}`)
   },
@@ -66,7 +67,7 @@ await bundle.write({
   dir: outDir,
   format: 'es',
   entryFileNames: '[name].js',
-  // Modules that look for a file relative to themselves expect a folder directly below `dist`.
+  // Some modules read a file at a path relative to themselves. That path is valid only in folders directly below `dist`.
   chunkFileNames: 'chunks/[name]-[hash].js',
   sourcemap: true,
 })

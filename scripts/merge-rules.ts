@@ -59,8 +59,8 @@ function rule(comment: string, tags: string): string {
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
-    // A map or struct has no list type, and gets the word `atomic` whenever its marker says so. A list gets the word only if it also has a
-    // patch strategy. Otherwise it is not needed: server-side apply treats a list as atomic unless its rule is `set` or `map`.
+    // For a map or struct, `atomic` is written whenever its marker says so. For a list, it is written only if the list also has a patch
+    // strategy: server-side apply treats a list as atomic by default, so a list without any other rule needs none.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')

@@ -20,7 +20,7 @@ export interface ApiServer {
   readonly controlPlane: ControlPlane
   /** Returns the environment variables with which the program connects as its user. */
   envOf(program: Program): Readonly<Record<string, string>>
-  /** Returns the writes of the program since the start of the API server, apart from those of Events and Leases. */
+  /** Returns the writes that the program has sent since the API server started. Writes of Events and Leases are omitted. */
   writesOf(program: Program): Promise<readonly RequestRecord[]>
 }
 
@@ -53,7 +53,7 @@ export async function withApiServer(programs: readonly Program[], measure: (serv
 
 const writingVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
 
-/** True for a write of anything but Events and Leases. A review of permissions and a dry run store nothing, and do not count. */
+/** True for a request that stores a change of an object other than an Event or a Lease. Access reviews and dry runs store nothing. */
 export function isCounted({ verb, path, query }: RequestRecord): boolean {
   const isStored = !new URLSearchParams(query).has('dryRun') && !/accessreviews$/.test(path)
   return writingVerbs.has(verb) && isStored && !/\/(events|leases)(\/|$)/.test(path)

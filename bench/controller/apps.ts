@@ -20,7 +20,10 @@ export async function installApps(client: Client): Promise<void> {
   await installKinds(client, [defineOperator({ name: 'bench', kinds: [app] })], systemClock)
 }
 
-/** Creates Apps with the names of `nameOf`. `variables` is the number of environment variables, each of about 64 bytes. */
+/**
+ * Creates `count` Apps with the names that `nameOf` returns. `variables` is the number of environment variables of each App; one takes
+ * about 64 bytes.
+ */
 export async function createApps(client: Client, count: number, variables = 0): Promise<void> {
   await inParallel(count, async (index) => {
     const env = Array.from({ length: variables }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value-${i}-of-the-container` }))
@@ -30,14 +33,14 @@ export async function createApps(client: Client, count: number, variables = 0): 
   })
 }
 
-/** Deletes all Apps and their Deployments. No garbage collector runs beside the measurements, so the Deployments are deleted here. */
+/** Deletes all Apps and their Deployments. No garbage collector runs during the measurements, so the Deployments are deleted explicitly. */
 export async function deleteApps(client: Client): Promise<void> {
   for (const type of [app, builtin.deployment]) {
     await client.raw(collectionPath(type, namespace), { method: 'DELETE', body: { propagationPolicy: 'Background' } })
   }
 }
 
-/** Calls `action` for each index below `count`, with 16 calls at a time. */
+/** Calls `action` for each index below `count`. At most 16 calls run at the same time. */
 export async function inParallel(count: number, action: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const work = async (): Promise<void> => {

@@ -1,17 +1,17 @@
-/** Measures a cache of many Apps: the time until it has synced, its memory, and reads from it. */
+/** Measures a cache of many Apps: the time until it has synced, its memory, and the speed of reads from it. */
 import type { ApiServer } from './api-server.ts'
 import { namespace } from './apps.ts'
 import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 
 export interface CacheSample {
-  /** Seconds until the cache has synced, measured by the program. */
+  /** Seconds until the cache has synced, as the program measures them. They do not include the start of the process. */
   readonly seconds: number
-  /** The same from the start of the process. */
+  /** Seconds from the start of the process until the cache has synced. */
   readonly secondsFromStart: number
   /** CPU seconds of the process until the cache has synced. */
   readonly cpu: number
-  /** Resident memory when the cache has synced. */
+  /** Resident memory in MB when the cache has synced. */
   readonly mb: number
   readonly peakMb: number
   readonly getsPerCpuSecond: number

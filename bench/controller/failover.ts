@@ -7,13 +7,16 @@ import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 
 export interface FailoverSample {
-  /** Milliseconds from SIGKILL to the leader. The Lease lasts for 15 s, which is the default of all programs. */
+  /**
+   * Milliseconds from SIGKILL to the first reconcile of the next leader. A killed leader does not release its Lease, which lasts 15 s in
+   * all programs.
+   */
   readonly killed: number
-  /** Milliseconds from SIGTERM to the leader. */
+  /** Milliseconds from SIGTERM to the first reconcile of the next leader. */
   readonly stopped: number
 }
 
-/** Milliseconds after which a second process has filled its cache, and waits for the Lease. */
+/** Milliseconds in which the second process must fill its cache and begin to wait for the Lease, before the leader is ended. */
 const standbyMs = 5_000
 
 export async function measureFailover(server: ApiServer, program: BuiltProgram): Promise<FailoverSample> {

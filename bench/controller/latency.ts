@@ -10,14 +10,14 @@ import { RunningProgram } from './programs.ts'
 export interface LatencySample {
   readonly p50: number
   readonly p99: number
-  /** Updates that no reconcile has seen. The next update of the same App may have replaced them. */
+  /** Number of updates that no reconcile has seen, for example because the next update of the same App came first. */
   readonly unseen: number
 }
 
-/** Milliseconds that a program gets to start and to fill its cache, and to see the last updates. */
+/** Milliseconds in which the program must fill its cache before the first update, and reconcile after the last update. */
 const settleMs = 3_000
 
-/** Updates the Apps in turn. The time of an update includes its way to the API server, which is the same for all programs. */
+/** Updates the Apps in turn. The measured time includes the request to the API server, which is the same for all programs. */
 export async function measureLatency(
   server: ApiServer,
   program: BuiltProgram,
@@ -39,7 +39,7 @@ export async function measureLatency(
     await sleep(systemClock, settleMs)
     running.terminate()
     const { ms } = await running.result<{ ms: number[] }>()
-    // The first reconcile of an App may see the time of an earlier round.
+    // The first reconcile of an App may see an update of an earlier round. Such a value is dropped.
     const fresh = ms.filter((one) => one < settleMs).sort((a, b) => a - b)
     const quantile = (q: number): number => fresh[Math.min(fresh.length - 1, Math.floor(fresh.length * q))] ?? Number.NaN
     return { p50: quantile(0.5), p99: quantile(0.99), unseen: updates.length - fresh.length }

@@ -1,4 +1,4 @@
-/** Counts the writes of the MyPod operator in the life of one MyPod: created, its Pod gets a label, its Pod is deleted, it is deleted. */
+/** Counts the writes of the MyPod operator while a MyPod is created, its Pod gets a label, the Pod is deleted, and the MyPod is deleted. */
 import { core } from '../../src/index.ts'
 import { mypod } from '../../src/operators/mypod/kind.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
@@ -11,10 +11,10 @@ import { isCounted } from './api-server.ts'
 
 const key = { namespace: 'bench', name: 'a' }
 const user = 'mypod'
-/** Time limit in milliseconds for the garbage collector, which looks for new kinds every 30 s. */
+/** Time limit in milliseconds for the garbage collector to delete the Pod. The garbage collector looks for new kinds only every 30 s. */
 const collectedMs = 60_000
 
-/** Resolves to the writes as `VERB PATH`, apart from those of Events. */
+/** Returns the writes in the form `VERB PATH CODE`, without writes of Events and Leases. */
 export async function writesOfMyPodLife(): Promise<readonly string[]> {
   await ensurePrograms(Object.keys(programs) as ProgramName[], { env: process.env, progress: showProgress })
   const rules = rulesOfOperators([mypodOperator])

@@ -1,4 +1,4 @@
-/** Measures reconciles that do nothing: from the event in the handler to the end of the reconcile, without an API server. */
+/** Measures reconciles that do nothing, from the call of the event handler to the end of the reconcile. No API server is used. */
 import type { EventHandler } from '../../src/cache/informer.ts'
 import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
 import { runController } from '../../src/controller/run-controller.ts'
@@ -7,10 +7,10 @@ import { createLogger, defineController, Metrics, systemClock } from 'proreus'
 import { app } from '../app.ts'
 import { report } from './report.ts'
 
-/** Number of objects whose events arrive at a time. */
+/** Number of objects. Each batch of events has one event for each object. */
 const count = 10_000
 
-/** Reports reconciles that do nothing, and their CPU seconds. */
+/** Reports the number of reconciles in `seconds` seconds, and the CPU seconds that they took. */
 export async function reconcileNothing(workers: number, seconds: number): Promise<void> {
   let reconciled = 0
   let batch = Promise.withResolvers<void>()
@@ -56,7 +56,7 @@ function objectOf(index: number): App {
   return { apiVersion: 'bench.proreus.dev/v1', kind: 'App', metadata, spec: { image: 'registry.local/app:1' } } as App
 }
 
-/** Returns the environment of a controller whose cache has the objects. `handlers` receives the handlers of the controller. */
+/** Returns the environment of a controller whose cache contains `objects`. The event handlers of the controller are added to `handlers`. */
 function environmentOf(objects: readonly App[], handlers: EventHandler[]): ControllerEnvironment {
   const byName = new Map(objects.map((object) => [object.metadata.name, object]))
   const informer = {

@@ -1,8 +1,8 @@
-/** Measures reconciles that do nothing. No API server takes part. */
+/** Measures how many reconciles that do nothing a program performs per CPU second. No API server is used. */
 import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 
-/** Resolves to the number of reconciles for each CPU second. */
+/** Resolves to the number of reconciles per CPU second. */
 export async function measureNothing(program: BuiltProgram, workers: number, seconds: number): Promise<number> {
   const running = new RunningProgram(program, ['noop', workers, seconds])
   try {

@@ -11,7 +11,7 @@ export interface Program {
   readonly name: string
   /** The user as which the program sends its requests. */
   readonly user: string
-  /** Returns the command that starts the program; arguments follow. Builds the program if necessary. */
+  /** Returns the command that starts the program, and builds the program if necessary. The caller appends arguments to the command. */
   command(): readonly string[]
 }
 
@@ -36,7 +36,7 @@ export function built(programs: readonly Program[]): BuiltProgram[] {
   return programs.map((program) => ({ ...program, built: program.command() }))
 }
 
-/** Time limit in milliseconds for the end of a program after SIGTERM. */
+/** Milliseconds after SIGTERM until a program that still runs is killed. */
 const endMs = 15_000
 
 /** A started program. */
@@ -85,7 +85,7 @@ export class RunningProgram {
     return JSON.parse(value) as T
   }
 
-  /** Writes a line to the standard input, for which the program waits. */
+  /** Writes a line to the standard input of the program, which waits for this line. */
   goOn(): void {
     this.#child.stdin!.write('\n')
   }

@@ -8,7 +8,7 @@ import { report } from './report.ts'
 
 type App = Infer<typeof app>
 
-/** Gives the App a Deployment, and reports the observed generation. */
+/** Applies the Deployment of the App, and writes the observed generation to the status of the App. */
 async function reconcile(object: DeepReadonly<App>, { cache, client }: ReconcileContext): Promise<void> {
   const key = keyOf(object)
   const wanted = deploymentFor(object)
@@ -40,12 +40,12 @@ async function runController(controller: ControllerDefinition, options: Partial<
   })
 }
 
-/** Reconciles until it is terminated. */
+/** Runs the reconciler until the process is terminated. */
 async function reconcileApps(workers: number): Promise<void> {
   await runController(defineController(app, { owns: [apps.deployment], workers, reconcile }))
 }
 
-/** Reconciles while it holds the Lease, and reports the time of its first reconcile in milliseconds. */
+/** Reconciles while this process holds the Lease. Reports the time of the first reconcile in milliseconds since the Unix epoch. */
 async function leadAndReconcile(namespace: string): Promise<void> {
   let isFirst = true
   const controller = defineController(app, {
@@ -59,7 +59,10 @@ async function leadAndReconcile(namespace: string): Promise<void> {
   await runController(controller, { leaderElection: { name: 'bench', namespace } })
 }
 
-/** Reconciles without a write, and reports at its end the milliseconds from the time in the label "sent" of a spec to the reconcile. */
+/**
+ * Reconciles without a write. When the process is terminated, reports the latency of each reconcile in milliseconds. The latency starts at
+ * the time in `spec.labels.sent`.
+ */
 async function observeApps(): Promise<void> {
   const ms: number[] = []
   await runController(
@@ -76,14 +79,14 @@ async function observeApps(): Promise<void> {
 }
 
 /**
- * Reports the seconds until the cache of Apps has synced. For a line on standard input, it then gets all Apps again and again, and reports the
- * number of gets and their CPU seconds.
+ * Reports the seconds until the cache of Apps has synced. After a line on standard input, it gets all Apps repeatedly for `seconds`
+ * seconds, and reports the number of gets and their CPU seconds.
  */
 async function cacheApps(namespace: string, count: number, seconds: number): Promise<void> {
   const began = performance.now()
   let synced = false
   const controller = defineController(app, {
-    // The first reconcile starts when the cache has synced, and its context has the cache.
+    // Only one App is reconciled. Its first reconcile starts when the cache has synced.
     predicates: [({ object }) => object.metadata.name === 'app-0'],
     async reconcile(_, { cache }) {
       if (synced) return

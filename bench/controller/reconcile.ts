@@ -1,4 +1,7 @@
-/** Measures how a program gives each of many existing Apps a Deployment and a status: writes, elapsed time, CPU time and memory. */
+/**
+ * Measures how a program creates a Deployment and writes a status for each of many existing Apps: its writes, elapsed time, CPU time and
+ * memory.
+ */
 import { ApiError, apps, systemClock } from '../../src/index.ts'
 import { sleep } from '../../src/runtime/waiting.ts'
 import { app } from '../app.ts'
@@ -8,9 +11,9 @@ import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 
 export interface ReconcileSample {
-  /** Writes for each App until the end of the quiet time. */
+  /** Number of writes per App, until the end of the quiet period (see `measureReconciles`). */
   readonly writes: number
-  /** Writes that arrived after the last App was done. */
+  /** Number of writes after the last App was done. */
   readonly late: number
   /** Seconds from the start of the process until all Apps are done. */
   readonly seconds: number
@@ -22,7 +25,10 @@ export interface ReconcileSample {
 /** Seconds after which a program is considered stuck. */
 const deadlineSeconds = 240
 
-/** Creates the Apps, starts the program, waits until it is done and for some seconds more, and deletes the Apps. */
+/**
+ * Creates the Apps, starts the program, and waits until all Apps are done. After a quiet period of `quietSeconds`, it stops the program and
+ * deletes the Apps.
+ */
 export async function measureReconciles(
   server: ApiServer,
   program: BuiltProgram,
@@ -48,7 +54,7 @@ export async function measureReconciles(
   }
 }
 
-/** Resolves to the time at which the last App got its status. */
+/** Resolves to the time at which every App has a status with its current generation. */
 async function allDone({ controlPlane: { client } }: ApiServer, count: number): Promise<number> {
   const { metadata } = await client.list(app, { namespace, limit: 1 })
   const done = new Set<string>()

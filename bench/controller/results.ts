@@ -1,4 +1,4 @@
-/** `Results`: collects the samples of all rounds, and prints medians, Proreus as a ratio, and every round. */
+/** `Results`: collects the samples of all rounds. Prints their medians, the ratios of Proreus to the other programs, and every sample. */
 import { median, table } from '../table.ts'
 import { proreus } from './programs.ts'
 
@@ -6,7 +6,7 @@ export interface Column {
   readonly head: string
   /** Digits after the decimal point. */
   readonly digits: number
-  /** True when the ratio of Proreus to the other programs says something. */
+  /** True to print the ratios of Proreus to the other programs for this column. */
   readonly ratio?: boolean
 }
 
@@ -20,14 +20,17 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
     this.#columns = Object.entries<Column>(columns) as [keyof Sample, Column][]
   }
 
-  /** Adds the sample of one round. `name` is the name of the program, and what distinguishes this measurement of it. */
+  /**
+   * Adds the sample of one round. `name` is the name of the program, followed by an ending such as `, 8 workers` if there are several
+   * measurements.
+   */
   add(name: string, sample: Sample): void {
     const text = this.#columns.map(([key, { head, digits }]) => `${head} ${sample[key].toFixed(digits)}`).join(', ')
     process.stderr.write(`${name}: ${text}\n`)
     this.#samples.set(name, [...(this.#samples.get(name) ?? []), sample])
   }
 
-  /** Prints the tables. `endings` are the endings of names, after the name of the program; ratios are between names with the same ending. */
+  /** Prints the tables. `endings` are the endings of the names (see `add`). A ratio compares two names with the same ending. */
   print(endings: readonly string[]): void {
     const names = [...this.#samples.keys()].sort((a, b) => endings.findIndex(ends(a)) - endings.findIndex(ends(b)))
     const heads = this.#columns.map(([, { head }]) => head)

@@ -1,4 +1,7 @@
-/** The Lease of the failover drill, whose times are shorter than the default ones, and the holder that it names. */
+/**
+ * The Lease of the failover drill, and the function that reads its holder. The durations of the Lease are shorter than the defaults, so
+ * that failovers are fast.
+ */
 import type { Client } from '../../src/index.ts'
 import { coordination } from '../../src/index.ts'
 
@@ -9,7 +12,7 @@ export const lease = { namespace, name: 'drill', leaseDurationMs: 4_000, renewDe
 export interface Holder {
   /** The instance that holds the Lease; undefined when nobody holds it. */
   readonly instance: string | undefined
-  /** The number of times that the Lease went from one holder to another. */
+  /** The number of times that another replica has acquired the Lease. */
   readonly transitions: number
 }
 

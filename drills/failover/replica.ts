@@ -1,11 +1,11 @@
-/** A replica of the failover drill's operator. Its argument is its name. */
+/** A replica of the operator in the failover drill. The argument is the name of the replica. */
 import { createLogger, defineController, defineOperator, keyOf, loadConnection, run } from '../../src/index.ts'
 import { gadget } from '../gadget.ts'
 import { lease } from './lease.ts'
 
 const [instance] = process.argv.slice(2)
 
-// When the drill ends for any reason, its replicas end, too.
+// The IPC channel to the drill closes when the drill ends for any reason. The replica then ends, too.
 const endWithTheDrill = (): void => process.exit(1)
 process.on('disconnect', endWithTheDrill)
 
@@ -23,7 +23,7 @@ await run([defineOperator({ name: 'failover', kinds: [gadget], controllers: [con
   leaderElection: lease,
   probeBindAddress: '0',
   metricsBindAddress: '0',
-  // Each fault is logged as an error, and the drill causes many.
+  // By default, errors are not logged, because the faults of the drill cause many of them.
   logger: createLogger({ level: process.env['LOG_LEVEL'] ?? 'fatal' }),
 })
 process.off('disconnect', endWithTheDrill)

@@ -23,7 +23,7 @@ export class Replica {
     this.#child = this.#fork()
   }
 
-  /** Stops the process for some time, as a node does that is out of memory. The process does not notice it. */
+  /** Pauses the process with SIGSTOP, like a process on a node that is out of memory. The process itself does not notice the pause. */
   async pause(ms: number): Promise<void> {
     this.#child.kill('SIGSTOP')
     await delay(ms)

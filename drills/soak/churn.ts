@@ -1,4 +1,4 @@
-/** Creates, changes and deletes Gadgets without pause, until the time is over. */
+/** Creates, changes and deletes Gadgets without pause for a given time. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { isAlreadyExists, isNotFound } from '../../src/index.ts'
@@ -9,10 +9,10 @@ export const namespace = 'soak'
 const names = Array.from({ length: 200 }, (_, index) => `gadget-${index}`)
 /** The longest pause between two writes, in milliseconds. */
 const pauseMs = 20
-/** The pause after a write that failed because the API server is restarted. */
+/** Milliseconds until the next write after a write has failed, because the API server restarts. */
 const awayMs = 200
 
-/** Resolves to the number of writes. */
+/** Writes to random Gadgets for `seconds` seconds. Resolves to the number of successful writes. */
 export async function churn(client: Client, seconds: number, random: () => number): Promise<number> {
   const until = performance.now() + seconds * 1000
   let writes = 0
@@ -23,14 +23,14 @@ export async function churn(client: Client, seconds: number, random: () => numbe
       writes += 1
       await delay(random() * pauseMs)
     } catch {
-      // Whether the write was made is unknown, and does not matter: the next one for this name works in either case.
+      // It is unknown whether the API server has stored the write. The next write to this Gadget succeeds in both cases.
       await delay(awayMs)
     }
   }
   return writes
 }
 
-/** Deletes the Gadget, or changes it, or creates it if it does not exist. */
+/** Deletes the Gadget if `dice` is below 0.1, otherwise changes it. Creates the Gadget if it does not exist. */
 async function writeOnce(client: Client, name: string, value: number, dice: number): Promise<void> {
   const key = { namespace, name }
   try {

@@ -3,7 +3,7 @@
 export type Question = 'heap' | 'state'
 
 export interface Heap {
-  /** Bytes that are used after a garbage collection. */
+  /** Bytes of the heap that are used after a garbage collection. */
   readonly heapUsed: number
 }
 
@@ -11,7 +11,7 @@ export interface State {
   readonly reconciles: number
   /** The number of keys that wait for a worker. */
   readonly depth: number
-  /** The age of the oldest running reconcile; 0 when none is running. */
+  /** The duration in seconds of the oldest running reconcile; 0 when none is running. */
   readonly longestSeconds: number
 }
 

@@ -1,4 +1,4 @@
-/** Starts the operator of the soak drill as a child process, and asks it for its heap and its state. */
+/** Starts the operator of the soak drill as a child process, and requests its heap size and the state of its work queue. */
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ export class OperatorProcess {
       env: { ...process.env, KUBECONFIG: kubeconfig },
     })
     this.#ended = once(this.#child, 'exit').then(([code]) => Promise.reject(new Error(`The operator has ended with ${String(code)}.`)))
-    this.#ended.catch(() => undefined) // reported to those who ask
+    this.#ended.catch(() => undefined) // callers of `#ask` get this error
   }
 
   hasEnded(): boolean {
@@ -41,7 +41,7 @@ export class OperatorProcess {
     return this.#child.exitCode
   }
 
-  /** Asks after the answer to the previous question has arrived. */
+  /** Sends the question after the answer to the previous question has arrived. */
   #ask<A extends Answer>(question: Question): Promise<A> {
     const answer = this.#last.then(async () => {
       if (this.hasEnded()) await this.#ended

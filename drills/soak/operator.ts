@@ -1,4 +1,4 @@
-/** The operator of the soak drill. It runs in a process of its own, so that its heap contains nothing of the drill. */
+/** The operator of the soak drill. It runs in its own process, so that the measured heap contains no objects of the drill. */
 import {
   controllerReference,
   core,
@@ -28,7 +28,7 @@ const controller = defineController(gadget, {
     if (!hasFields(cache.get(core.configMap, keyOf(object)), wanted)) await client.apply(core.configMap, wanted)
     if (object.status?.seen !== value) await client.patchStatus(gadget, keyOf(object), { status: { seen: value } })
   },
-  // No garbage collector runs beside the API server, so the ConfigMap is deleted here.
+  // No garbage collector runs in this control plane, so the operator deletes the ConfigMap itself.
   async deleted(key, { client }) {
     reconciles += 1
     try {
@@ -42,7 +42,7 @@ const controller = defineController(gadget, {
 process.on('message', (question: Question) => {
   void answer(question).then((answer) => process.send!(answer))
 })
-// When the drill ends for any reason, its operator ends, too.
+// The IPC channel to the drill closes when the drill ends for any reason. The operator then ends, too.
 const endWithTheDrill = (): void => process.exit(1)
 process.on('disconnect', endWithTheDrill)
 
@@ -63,7 +63,7 @@ await run([defineOperator({ name: 'soak', kinds: [gadget], controllers: [control
   connection: await loadConnection({ env: process.env }),
   probeBindAddress: '0',
   metricsBindAddress: '0',
-  // Each fault is logged as an error, and the drill causes many.
+  // By default, errors are not logged, because the faults of the drill cause many of them.
   logger: createLogger({ level: process.env['LOG_LEVEL'] ?? 'fatal' }),
   metrics,
 })

@@ -1,6 +1,6 @@
 /**
- * `sources`: rules for code that a simulation runs. They forbid every source of time, of random numbers and of turns of the event loop
- * except the parameters `clock` and `random`, and `TimeSlices`.
+ * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, random numbers from the
+ * parameter `random`, and turns of the event loop from `TimeSlices`. The rules forbid all other sources.
  */
 import type { Linter } from 'eslint'
 

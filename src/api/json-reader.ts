@@ -18,7 +18,7 @@ const integerToken = /^-?\d+$/
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
-  // The time of `BigInt` grows faster than the number of digits, so it is not called for an integer that is certainly beyond 64 bits.
+  // An integer that is certainly beyond 64 bits is not passed to `BigInt`, whose time grows faster than the number of digits.
   if (Number.isSafeInteger(value) || Math.abs(value) > 2 ** 63 || !integerToken.test(token)) return value
   const exact = BigInt(token)
   return exact < minInt64 || exact > maxInt64 ? value : exact

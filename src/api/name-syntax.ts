@@ -70,8 +70,8 @@ export function longName(value: string): string[] {
 }
 
 /**
- * Validates the name of a namespace or a Service, which is a DNS label. Unlike `dns1123Label`, it says `characters` instead of `bytes` in
- * the error message for a name that is too long, and has a shorter message for a name with dots.
+ * Validates the name of a namespace or a Service, which is a DNS label. Two messages differ from those of `dns1123Label`: for a name that
+ * is too long, the message says `characters` instead of `bytes`, and for a name with dots, the message is shorter.
  */
 export function shortName(value: string): string[] {
   const details = dns1123Label(value).map(inCharacters)

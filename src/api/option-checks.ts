@@ -65,8 +65,8 @@ interface Strictness {
 }
 
 /**
- * Returns a check that accepts an object if all `required` fields are present, it has no fields other than `fields`, and the check of each
- * field accepts its value. A field of `fields` whose value is undefined counts as absent.
+ * Returns a check that accepts an object under three conditions: all `required` fields are present, the object has only fields that
+ * `fields` contains, and the check of each field accepts its value. A field whose value is undefined counts as absent.
  */
 export function hasOptions(
   fields: Readonly<Record<string, OptionCheck>>,
@@ -112,7 +112,6 @@ export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  // A name counts as a misspelling of a known name if the two differ in at most two letters, and in at most a third of the letters of
-  // `name`.
+  // A name counts as a misspelling if it differs from a known name in at most two letters, and in at most a third of its own letters.
   return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
 }

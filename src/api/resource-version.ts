@@ -1,9 +1,10 @@
 /** Compares resourceVersions. */
 
 /**
- * Compares two resourceVersions of the same resource: negative when `a` is older than `b`, 0 when they are equal, positive when `a` is newer.
- * They are decimal numbers of any length (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). Returns undefined
- * when one of them is not, as may be the case for an aggregated API server.
+ * Compares two resourceVersions of the same resource: negative when `a` is older than `b`, 0 when they are equal, positive when `a` is
+ * newer. ResourceVersions are decimal numbers of any length
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). Returns undefined when one of them is not a decimal
+ * number, as may be the case for an aggregated API server.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (a === b) return 0

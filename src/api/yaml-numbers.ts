@@ -8,8 +8,8 @@ const decimal = /^[-+]?\d+$/
 
 /**
  * Returns the tags with Go's rules for large numbers (go.yaml.in/yaml/v2: resolve). A decimal integer beyond 64 bits is a float. An integer
- * of another base beyond 64 bits is a string, and so is any number beyond the range of a float. `BigInt` is not called for an integer of
- * more than `mostCharacters` characters, because its time grows faster than the number of digits.
+ * of another base beyond 64 bits is a string, and so is any number beyond the range of a float. An integer of more than `mostCharacters`
+ * characters is not passed to `BigInt`, whose time grows faster than the number of digits.
  */
 export function goNumberTags(tags: Tags): Tags {
   return tags.map((tag) => {

@@ -104,8 +104,8 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the type name of a schema node, such as `selfType1.spec`, by `selfType1` in a message, because kube-apiserver compiles the rules
- * of each schema node as if it were the root.
+ * Replaces the type name of a schema node, such as `selfType1.spec`, by `selfType1` in a message. kube-apiserver compiles the rules of each
+ * schema node as if the node were the root of the schema.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

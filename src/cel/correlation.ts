@@ -94,8 +94,8 @@ export class Correlation {
 
 /**
  * The comparisons that decide whether an error of a value becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
- * ratchetingOptions`). `current` compares the value with its old value; undefined if the value has no old value. `nearestParent` does the
- * same for the nearest ancestor that has an old value.
+ * ratchetingOptions`). `current` compares the value with its old value; undefined if the value has no old value. `nearestParent` compares
+ * the nearest ancestor that has an old value with the old value of this ancestor.
  */
 export interface Ratchet {
   readonly current: Correlation | undefined

@@ -44,8 +44,8 @@ export type Compilation =
   | {
       readonly problem: string
       /**
-       * The result of the type check; undefined if the type check failed. A result means that the type check succeeded, and only the
-       * creation of the CEL program failed, for example because a constant cannot be converted.
+       * The result of the type check; undefined if the type check failed. If it is defined, the type check succeeded, but the CEL program
+       * could not be created, for example because a constant cannot be converted.
        */
       readonly checked?: Checked
     }

@@ -67,7 +67,7 @@ async function dev(options: Options): Promise<void> {
   let cluster: DevCluster
   try {
     await removeOld(kubeconfig)
-    // The other commands do not need the embedded API server, which takes 20 MB.
+    // This module is imported here, and not at the beginning of the file, because it takes 20 MB and the other commands do not need it.
     const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
     cluster = await startDevCluster({
       directory: options.stateDir,

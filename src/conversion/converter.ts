@@ -154,9 +154,9 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds the fields stored in `text` to `plain`, the converted object. In the version of `source`, clients must see no difference. To check
- * this, both the object with the added fields and `plain` are converted back to that version. The spec and status of the first result must
- * be equal to those of `source`, or to those of the second result. Otherwise, no field is added.
+ * Adds the fields stored in `text` to `plain`, the converted object. No field is added if clients would see a difference in the version of
+ * `source`. To check this, the object with the added fields is converted back. Its spec and status must then be equal to those of `source`,
+ * or to those of `plain` after the same conversion.
  *
  * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if that fails.
  */

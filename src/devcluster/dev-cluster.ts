@@ -96,7 +96,10 @@ export interface DevCluster {
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
-  /** The latest requests that the server has responded to, oldest first; at most 10,000, with at most 2048 characters of each text. */
+  /**
+   * The latest requests that the server has responded to, oldest first: at most 10,000. Each string in a record has at most 2048
+   * characters.
+   */
   readonly requests: readonly RequestRecord[]
 }
 

@@ -8,7 +8,7 @@ export function isAddress(text: string): boolean {
 
 /**
  * Accepts IPv4 addresses, even in IPv6 notation (`::ffff:1.2.3.4`). The numbers may have leading zeros, because Kubernetes still accepts
- * these and reads the numbers as decimal.
+ * leading zeros, and reads such numbers as decimal.
  */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(withoutLeadingZeros(text))
@@ -46,8 +46,8 @@ const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
 /**
- * Accepts the same host names as kube-openapi. Its pattern is meant for RFC 1034, but it also accepts symbols and the letters of any
- * script.
+ * Accepts the same host names as kube-openapi. The pattern of kube-openapi is meant for RFC 1034, but also accepts symbols and the letters
+ * of any script.
  */
 export function isHostname(text: string): boolean {
   // The length limits are checked first, because they limit the time that the pattern takes.

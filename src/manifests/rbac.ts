@@ -51,8 +51,8 @@ export function metricsReaderRole({ installation }: InstallationNames): JsonObje
 }
 
 /**
- * Returns the ClusterRole of the operator process, including the rules for maintaining the `caBundle` of its webhook configurations, and for
- * reviewing the clients of its metrics.
+ * Returns the ClusterRole of the operator process. It includes the rules for maintaining the `caBundle` of its webhook configurations, and
+ * for reviewing the clients of its metrics.
  */
 export function managerRole(operators: readonly Operator[], names: InstallationNames): JsonObject {
   const injection: PolicyRule = {
@@ -79,7 +79,7 @@ export function leaderElectionRole({ installation, namespace, leaderLease: name 
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
   const rules = [
     { ...leases, resourceNames: [name], verbs: ['get', 'update', 'watch'] },
-    // Without a name, because an object that is created has no name yet when RBAC checks the request.
+    // The rule has no resourceNames, because RBAC cannot compare the name of an object that is being created.
     { ...leases, verbs: ['create'] },
   ]
   return [
@@ -122,7 +122,10 @@ function clusterRole(name: string, rules: readonly PolicyRule[], labels: JsonObj
   }
 }
 
-/** Returns a rule as the API server stores it: without empty lists, which a rule for paths has. Otherwise `kubectl apply` would report a change. */
+/**
+ * Returns a rule without its empty lists, which the API server does not store. With empty lists, `kubectl apply` would report a change each
+ * time.
+ */
 function ruleJson(rule: PolicyRule): JsonObject {
   return Object.fromEntries(Object.entries(rule).filter(([, list]) => (list as readonly string[]).length > 0)) as unknown as JsonObject
 }

@@ -8,9 +8,9 @@ export const longAnswer = 16 * 1024
  * Prevents Node.js from closing a TLS connection on which a request arrives during a long response.
  *
  * If the next request arrives while a response fills the buffer of the socket, Node.js pauses the stream of the socket and the HTTP parser.
- * On a TLS connection, the parser gets decrypted bytes directly and not from the stream, so it gets them even while it is paused. Node.js
- * then closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the stream instead, and a
- * paused stream buffers the bytes.
+ * On a TLS connection, the paused parser nevertheless gets the decrypted bytes, because it does not read them from the stream. Node.js then
+ * closes the connection (`HPE_PAUSED`). If the socket has a listener for `data`, the parser reads from the stream instead, and a paused
+ * stream buffers the bytes.
  *
  * The listener increases the CPU time of a request by a tenth, so it is added only for long responses.
  */

@@ -9,7 +9,8 @@ import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
 
 /**
- * Returns the errors that `explain` finds. If it finds none, returns ajv's own error, because an object that ajv rejects must never pass.
+ * Returns the errors that `explain` finds. If `explain` finds none, the object is rejected with ajv's own error, except in the two cases
+ * below.
  */
 export function explainRefusal(
   root: SchemaNode,
@@ -22,12 +23,12 @@ export function explainRefusal(
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // With the old value, `explain` tolerates errors of unchanged values. ajv does not know the old value, and rejects unchanged values,
-    // too. If `explain` finds errors only without the old value, they are all in unchanged values, and the update is valid.
+    // ajv does not know the old value, so it also rejects values that the update leaves unchanged. `explain` tolerates their errors if it
+    // gets the old value. If `explain` finds errors only without the old value, all of them are tolerated, and the update is valid.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
-    // ajv rejects bigints, which represent integers beyond 2^53. `explain` validates them and has found no error.
+    // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints and has found no error, so the value is valid.
     if (holdsBigint(value)) return []
-    // ajv rejects the value and `explain` accepts it: a bug in one of them.
+    // ajv rejects the value and `explain` accepts it. One of them has a bug, so the value is rejected to be safe.
     const path = pathOf(refusal?.instancePath ?? '')
     return [within(field, invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`))]
   }

@@ -71,7 +71,10 @@ function scalarNode(scalar: BuiltinScalar): SchemaNode {
   return decodedNode(schemas[scalar])
 }
 
-/** The pattern is the one in kube-apiserver's error message. The test is stricter than the pattern, as `resource.ParseQuantity` is. */
+/**
+ * The pattern of a quantity. `source` is the pattern that kube-apiserver's error message contains. `test` is stricter, as
+ * `resource.ParseQuantity` is.
+ */
 const quantity: Pattern = {
   source: '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$',
   test: (text) => /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/.test(text),

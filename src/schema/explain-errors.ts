@@ -56,7 +56,7 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 
 /**
  * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). If a
- * value matches no schema of anyOf or oneOf, the errors of the schema with the highest number are reported.
+ * value matches no schema of anyOf or oneOf, the errors of the schema with the most successful checks are reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length
@@ -114,7 +114,7 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const { types } = node
   const format = node.format?.name ?? node.numbers.format
   const isText = actual === 'string' || actual === 'array'
-  // The format that kube-openapi assigns to a number after decoding.
+  // kube-openapi treats every number as a value of this format.
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
@@ -168,8 +168,8 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // kube-apiserver rejects a CRD with `uniqueItems: true`, but still validates the defaults in its schema. Only for such a default can
-  // `uniqueItems` be true here.
+  // kube-apiserver rejects a CRD with `uniqueItems: true`, but still validates the defaults in its schema. `uniqueItems` is therefore true
+  // only while the default of such a CRD is validated.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
@@ -258,7 +258,7 @@ function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: E
   return matches + 1
 }
 
-/** Returns the result with the highest number of successful checks, and the first of several with the same number. */
+/** Returns the result with the most successful checks. If several results have the same number, returns the first of them. */
 function nearest(branches: readonly Branch[]): Branch {
   return branches.reduce((best, one) => (one.matches > best.matches ? one : best))
 }

@@ -59,8 +59,8 @@ export interface SchemaNode {
   readonly typeName: string | undefined
   /**
    * True for built-in types and their fields. In Go, null, an empty string and a missing field all result in the zero value, so null and an
-   * empty string count as missing. List keys are used only to correlate items, and need not be unique, because kube-apiserver's validation
-   * of most built-in types does not require unique keys.
+   * empty string count as missing. The keys of list items need not be unique, because kube-apiserver does not require this for most
+   * built-in types.
    */
   readonly decoded: boolean
 }
@@ -83,7 +83,8 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // The metadata of the root is never open, so its depth is not checked here: only `validateObjectMeta` validates this metadata.
+    // `open` is false for the metadata of the root: only `validateObjectMeta` validates this metadata, so its depth is not checked with the
+    // schema.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),

@@ -91,8 +91,8 @@ function translateFully(node: SchemaNode): AnySchemaObject {
 }
 
 /**
- * Rejects bigints (integers beyond 2^53) in a schema without a type. ajv does not support bigints. With a type, ajv rejects them; without a
- * type, this check does. `explain` supports bigints, and decides after the rejection.
+ * Rejects bigints (integers beyond 2^53) in a schema without a type. ajv does not support bigints, and rejects them only if the schema has
+ * a type. After the rejection, `explain`, which supports bigints, decides whether the value is valid.
  */
 function untyped(checks: AnySchemaObject): AnySchemaObject {
   return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }
@@ -221,7 +221,7 @@ function junctorChecks(node: SchemaNode): AnySchemaObject {
     not: node.not === undefined ? undefined : translate(node.not),
   })
   if (Object.keys(junctors).length === 0) return {}
-  // kube-apiserver validates only the type and the enum of null.
+  // If the value is null, kube-apiserver validates only its type and its enum.
   return { if: { type: 'null' }, else: junctors }
 }
 

@@ -161,8 +161,8 @@ async function answer(
  * Reserves the memory to convert the largest object, and waits until the budget has room for it. A part of this memory was already reserved
  * when the body arrived: `batchCost` times the size of the body. This function reserves the rest.
  *
- * The request that has waited longest gets the budget's reserve, even if all other memory is in use. The total memory of one review is
- * therefore limited to the size of the reserve.
+ * The memory of one review is limited to the size of the budget's reserve. The request that has waited longest can therefore always
+ * continue, because it gets the reserve even if all other memory is in use.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 )
 
-// cacheApps reports the seconds until its cache of Apps has synced. For a line on standard input, it then gets all Apps again and again,
-// and reports the number of gets and their CPU seconds. Its arguments are the namespace and the number of the Apps, and the seconds of gets.
+// cacheApps reports the seconds until its cache of Apps has synced. After a line on standard input, it gets all Apps repeatedly, and
+// reports the number of gets and their CPU seconds. The arguments are the namespace of the Apps, their number, and the seconds of gets.
 func cacheApps(ctx context.Context, args []string) error {
 	namespace, count, seconds := args[0], number(args[1]), number(args[2])
 	began := time.Now()

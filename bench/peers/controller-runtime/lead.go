@@ -8,8 +8,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// leadAndReconcile reconciles while it holds the Lease, and reports the time of its first reconcile in milliseconds. Its argument is the
-// namespace of the Lease.
+// leadAndReconcile reconciles while it holds the Lease, and reports the time of its first reconcile in milliseconds since the Unix epoch.
+// The argument is the namespace of the Lease.
 func leadAndReconcile(ctx context.Context, args []string) error {
 	var once sync.Once
 	return runManager(ctx, ctrl.Options{

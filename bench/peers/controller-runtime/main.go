@@ -54,7 +54,7 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// clusterConfig reads the file that KUBECONFIG names. Requests are not limited on the client's side, which is the default.
+// clusterConfig reads the kubeconfig that KUBECONFIG names. Its default QPS disables client-side rate limiting.
 func clusterConfig() *rest.Config {
 	return ctrl.GetConfigOrDie()
 }

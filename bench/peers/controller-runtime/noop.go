@@ -13,10 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// noopKeys is the number of keys that are enqueued at a time.
+// noopKeys is the number of keys in a batch.
 const noopKeys = 10_000
 
-// reconcileNothing reports reconciles that do nothing, and their CPU seconds. Its arguments are the number of workers and the seconds.
+// reconcileNothing reports the number of reconciles that do nothing, and their CPU seconds. The arguments are the number of workers and the
+// duration in seconds.
 func reconcileNothing(ctx context.Context, args []string) error {
 	var reconciled atomic.Int64
 	batchDone := make(chan struct{}, 1)

@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// appReconciler gives each App a Deployment and reports the observed generation.
+// appReconciler creates a Deployment for each App, and writes the observed generation to the status of the App.
 type appReconciler struct {
 	client.Client
-	// first is called at the first reconcile.
+	// first, if not nil, is called at the beginning of every reconcile.
 	first func()
 }
 
@@ -43,7 +43,7 @@ func (r *appReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	return ctrl.Result{}, r.Status().Patch(ctx, &app, client.MergeFrom(before))
 }
 
-// setDeployment sets the fields that the App decides, and leaves the defaults of the API server as they are.
+// setDeployment sets the fields that depend on the App, and keeps the defaults of the API server.
 func (r *appReconciler) setDeployment(app *App, deployment *appsv1.Deployment) error {
 	labels := map[string]string{"app": app.Name}
 	deployment.Spec.Replicas = ptr.To(ptr.Deref(app.Spec.Replicas, 1))

@@ -1,5 +1,6 @@
 /**
- * The built-in types of the group `resource.k8s.io`: resource types such as `resource.resourceClaim`, and static types such as `resource.ResourceClaim`.
+ * The built-in types of the group `resource.k8s.io`: resource types such as `resource.resourceClaim`, and static types such as
+ * `resource.ResourceClaim`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'

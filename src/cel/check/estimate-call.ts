@@ -53,7 +53,7 @@ function allocatingListCall(factor: number, size: Range): CallEstimate {
   return { cost: add(scale(size, factor), fixed(1 + listCost)), size }
 }
 
-/** Subtracts two costs as Go subtracts uint64 values: a negative result wraps around at 2^64, the value of `unknown.max`. */
+/** Subtracts two costs as Go subtracts uint64 values: a negative result wraps around at 2^64, which is the value of `unknown.max`. */
 function difference(a: number, b: number): number {
   return a < b ? unknown.max + a - b : a - b
 }

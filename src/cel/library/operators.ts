@@ -34,9 +34,9 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // kube-apiserver caches the keys of a set with a schema, and `+` adds the keys of the new items to this cache. A later comparison
-        // of this set therefore finds these keys, although the set does not contain the items. For such a set, `own`
-        // is the cache (see `ownKeys`).
+        // kube-apiserver caches the keys of a set that comes from the object, and `+` adds the keys of the new items to this cache. A later
+        // comparison of the set therefore finds these keys, although the set does not contain the items. `own` is the cache of such a set
+        // (see `ownKeys`).
         own.push(key)
       }
       items.push(b.at(index))

@@ -38,7 +38,7 @@ const maxDigits = 18
 const format = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
 /** Maximum of a quantity with a binary suffix, 2^63 - 1. A larger quantity is reduced to the maximum. */
 const maxBinary = maxInt
-/** Maximum exponent. Larger ones are rejected, because a computation with them takes very long, and no sensible quantity has them. */
+/** Maximum exponent. Larger exponents are rejected: a computation with them takes very long, and no sensible quantity needs them. */
 const maxPower = 400
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

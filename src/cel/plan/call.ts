@@ -233,7 +233,8 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
     return result
   }
-  // A failed call has the same cost as a successful one. The size of an error is 1.
+  // A failed call has a cost, too. The cost function gets null in place of the result, and in place of an argument that failed. Null has
+  // the size 1, as an error has in cel-go.
   const payForError = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
     if (error instanceof CelError) pay(frame, first, plans.length < 2 ? undefined : second, null)
     throw error

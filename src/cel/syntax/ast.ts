@@ -54,8 +54,8 @@ export interface MapLiteral extends Node {
 }
 
 /**
- * The literal `Type{field: value}`. Kubernetes' CEL environment has no type that it can construct. The node exists only to report an error
- * with its position.
+ * The literal `Type{field: value}`. Kubernetes' CEL environment has no type that such a literal can construct. The node exists only to
+ * report an error with its position.
  */
 export interface StructLiteral extends Node {
   readonly kind: 'struct'

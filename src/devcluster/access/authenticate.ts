@@ -69,7 +69,8 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
 }
 
 /**
- * The attributes of the request that the requester sends as the impersonated user. The error for a forbidden impersonation contains them.
+ * The attributes of the request that the requester sends as the impersonated user. The error for a forbidden impersonation contains these
+ * attributes.
  */
 type Target = Omit<AuthorizationAttributes, 'user'>
 

@@ -111,7 +111,7 @@ function row(type: { group: string; version: string }, kind: string, namespaced:
   }
 }
 
-/** Throws a 422 error if there are field errors. Its details contain no kind, as in kube-apiserver's response. */
+/** Throws a 422 error if there are field errors. As in kube-apiserver's response, the details of the error contain no kind. */
 function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: authorization.group, kind: '' }, '', errors)
 }

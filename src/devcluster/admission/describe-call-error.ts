@@ -46,8 +46,9 @@ export function describeNetworkError(error: unknown, serverName: string): string
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return verification(altNameProblem(cause.cert?.subjectaltname ?? '', serverName))
   const problem = certificateProblems[code]
   if (problem !== undefined) return verification(problem)
-  // These two errors mean that the webhook's server does not use TLS. Go has the first message for a response that begins with `HTTP/`, and
-  // the second one for other bytes. ERR_SSL_WRONG_VERSION_NUMBER occurs in both cases; plain HTTP is assumed, because it is more common.
+  // The next two errors mean that the webhook's server does not use TLS. For a response that begins with `HTTP/`, Go's message is about
+  // HTTP; for other bytes, it is about TLS. Node.js may report ERR_SSL_WRONG_VERSION_NUMBER in both cases. HTTP is assumed, because it is
+  // the more common cause.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'tls: first record does not look like a TLS handshake'
   return messageOf(error)

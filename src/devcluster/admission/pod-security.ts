@@ -143,8 +143,9 @@ function namespaceWarnings(namespace: string, enforce: LevelVersion, pods: reado
 }
 
 /**
- * Returns the Pods in another order: Pods without a controller and the first Pod of each controller, then all other Pods. Only a limited
- * number of Pods is checked. Pods of one controller are similar, so the checks should cover as many controllers as possible.
+ * Returns the Pods in the order in which they are checked: first the Pods without a controller and one Pod of each controller, then all
+ * other Pods. Only a limited number of Pods is checked. Pods of one controller are similar, so the checks should cover as many controllers
+ * as possible.
  */
 function onePerController(pods: readonly JsonObject[]): readonly JsonObject[] {
   const controllers = new Set<string>()

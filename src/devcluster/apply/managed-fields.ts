@@ -83,7 +83,7 @@ export function managersAfterUpdate(
 /** Maximum number of entries with the operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
 const maxUpdateManagers = 10
 
-/** If there are more than `maxUpdateManagers` Update entries, merges the oldest one with the next oldest one of the same apiVersion. */
+/** If there are more than `maxUpdateManagers` Update entries, merges the oldest of them with the second-oldest of the same apiVersion. */
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= maxUpdateManagers) return [...managers]

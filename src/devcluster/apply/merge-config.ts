@@ -28,9 +28,9 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 }
 
 /**
- * Returns the order of a merged list (structured-merge-diff/typed: merge.go). Items of the configuration keep the configuration's order.
- * Between two items that both lists contain, the items that are only in the live list come first, and then those that are only in the
- * configuration.
+ * Returns the order of a merged list (structured-merge-diff/typed: merge.go). The items of the configuration keep their order. An item that
+ * only one of the lists contains keeps its place between the items that both lists contain. At the same place, items of the live list come
+ * first.
  */
 function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
   const [inLive, inApplied] = [new Set(live), new Set(applied)]

@@ -30,8 +30,8 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 /**
  * Returns the fields of a whole object that a write request to the subresource can own.
  *
- * Without `object`, it returns only the empty fields that Go encodes even for an object without any fields, e.g. `status: {}`. A
- * create request owns the fields of the new object that differ from these. It therefore owns no empty field that Go adds.
+ * If `object` is missing, the result has only the empty fields that Go encodes for every object, such as `status: {}`. The new object of a
+ * create request is compared with this result, so no manager owns an empty field that Go adds.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

@@ -30,8 +30,9 @@ export interface Pruning {
 }
 
 /**
- * The field `metadata.name`. Every configuration contains it, but managedFields never do. `pruneApplied` adds it to the fields of the
- * applier, so `metadata` is never pruned. It does so first in the version of `last`, because an object without metadata cannot be converted.
+ * The field `metadata.name`. Every configuration contains it, but managedFields never do. `pruneApplied` treats it as a field of the
+ * applier, so that `metadata` is never pruned. The version of this entry is that of `last`, because `metadata` must be back before the
+ * first conversion: an object without metadata cannot be converted.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
@@ -45,7 +46,8 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
   const inVersion = (object: JsonObject, version: string): JsonObject => view?.(object, version) ?? object
   const typingIn = (version: string): Typing | undefined => versionTyping(info, version, next)
   const typing = typingIn(last.apiVersion)
-  // The version in which the applier owned its fields no longer exists. Their paths in other versions are unknown, so no field is removed.
+  // The version in which the applier owned its fields no longer exists. The paths of these fields in other versions are unknown, so no
+  // field is removed.
   if (typing === undefined) return merged
   const before = inVersion(merged, last.apiVersion)
   const dropped = withNamedFields(last.fields, typing)

@@ -29,9 +29,8 @@ export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing)
 }
 
 /**
- * Adds to the set each struct field that contains a field of the set, because the owner of a field in a struct also owns the struct. Map
- * entries and list items that contain a field of the set are not added (structured-merge-diff/fieldpath: set.go,
- * EnsureNamedFieldsAreMembers).
+ * Adds the parents of the set's fields to the set, because the owner of `spec.replicas` also owns `spec`. A parent is not added if it is a
+ * map entry or a list item (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
  */
 export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
   const named = [...children].map(([element, child]) => {

@@ -158,8 +158,8 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {
-  // The lexer makes at most two tokens for one character: the character itself, and a marker. A text of this length or less is therefore
-  // within the limit.
+  // The lexer makes at most two tokens for one character: the character itself, and a marker. A text with at most half as many characters
+  // as the limit is therefore within the limit.
   if (text.length <= maxYamlTokens / 2) return
   let left = maxYamlTokens
   for (const _token of new Lexer().lex(text)) {

@@ -191,8 +191,9 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 }
 
 /**
- * Returns the hash by which clients detect that two versions have the same storage version (k8s.io/apiserver/pkg/endpoints/discovery:
- * StorageVersionHash). If a type is served in several groups, its hash is computed from the group in which the type is stored.
+ * Returns the `storageVersionHash` of a type in discovery, which identifies the version in which the type is stored
+ * (k8s.io/apiserver/pkg/endpoints/discovery: StorageVersionHash). If a type is served in several groups, the hash is computed from the
+ * group in which the type is stored.
  */
 function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
   const [group] = storageKey.split('/')

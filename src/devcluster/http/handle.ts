@@ -39,7 +39,10 @@ export interface RequestRecord {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** Maximum length of each text in a `RequestRecord`. Ten thousand records then need less than 100 MB, and URLs of clients are shorter. */
+/**
+ * Maximum length of each text in a `RequestRecord`. With this limit, the 10,000 records of an embedded cluster need less than 100 MB. The
+ * URLs of real clients are shorter.
+ */
 const maxRecordedLength = 2048
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -109,7 +112,8 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
     throw unknownResource()
   }
   if (info.deprecationWarning !== undefined) exchange.warnings.add(info.deprecationWarning)
-  // kube-apiserver's handler of custom resources has no route for deleting a collection in all namespaces, so the 404 is plain text.
+  // For custom resources, kube-apiserver has no route that deletes a collection in all namespaces. Its router therefore responds with 404
+  // in plain text.
   if (info.custom && target.verb === 'deletecollection' && info.namespaced && target.namespace === '') return notFoundText(exchange)
   if (isPodLog(target)) return getPodLog(exchange, { info, target, user }, services)
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)

@@ -42,8 +42,8 @@ export interface Offers {
   readonly stream?: boolean
   /**
    * The route by which kube-apiserver serves the response. For `object` and `collection`, kube-apiserver's router (go-restful) checks the
-   * Accept header before the handler does. For `document`, only the handler checks it. Undefined for a response without protobuf, i.e. for
-   * custom resources. For such a response, too, only the handler checks the header.
+   * Accept header before the handler checks it. For `document`, only the handler checks it. Undefined for custom resources: their responses
+   * have no protobuf form, and only the handler checks the header.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }

@@ -149,7 +149,8 @@ function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject)
   if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], owner, components) }
   const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(owner, shape.type)
   if (!Object.hasOwn(components, name)) {
-    // The component is added before its fields are visited. A field that contains the type itself then finds it, and the recursion ends.
+    // The component is added before its fields are visited. A field that contains the type itself then finds the component, and the
+    // recursion ends.
     const component: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
     components[name] = component
     component.properties = fieldsOf(shape.fields, owner, components)

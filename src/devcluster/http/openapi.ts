@@ -11,8 +11,8 @@ import { componentsOf } from './openapi-schemas.ts'
 export interface OpenApiDocument {
   readonly text: string
   /**
-   * The hash in the document's URL. The index contains this URL. A changed document has another URL, so clients can cache a response
-   * forever.
+   * The hash in the document's URL, which the index contains. A changed document has another hash and therefore another URL, so clients can
+   * cache a response forever.
    */
   readonly hash: string
 }

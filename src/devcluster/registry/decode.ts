@@ -56,8 +56,8 @@ export function decodePatched(
 }
 
 /**
- * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a map; it decodes the results of other patches
- * from JSON.
+ * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a Go map, which accepts more values than the
+ * decoding of JSON does (see `types/go-convert.ts`). It decodes the results of all other patches from JSON.
  */
 export function decodeStrategic(
   info: ResourceInfo,
@@ -193,8 +193,8 @@ const yamlDuplicate = /^line \d+: key /
 
 /**
  * Sorts the errors about a built-in type by their position in the document, because Go's decoder finds duplicate and unknown fields in one
- * pass. The decoder skips the value of an unknown field, so duplicate keys in this value are not reported. It reports only the first 100
- * errors.
+ * pass. The decoder skips the value of an unknown field, so duplicate keys in this value are not reported. The decoder reports only the
+ * first 100 errors.
  */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const first = unknown.slice(0, maxStrictErrors)

@@ -10,7 +10,7 @@ export interface Environment {
   readonly store: ObjectStore
   readonly catalog: Catalog
   readonly admission: Admission
-  /** Authorizes the creation of an object by a request that is not a POST. The HTTP layer has authorized the request itself. */
+  /** Authorizes the creation of an object by a PUT or PATCH. The HTTP layer has authorized only the PUT or PATCH itself. */
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly representation: Representation

@@ -147,7 +147,7 @@ export function countGeneration(info: ResourceInfo, object: JsonObject, old: Jso
 }
 
 /**
- * True when the object is marked for deletion, and neither a grace period nor a finalizer in `metadata` or `spec` delays its removal
+ * True when the object is marked for deletion, has no remaining grace period, and has no finalizers in `metadata` or `spec`
  * (k8s.io/apiserver/pkg/registry/generic/registry: ShouldDeleteDuringUpdate).
  */
 export function mayBeRemoved(info: ResourceInfo, object: JsonObject): boolean {

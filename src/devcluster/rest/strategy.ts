@@ -58,8 +58,8 @@ export interface Strategy {
   /** True when a create keeps the status although the type has a status subresource (nodes). */
   readonly keepsStatus?: boolean
   /**
-   * True when validation treats an empty list differently from a missing list. Decoding then keeps the empty lists that Go omits from
-   * JSON. Otherwise, decoding removes these lists. In both cases, they are removed when the object is stored.
+   * True when validation treats an empty list differently from a missing list. Decoding then keeps the empty lists that Go omits from JSON,
+   * and they are removed only when the object is stored. By default, decoding removes them.
    */
   readonly distinguishesEmptyLists?: boolean
   /** True when the server sets `metadata.generation`. Default: true only for custom resources. */

@@ -25,8 +25,8 @@ export interface WatcherOptions {
   /** Converts an object to the version that the client watches. */
   readonly present: (object: JsonObject) => JsonObject
   /**
-   * Awaited before objects are passed to `matches` and `present`. It converts the objects with a webhook, for example. If it retries after
-   * an error, it must stop and reject as soon as the signal that was passed to the constructor of the `Watcher` aborts.
+   * Awaited before objects are passed to `matches` and `present`, for example to convert the objects with a webhook. A function that
+   * retries after an error must stop and reject as soon as the signal of the `Watcher` aborts.
    */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**

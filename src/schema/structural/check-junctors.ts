@@ -51,7 +51,7 @@ function isIntOrString(schema: StructuralSchema): boolean {
 /** Keywords with a list as their value that count as set even when the list is empty. */
 const countedWhenEmpty: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
 
-/** Removes unset keywords, and keywords that `JSONSchemaProps` does not have. kube-apiserver ignores the latter. */
+/** Removes keywords that are not set. Also removes keywords that `JSONSchemaProps` does not have, because kube-apiserver ignores them. */
 function plain(schema: StructuralSchema): StructuralSchema {
   const isSpecified = ([keyword, value]: [string, unknown]): boolean =>
     countedWhenEmpty.has(keyword) || isSet(keyword as keyof StructuralSchema, value)

@@ -21,7 +21,7 @@ export const requestCost = 16 * 1024
 
 /**
  * Limits for slow clients. They apply only while other requests wait for memory. Within `patienceMs`, a client may send the body or read
- * the response at any speed. After that, its average speed must be at least `bytesPerMs`. The API server is faster.
+ * the response at any speed. After that, its average speed must be at least `bytesPerMs`, which an API server exceeds.
  */
 const patienceMs = 500
 const bytesPerMs = 1024
@@ -34,7 +34,7 @@ interface Wanted {
   readonly isPart?: boolean
 }
 
-/** The order in which requests get memory: a request waits behind waiting requests of its own rank and of lower rank numbers. */
+/** Ranks of requests. A request waits while another request with the same or a lower rank number is waiting. */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 

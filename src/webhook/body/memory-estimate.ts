@@ -1,4 +1,7 @@
-/** Estimates the memory of a parsed body. If a body consists mostly of brackets, parsing it takes many times its size. */
+/**
+ * Estimates the memory of a parsed body. The parsed form of a body that consists mostly of brackets takes many times the memory of its
+ * bytes.
+ */
 
 /** Memory in bytes for each byte of a body: the byte itself, the decoded string, and the parsed strings and numbers. */
 const costOfByte = 3

@@ -135,10 +135,8 @@ function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
 }
 
 /**
- * Returns whether the mutating webhook rejects invalid objects. Default: true for a kind with a schema, so that the user gets the errors of
- * the schema and of the handlers together. If the mutating webhook admitted an object that violates the schema, the API server would reject
- * the object with only the errors of the schema, because it validates the object before it calls validating webhooks. If one webhook
- * declares false, false applies to all of them.
+ * Returns whether the mutating webhook rejects invalid objects (see `refuseInvalidEarly` in settings.ts). Default: true for a kind with a
+ * schema. If one webhook declares false, false applies to all of them.
  */
 function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean): boolean {
   const explicit = settings.map(({ refuseInvalidEarly }) => refuseInvalidEarly).filter((one) => one !== undefined)

@@ -11,8 +11,8 @@ interface PathTarget extends GroupVersionKind {
 
 /**
  * Returns the path of a webhook. The API server requires each segment of the path to be a DNS subdomain. A slash precedes the subresource,
- * and a dot precedes the name. Neither the part for the type nor the subresource contains a slash or a dot, so webhooks with different
- * subresources or names never get the same path.
+ * and a dot precedes the name. The parts for the type and the subresource contain no slash and no dot, so webhooks with different
+ * subresources or names have different paths.
  */
 function pathOf(verb: 'mutate' | 'validate', { group, version, kind, subresource = '', name = '' }: PathTarget): string {
   const type = kind === '*' ? 'any' : `${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`

@@ -78,10 +78,10 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   /**
-   * True: the mutating webhook rejects an invalid object, with the errors of the schema and of the handlers together. False: for an object
-   * that violates the schema, the user gets only the errors of the schema, because the API server validates the object with the schema
-   * before it calls validating webhooks. Default: true for a kind with a schema, false for other types. If several webhooks are combined
-   * and one of them declares false, false applies to all of them.
+   * True: the mutating webhook rejects an invalid object, with the errors of the schema and of the handlers together. False: the API server
+   * validates the object with the schema before it calls the validating webhook. For an object that violates the schema, the user then gets
+   * only the errors of the schema. Default: true for a kind with a schema, false for other types. If several webhooks are combined and one
+   * of them declares false, false applies to all of them.
    */
   readonly refuseInvalidEarly?: boolean
   /**

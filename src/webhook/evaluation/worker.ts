@@ -21,8 +21,8 @@ export interface WorkerCalls {
   /** Returns the objects for the handlers, as JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /**
-   * Replaces the object. `delta` is the result of `writeDelta` relative to the current object: the one that `objects` returned or, after a
-   * `change`, the one that the last `change` produced.
+   * Replaces the object. `delta` is the result of `writeDelta` relative to the current object: the object that `objects` returned, or the
+   * result of the last `change`.
    */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {

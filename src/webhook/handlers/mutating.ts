@@ -82,8 +82,8 @@ function asObject(result: unknown): JsonObject {
 }
 
 /**
- * Returns the errors of the schema and of the `validate` handlers. When the schema accepts the object but a `validate` handler rejects it,
- * the `validateInCluster` handlers are called, too, so that the user gets all errors at the same time.
+ * Returns the errors of the schema and of the `validate` handlers. The `validateInCluster` handlers are called only if a `validate` handler
+ * rejects an object that the schema accepts. The user then gets all errors at the same time.
  */
 async function validateEarly(
   { webhooks: byOperation, reads }: CombinedWebhook,

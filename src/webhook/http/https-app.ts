@@ -27,9 +27,9 @@ interface HttpOptions {
    */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because its body is rejected. `code` and `status` are equal:
-   * both are the HTTP status of the response. The metric of rejected requests uses `code`, the metric of all responses uses `status`. Not
-   * called for 404 and 405.
+   * Called when a request to a served path fails with an error, for example because its body is rejected. Not called for 404 and 405.
+   * `code` and `status` are both the HTTP status of the response: `code` for the metric of rejected requests, `status` for the metric of
+   * all responses.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

@@ -5,7 +5,9 @@ import { timedOut, within } from '../../runtime/waiting.ts'
 
 /** The default of `timeoutSeconds` in a webhook configuration, in milliseconds. */
 const webhookMs = 10_000
-/** Milliseconds in which the response must arrive at the API server. After its timeout, the API server treats the call as failed. */
+/**
+ * Milliseconds that are reserved for sending the response. A response that arrives after the API server's timeout counts as a failed call.
+ */
 const marginMs = 100
 
 /**

@@ -21,8 +21,8 @@ export class ItemNumbers {
   }
 
   /**
-   * Returns a string that is the same only for equal values. The string delimits each key and value, and contains numbers in place of
-   * nested lists and objects.
+   * Returns the same string only for equal values. The string delimits each key and value, and contains numbers in place of nested lists
+   * and objects.
    */
   #textOf(value: JsonValue): string {
     if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
-//! Reports the seconds until a reflector's store has all Apps. For a line on standard input, it then gets all Apps again and again, and
-//! reports the number of gets and their CPU seconds. The arguments are the namespace and the number of the Apps, and the seconds of gets.
+//! Reports the seconds until a reflector's store has all Apps. After a line on standard input, it gets all Apps repeatedly, and reports
+//! the number of gets and their CPU seconds. The arguments are the namespace of the Apps, their number, and the seconds of gets.
 
 use crate::app::AppResource;
 use futures::StreamExt;

@@ -1,4 +1,5 @@
-//! Reports the milliseconds from the time in the label "sent" of an App's spec to its reconcile, when it is terminated.
+//! Measures the latency of each reconcile in milliseconds. The latency starts at the time in `spec.labels.sent` of the App. The latencies
+//! are reported when the process is terminated.
 
 use crate::app::AppResource;
 use futures::StreamExt;

@@ -1,4 +1,4 @@
-//! Gives each App a Deployment, and reports the observed generation. The argument is the number of workers.
+//! Creates a Deployment for each App, and writes the observed generation to the status. The argument is the number of workers.
 
 use crate::app::{AppResource, Status};
 use futures::StreamExt;

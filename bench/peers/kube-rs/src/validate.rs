@@ -55,7 +55,7 @@ fn check(problems: &mut Vec<Problem>, container: &Container, index: usize) {
 }
 
 fn text(problems: &mut Vec<Problem>, value: &str, least: usize, most: usize, pattern: Option<&Regex>, field: impl Fn() -> String) {
-    // For speed, characters are counted only when the number of bytes, up to four for each, leaves the result open.
+    // A character has one to four bytes. Characters are counted only if the number of bytes does not decide about the limits.
     let length = if value.len() > most || value.len() < 4 * least { value.chars().count() } else { value.len() };
     if length < least {
         problems.push(Problem { field: field(), message: format!("should be at least {least} chars long") });

@@ -57,7 +57,8 @@ export async function deleteObject(
 
     const marked = markForDeletion(info, old, options, environment.clock.now())
     const isRemoved = mayBeRemoved(info, marked)
-    // If the type has no graceful deletion, kube-apiserver removes an object without marking it, and the response has no deletionTimestamp.
+    // If the type has no graceful deletion, kube-apiserver removes an object without setting its deletionTimestamp, so the response has no
+    // deletionTimestamp.
     const isUnmarked = isRemoved && info.strategy.gracePeriodSeconds === undefined
     if (context.dryRun) return answer(info, isUnmarked ? old : marked, isRemoved)
     if (isRemoved) {

@@ -112,7 +112,7 @@ function startOf(store: Environment['store'], options: ListOptions): { start: st
     return { start: token.start, revision: token.revision }
   }
   if (requested === undefined || requested === 0) return { start: '', revision: undefined }
-  // Without resourceVersionMatch, a limit implies Exact
+  // If `resourceVersionMatch` is missing, a limit has the same effect as `resourceVersionMatch=Exact`
   // (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
   const exact = match === 'Exact' || (match === '' && options.limit !== undefined && options.limit > 0)
   if (!exact) return { start: '', revision: undefined }

@@ -87,7 +87,7 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   return isMatch ? [] : [mismatch]
 }
 
-/** Returns the error that kube-apiserver adds to the other errors of an invalid selector. For StatefulSets, its message has no detail. */
+/** Returns the error that kube-apiserver adds to the other errors of an invalid selector. The error for a StatefulSet has no detail. */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const { matchLabels, matchExpressions } = selector
   const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
