@@ -216,7 +216,7 @@ async function start(): Promise<World> {
         }
       }
       while (server.unsent.length > 0) await sendEvent()
-      for (const controller of controllers) while (controller.start()) await controller.runs.at(-1)!.end()
+      for (const controller of controllers) while (await controller.start()) controller.runs.at(-1)!.end()
     },
     async stop() {
       stop.abort()
