@@ -229,9 +229,9 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
  *
  * @example
  * const memcached = defineKind({
- * group: 'cache.example.com',
- * kind: 'Memcached',
- * versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
+ *   group: 'cache.example.com',
+ *   kind: 'Memcached',
+ *   versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
  * })
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` in these cases: a name is malformed; a field of the definition or a keyword of a schema is

@@ -270,9 +270,9 @@ export const Type = {
    *
    * @example
    * Type.Object({
-   * template: Type.Builtin('PodTemplateSpec'),
-   * resources: Type.Optional(Type.Builtin('ResourceRequirements', { description: 'Of the main container.' })),
-   * env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
+   *   template: Type.Builtin('PodTemplateSpec'),
+   *   resources: Type.Optional(Type.Builtin('ResourceRequirements', { description: 'Of the main container.' })),
+   *   env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
    * })
    */
   Builtin<Name extends BuiltinTypeName, const O = unknown>(

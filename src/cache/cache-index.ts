@@ -27,14 +27,14 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
  * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)
  *
  * defineController(site, {
- * indexes: [sitesBySecret],
- * watches: [
- * {
- * type: core.secret,
- * map: ({ metadata: { namespace, name } }, { cache }) => cache.list(site, { namespace, index: [sitesBySecret, name] }).map(keyOf),
- * },
- * ],
- * reconcile,
+ *   indexes: [sitesBySecret],
+ *   watches: [
+ *     {
+ *       type: core.secret,
+ *       map: ({ metadata: { namespace, name } }, { cache }) => cache.list(site, { namespace, index: [sitesBySecret, name] }).map(keyOf),
+ *     },
+ *   ],
+ *   reconcile,
  * })
  */
 export function defineCacheIndex<R extends ResourceType>(

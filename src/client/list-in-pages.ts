@@ -21,7 +21,7 @@ export interface PageOptions extends SelectionOptions {
  *
  * @example
  *
- *     for await (const pod of listInPages(client, core.pod, { labelSelector })) count(pod)
+ * for await (const pod of listInPages(client, core.pod, { labelSelector })) count(pod)
  */
 export async function* listInPages<R extends ResourceType>(
   client: Pick<Client, 'list'>,

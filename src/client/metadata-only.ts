@@ -13,7 +13,7 @@ export type MetadataOf<R extends ResourceType> = Pick<ObjectOf<R>, 'apiVersion' 
  *
  * @example
  *
- *     const { items } = await client.list(metadataOnly(core.secret))
+ * const { items } = await client.list(metadataOnly(core.secret))
  */
 export function metadataOnly<R extends ResourceType>(type: R): ResourceType<MetadataOf<R>> {
   const { group, version, kind, plural, namespaced } = type

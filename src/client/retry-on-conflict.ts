@@ -21,8 +21,8 @@ export interface RetryOptions {
  *
  * @example
  * await retryOnConflict(async () => {
- * const lease = await client.get(coordination.lease, key)
- * await client.update(coordination.lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'me' } })
+ *   const lease = await client.get(coordination.lease, key)
+ *   await client.update(coordination.lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'me' } })
  * })
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T>, options: RetryOptions = {}): Promise<T> {

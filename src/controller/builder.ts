@@ -79,10 +79,10 @@ function refuseController(name: string, problems: readonly string[]): void {
  *
  * @example
  * defineController(memcached, {
- * owns: [deployment],
- * reconcile: async (object, { client }) => {
- * await client.apply(deployment, deploymentFor(object))
- * },
+ *   owns: [deployment],
+ *   reconcile: async (object, { client }) => {
+ *     await client.apply(deployment, deploymentFor(object))
+ *   },
  * })
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, or when an index is on a type that the controller does

@@ -129,12 +129,12 @@ export interface ConversionDefinition {
  *
  * @example
  * const conversions = defineConversion(cronTab, {
- * converters: {
- * v1beta1: {
- * toHub: ({ spec }) => ({ spec: { schedule: parse(spec.cron) } }),
- * fromHub: ({ spec }) => ({ spec: { cron: format(spec.schedule) } }),
- * },
- * },
+ *   converters: {
+ *     v1beta1: {
+ *       toHub: ({ spec }) => ({ spec: { schedule: parse(spec.cron) } }),
+ *       fromHub: ({ spec }) => ({ spec: { cron: format(spec.schedule) } }),
+ *     },
+ *   },
  * })
  * export const operator = defineOperator({ name: 'crontab', kinds: [cronTab], conversions: [conversions] })
  *

@@ -79,10 +79,10 @@ export interface Operator {
  *
  * @example
  * export const operator = defineOperator({
- * name: 'memcached',
- * kinds: [memcached],
- * webhooks: [defineWebhook(memcached)],
- * controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
+ *   name: 'memcached',
+ *   kinds: [memcached],
+ *   webhooks: [defineWebhook(memcached)],
+ *   controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, a kind or controller is declared twice, webhooks conflict, or the

@@ -71,7 +71,7 @@ interface Member {
  *
  * @example
  * const [config, deployment] = await applySet(context, site, [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site))], {
- * types: [core.configMap, apps.deployment, autoscaling.horizontalPodAutoscaler],
+ *   types: [core.configMap, apps.deployment, autoscaling.horizontalPodAutoscaler],
  * })
  */
 export async function applySet<const Objects extends readonly Dependent[]>(

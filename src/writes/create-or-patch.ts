@@ -48,7 +48,7 @@ type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
  *
  * @example
  * const { result } = await createOrPatch(context, core.configMap, { namespace, name: 'visits' }, (object) => {
- * object.data = { ...object.data, count: String(Number(object.data?.['count'] ?? 0) + 1) }
+ *   object.data = { ...object.data, count: String(Number(object.data?.['count'] ?? 0) + 1) }
  * })
  */
 export async function createOrPatch<R extends ResourceType>(

@@ -86,14 +86,14 @@ export interface WebhookDefinition {
  *
  * @example
  * defineWebhook(memcached, {
- * default: (object) => (object.spec.image === '' ? { ...object, spec: { ...object.spec, image: 'memcached:1.6' } } : object),
- * validate: (object, old) => (old && object.spec.size < old.spec.size ? [forbidden('spec.size', 'may not shrink')] : []),
+ *   default: (object) => (object.spec.image === '' ? { ...object, spec: { ...object.spec, image: 'memcached:1.6' } } : object),
+ *   validate: (object, old) => (old && object.spec.size < old.spec.size ? [forbidden('spec.size', 'may not shrink')] : []),
  * })
  *
  * @example
  * defineWebhook(core.pod, {
- * subresource: 'exec',
- * validateInCluster: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
+ *   subresource: 'exec',
+ *   validateInCluster: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
  * })
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` with all errors, for example a match condition that does not compile or a malformed selector.
