@@ -12,6 +12,7 @@ import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { MapOptions } from './enqueue.ts'
 import { EnqueueHandler, toController, toItself, toMapped, toOwners } from './enqueue.ts'
 import { withFinalizer } from './finalizer.ts'
 import type { Enqueue, KeysOf } from './map-calls.ts'
@@ -84,7 +85,7 @@ export interface ControllerParts {
 const defaultGraceMs = 30_000
 
 /** A watched type, and the function that maps its events to keys. */
-interface Source {
+interface Mapping {
   readonly type: ResourceType
   readonly map: KeysOf
   readonly predicates: readonly Predicate[]
@@ -114,24 +115,14 @@ export function prepareController(
   const running = new RunningReconciles({ controller: name, cache: declared, writes: cache, client, clock, events, random, logger }, queue)
   const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
   const seenGone = new Set<string>()
-  const sources: Source[] = [
-    { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[], seenGone },
-    ...owned.map(({ type: each, predicates = [], everyOwner }) => ({
-      type: each,
-      map: everyOwner ? toOwners(type) : toController(type),
-      predicates,
-    })),
-    ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
-  ]
-  const filters = settings.eventFilter === undefined ? [] : [settings.eventFilter]
   // A map function may read any informer and index, so all of them are created before the first event.
   const informers = types.map((each) => cache.informer(each))
   for (const index of settings.indexes ?? []) cache.addIndex(index)
   const enqueue: Enqueue = (key, { priority, newest, cause }) => running.changed(key, priority, newest, cause)
-  const handled = sources.map((source) => {
-    const predicates = [...filters, ...source.predicates]
-    return { type: source.type, handler: new EnqueueHandler({ ...source, predicates, enqueue, clock, logger }) }
-  })
+  const handled = mappingsOf({ type, owned, watched, settings }, mapOptions, seenGone).map((mapping) => ({
+    type: mapping.type,
+    handler: new EnqueueHandler({ ...mapping, enqueue, clock, logger }),
+  }))
   const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
   const workers = new Workers({
     queue,
@@ -178,4 +169,27 @@ export function prepareController(
       await Promise.all(handled.map(({ handler }) => handler.stop()))
     },
   }
+}
+
+/** Returns the mappings of all watched types; the first one is that of the primary type. */
+function mappingsOf(
+  { type, owned, watched, settings }: Pick<ControllerParts, 'type' | 'owned' | 'watched' | 'settings'>,
+  options: MapOptions,
+  seenGone: Set<string>,
+): Mapping[] {
+  const filters = settings.eventFilter === undefined ? [] : [settings.eventFilter]
+  const ownPredicates = (settings.predicates ?? []) as readonly Predicate[]
+  return [
+    { type, map: toItself, predicates: [...filters, ...ownPredicates], seenGone },
+    ...owned.map(({ type: dependent, predicates = [], everyOwner }) => ({
+      type: dependent,
+      map: everyOwner ? toOwners(type) : toController(type),
+      predicates: [...filters, ...predicates],
+    })),
+    ...watched.map(({ type: other, map, predicates = [] }) => ({
+      type: other,
+      map: toMapped(type, map, options),
+      predicates: [...filters, ...predicates],
+    })),
+  ]
 }

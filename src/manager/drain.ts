@@ -48,8 +48,8 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   /** Waits for a step. Returns false when it takes too long. */
   const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
-      const running = step()
-      if (running === undefined || (await within(clock, ms, running, { keepAlive: true })) !== timedOut) return true
+      const end = step()
+      if (end === undefined || (await within(clock, ms, end, { keepAlive: true })) !== timedOut) return true
       logger.warn(`${what} did not stop in time and is left behind`)
       return false
     } catch (error) {
