@@ -1,10 +1,10 @@
 /** `Dispatchers`: the undici agents of one connection. Each has a pool of TLS sockets. */
 import { Socket } from 'node:net'
-import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from 'undici'
-import type { Dispatcher } from 'undici'
+import type { buildConnector as Connectors, Dispatcher } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 import type { Connection, TlsFiles } from './connection.ts'
 import { trust } from './trust.ts'
+import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from './undici.ts'
 
 /**
  * Maximum number of connections for requests. It suffices for all workers and webhooks together. The API server's limit of requests in
@@ -96,7 +96,7 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
 }
 
 /** Wraps a connector, so `connecting` contains each socket while the socket is connecting. */
-function tracked(connector: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
+function tracked(connector: Connectors.connector, connecting: Set<Socket>): Connectors.connector {
   return (options, callback) => {
     const socket: unknown = connector(options, (...result) => {
       if (socket instanceof Socket) connecting.delete(socket)

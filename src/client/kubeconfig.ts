@@ -1,9 +1,8 @@
 /** `loadConnection`: finds the API server to connect to, and the credentials for it. */
 import { X509Certificate } from 'node:crypto'
 import { access, readFile } from 'node:fs/promises'
-import type { RequestOptions } from 'node:https'
 import { delimiter, join } from 'node:path'
-import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
+import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
@@ -14,6 +13,8 @@ import type { Credentials } from './credentials.ts'
 import { CachedCredentials } from './credentials.ts'
 import { ExecPlugin } from './exec-plugin.ts'
 import { inClusterConnection } from './in-cluster.ts'
+import type { KubeconfigEntries } from './kubeconfig-entries.ts'
+import { credentialsReader, entriesOf } from './kubeconfig-entries.ts'
 import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
 import { OidcProvider } from './oidc-provider.ts'
@@ -94,20 +95,20 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
 async function fromFiles(files: readonly string[], options: KubeconfigOptions): Promise<Connection> {
   const { context: contextName, clock = systemClock, env } = options
   const content = await readKubeconfig(files)
-  const config = await kubeConfigOf(content)
+  const entries = await readEntries(content)
   const source = `kubeconfig ${files.join(delimiter)}`
   const name = contextName ?? content.currentContext
   const known = content.contexts.map((context) => context.name).join(', ')
   if (!name)
     throw problem(`The ${source} has no current-context: choose one with --context (there ${known === '' ? 'are none' : `is ${known}`}).`)
-  const context = config.getContextObject(name)
-  if (context === null) throw problem(`The ${source} has no context "${name}": it has ${known === '' ? 'none at all' : known}.`)
-  config.setCurrentContext(name)
+  const context = entries.contexts.find((entry) => entry.name === name)
+  if (context === undefined) throw problem(`The ${source} has no context "${name}": it has ${known === '' ? 'none at all' : known}.`)
   const describe = `${source}, context ${name}`
-  const cluster = config.getCluster(context.cluster)
-  if (cluster === null) throw problem(`The context "${name}" of ${source} names the cluster "${context.cluster}", which is not there.`)
-  const user = context.user ? config.getUser(context.user) : undefined
-  if (user === null) throw problem(`The context "${name}" of ${source} names the user "${context.user}", who is not there.`)
+  const cluster = entries.clusters.find((entry) => entry.name === context.cluster)
+  if (cluster === undefined) throw problem(`The context "${name}" of ${source} names the cluster "${context.cluster}", which is not there.`)
+  const user = context.user ? entries.users.find((entry) => entry.name === context.user) : undefined
+  if (context.user && user === undefined)
+    throw problem(`The context "${name}" of ${source} names the user "${context.user}", who is not there.`)
   const ca = await caOf(cluster, describe)
   // Like kubectl, this client never sends credentials over plain HTTP.
   const secure = cluster.server.startsWith('https:')
@@ -122,7 +123,6 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
     ...(impersonation === undefined ? {} : { headers: impersonation }),
     ...(secure && user !== undefined
       ? credentialsOf({
-          config,
           content,
           user,
           plugin: pluginOf(content, user.name, cluster.name, ca, describe, options),
@@ -198,7 +198,6 @@ function isOidc(user: unknown): user is JsonObject {
 }
 
 interface CredentialsSource {
-  readonly config: KubeConfig
   readonly content: KubeconfigContent
   readonly user: User
   /** The credential plugin of `user`. */
@@ -210,18 +209,12 @@ interface CredentialsSource {
 /** Returns the functions `authorization` and `tls` of a connection. They share one cache of the credentials. */
 function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorization' | 'tls'> {
   const { content, user, plugin, describe, clock } = source
-  let { config } = source
+  let read = credentialsReader(user)
   const load = async (refresh: boolean): Promise<Credentials> => {
     try {
       if (plugin !== undefined) return await plugin.load(refresh)
-      if (refresh) {
-        // client-node's authenticators cache a token until it expires, even if the server has rejected it. A new `KubeConfig` has new
-        // authenticators.
-        const context = config.getCurrentContext()
-        config = await kubeConfigOf(content)
-        config.setCurrentContext(context)
-      }
-      return await readCredentials(config)
+      if (refresh) read = credentialsReader((await readEntries(content)).users.find(({ name }) => name === user.name) ?? user)
+      return await read()
     } catch (error) {
       const hint = !isObject(user.exec) ? '' : ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})`
       throw problem(`The credentials of user "${user.name}" in ${describe} cannot be had${hint}: ${messageOf(error).trim()}.`, error)
@@ -234,34 +227,12 @@ function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorizati
   }
 }
 
-async function readCredentials(config: KubeConfig): Promise<Credentials> {
-  const options: RequestOptions & { headers: Record<string, string> } = { headers: {} }
-  await config.applyToHTTPSOptions(options)
-  const basic = options.auth ? `Basic ${Buffer.from(options.auth).toString('base64')}` : undefined
-  // A token from a file may end with a newline, which is not allowed in a header.
-  const authorization = options.headers.Authorization?.trim() ?? basic
-  return {
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(options.cert ? { cert: String(options.cert) } : {}),
-    ...(options.key ? { key: String(options.key) } : {}),
-  }
-}
-
-/**
- * Returns client-node's `KubeConfig` for the merged content. The module is imported only when a kubeconfig is used, because the import
- * takes half a second and 80 MB.
- */
-async function kubeConfigOf(content: KubeconfigContent): Promise<KubeConfig> {
-  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
-  const config = new KubeConfig()
+async function readEntries(content: KubeconfigContent): Promise<KubeconfigEntries> {
   // `OidcProvider` replaces client-node's provider, which would take precedence over a token.
-  const users = content.users.map(({ name, user }) => ({ name, user: isOidc(user) ? { ...user, 'auth-provider': undefined } : user }))
+  const users = content.users.map((entry) => (isOidc(entry.user) ? { ...entry, user: { ...entry.user, 'auth-provider': null } } : entry))
   try {
-    config.loadFromString(
-      JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: content.clusters, users, contexts: content.contexts }),
-    )
+    return await entriesOf({ ...content, users })
   } catch (error) {
     throw problem(`The kubeconfig ${content.files.join(delimiter)} cannot be used: ${messageOf(error)}.`, error)
   }
-  return config
 }

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
 import { stringify } from 'yaml'
@@ -98,6 +100,13 @@ t.test('credentials', async (t) => {
   const plugin = `#!/bin/sh\necho started >> "${directory}/starts"\nprintf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"from-plugin-%s"}}' "$(wc -l < "${directory}/starts" | tr -d ' ')"\n`
   await writeFile(join(directory, 'plugin.sh'), plugin)
   await chmod(join(directory, 'plugin.sh'), 0o755)
+  const provider = (name: string, config: object): object => ({ 'auth-provider': { name, config } })
+  await writeFile(join(directory, 'command.sh'), `#!/bin/sh\necho '{"token":"from-command","expiry":"2999-01-01T00:00:00Z"}'\n`)
+  await chmod(join(directory, 'command.sh'), 0o755)
+  const expired = {
+    ...{ 'access-token': 'old', expiry: '2000-01-01T00:00:00Z' },
+    ...{ 'cmd-path': join(directory, 'command.sh'), 'token-key': '{.token}', 'expiry-key': '{.expiry}' },
+  }
   const cases: [string, object, string | undefined, { cert?: string; key?: string }][] = [
     ['a token', { token: 'abc' }, 'Bearer abc', {}],
     ['a token file beside the kubeconfig, rather than the token', { tokenFile: 'token', token: 'old' }, 'Bearer from-file', {}],
@@ -110,6 +119,18 @@ t.test('credentials', async (t) => {
       'Bearer from-plugin-1',
       {},
     ],
+    [
+      'an exec plugin of an auth provider',
+      provider('exec', { exec: { command: join(directory, 'plugin.sh') } }),
+      'Bearer from-plugin-2',
+      {},
+    ],
+    ['a token, rather than that of an exec plugin', { token: 'abc', exec: { command: './plugin.sh' } }, 'Bearer abc', {}],
+    ['the token of gcp', provider('gcp', { 'access-token': 'abc', expiry: '2999-01-01T00:00:00Z' }), 'Bearer abc', {}],
+    ['the command of gcp, when the token has expired', provider('gcp', expired), 'Bearer from-command', {}],
+    ['the token of azure', provider('azure', { 'access-token': 'abc' }), 'Bearer abc', {}],
+    ['the command of azure, when the token has expired', provider('azure', expired), 'Bearer from-command', {}],
+    ['an unknown auth provider', provider('other', {}), undefined, {}],
     ['nothing', {}, undefined, {}],
   ]
   for (const [name, user, authorization, certificate] of cases) {
@@ -170,6 +191,14 @@ t.test('credentials', async (t) => {
     await clock.advance(9_999)
     t.equal(await authorization?.(), 'Bearer first')
     t.equal(await authorization?.('Bearer first'), 'Bearer second', 'refused')
+  })
+  t.test('the command of an auth provider is run again when the server refuses its token', async (t) => {
+    const command = `#!/bin/sh\necho x >> "${directory}/calls"\necho "{\\"token\\":\\"$(wc -l < "${directory}/calls" | tr -d ' ')\\",\\"expiry\\":\\"2999-01-01T00:00:00Z\\"}"\n`
+    await writeFile(join(directory, 'command.sh'), command)
+    await writeFile(join(directory, 'config'), kubeconfig({ user: provider('gcp', expired) }))
+    const { authorization } = await loadConnection({ kubeconfig: join(directory, 'config'), env: {} })
+    t.equal(await authorization?.(), 'Bearer 1')
+    t.equal(await authorization?.('Bearer 1'), 'Bearer 2')
   })
   t.test('impersonation is read as headers', async (t) => {
     const path = await file(
@@ -345,4 +374,17 @@ t.test('errors are one sentence', async (t) => {
       await loadConnection({ env, ...options }).catch((error: Error) => t.notMatch(error.message, /\n/))
     })
   }
+})
+
+t.test('the models of client-node are not loaded', async (t) => {
+  const path = await file(t, kubeconfig({ user: { token: 'abc' } }))
+  const program = `
+    const { registerHooks } = await import('node:module')
+    const urls = []
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+    const { loadConnection } = await import('${import.meta.resolve('../../src/client/kubeconfig.ts')}')
+    await (await loadConnection({ kubeconfig: process.argv[1], env: {} })).tls()
+    console.log(JSON.stringify(urls.filter((url) => url.includes('@kubernetes/client-node')).map((url) => url.replace(/.*\\/dist\\//, '')).sort()))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program, path])
+  t.strictSame(JSON.parse(stdout), ['config_types.js', 'exec_auth.js', 'file_auth.js'])
 })
