@@ -1,14 +1,17 @@
 /** `storedForm`: the form of an object in which a view stores it, and whether a view contains an object. */
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import { deepFreeze } from '../api/json.ts'
 import type { LabelRequirement } from '../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { FieldRequirement } from './field-selector.ts'
 import { matchesFields, parseFieldSelector } from './field-selector.ts'
+import { SharedStrings } from './shared-strings.ts'
 import { namespacesOf, viewOf } from './view.ts'
+
+/** Shared by all informers, because objects of different types and views have names, labels and images in common. */
+const strings = new SharedStrings()
 
 const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const
 
@@ -35,7 +38,7 @@ export function storedForm(type: ResourceType, object: KubernetesObject): DeepRe
     if (lost !== undefined)
       throw new ProreusError('PRO_INPUT', `The transform of a view must not change metadata.${lost}: return it unchanged.`)
   }
-  return deepFreeze(stored)
+  return strings.freeze(stored)
 }
 
 /** Decides which objects a view contains. */

@@ -10,7 +10,7 @@ import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { ApiError, statusOf } from './api-error.ts'
 import type { ApiRequest } from './api-request.ts'
 import type { ApiResponse, ResponseHeaders } from './api-response.ts'
-import { bodyOf } from './api-response.ts'
+import { bodyOf, textOf } from './api-response.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
@@ -258,7 +258,7 @@ class HttpTransport implements Transport {
         code = statusCode
         return { credentials, statusCode, headers, text: '', stream: body }
       }
-      const text = await body.text()
+      const text = await textOf(body)
       code = statusCode
       if (!streaming) received = text
       return { credentials, statusCode, headers, text }

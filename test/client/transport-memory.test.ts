@@ -1,5 +1,5 @@
 /** Tests that the transport keeps nothing in memory of requests, streams and connections that have ended. */
-import { setFlagsFromString } from 'node:v8'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { createTransport } from '../../src/client/transport.ts'
@@ -39,3 +39,24 @@ t.test('requests and streams that have ended are freed', async (t) => {
   t.ok(controllers.length >= 6)
   t.equal(await areFreed(controllers), true)
 })
+
+t.test('the texts of earlier responses do not remain in memory until a full garbage collection', async (t) => {
+  const item = { metadata: { name: 'a' }, spec: { text: 'x'.repeat(1000), list: ['1', '2', '3'] } }
+  const list = Buffer.from(JSON.stringify({ items: new Array(700).fill(item) }))
+  const server = await startTestServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(list)
+    return undefined
+  })
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  collect()
+  const before = largeObjectBytes()
+  const count = 40
+  for (let index = 0; index < count; index += 1) await transport.request(get)
+  t.ok(largeObjectBytes() - before < (count * list.length) / 2)
+})
+
+/** Returns the size of large objects that have survived a garbage collection, or that are garbage since then. */
+function largeObjectBytes(): number {
+  return getHeapSpaceStatistics().find((space) => space.space_name === 'large_object_space')!.space_used_size
+}

@@ -1,0 +1,74 @@
+/** Tests that `SharedStrings` freezes values without a visible change, and that equal strings share memory. */
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import t from 'tap'
+import { SharedStrings } from '../../src/cache/shared-strings.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+function usedBytes(): number {
+  collect()
+  return getHeapStatistics().used_heap_size
+}
+
+/** Parses the JSON anew, so the result shares nothing with another one. */
+const parsed = (json: string): unknown => JSON.parse(json)
+
+/** Returns the bytes that the values of `json` take when they have been frozen. */
+function bytesOf(json: readonly string[], freeze: (value: unknown) => unknown): number {
+  const values = new Array<unknown>(json.length)
+  const before = usedBytes()
+  for (let index = 0; index < json.length; index += 1) values[index] = freeze(parsed(json[index]!))
+  const bytes = usedBytes() - before
+  // The values must be in use until the memory has been measured.
+  if (values.includes(undefined)) throw new Error('A value is missing.')
+  return bytes
+}
+
+t.test('a frozen value is equal to the original one, whatever was frozen before', async (t) => {
+  const strings = new SharedStrings()
+  fc.assert(
+    fc.property(fc.json({ stringUnit: 'binary' }), (json) => {
+      t.strictSame(strings.freeze(parsed(json)), parsed(json))
+      t.strictSame(JSON.stringify(strings.freeze(parsed(json))), JSON.stringify(parsed(json)))
+    }),
+  )
+})
+
+t.test('all objects and arrays of a value are frozen', async (t) => {
+  const value = new SharedStrings().freeze({ list: [{ name: 'a name that is remembered' }], empty: {}, none: null })
+  for (const part of [value, value.list, value.list[0], value.empty]) t.equal(Object.isFrozen(part), true)
+  t.equal(new SharedStrings().freeze('text'), 'text')
+  t.equal(new SharedStrings().freeze(undefined), undefined)
+})
+
+t.test('frozen parts remain unchanged, so they may be used by other values, too', async (t) => {
+  const list = Object.freeze(['a string that is remembered'])
+  t.equal(new SharedStrings().freeze({ list }).list, list)
+})
+
+t.test('a key like __proto__ is an ordinary one', async (t) => {
+  const value = new SharedStrings().freeze(parsed('{"__proto__":"a string that is remembered"}')) as object
+  t.strictSame(Object.entries(value), [['__proto__', 'a string that is remembered']])
+  t.equal(Object.getPrototypeOf(value), Object.prototype)
+})
+
+t.test('equal strings of different values are in memory only once', async (t) => {
+  const json = Array.from({ length: 2000 }, (_, index) => JSON.stringify({ image: 'x'.repeat(200), name: `a name that differs ${index}` }))
+  const strings = new SharedStrings()
+  const [shared, apart] = [bytesOf(json, (value) => strings.freeze(value)), bytesOf(json, (value) => value)]
+  t.ok(apart - shared > 2000 * 150, `${apart} bytes apart, ${shared} bytes shared`)
+})
+
+t.test('the memory of remembered strings is limited', async (t) => {
+  const strings = new SharedStrings()
+  const before = usedBytes()
+  for (let index = 0; index < 20_000; index += 1) {
+    for (const length of [200, 2000]) strings.freeze(parsed(JSON.stringify([`${index}`.padStart(length, 'x')])))
+  }
+  const bytes = usedBytes() - before
+  t.ok(bytes < 1_500_000, `${bytes} bytes`)
+  t.strictSame(strings.freeze(['end']), ['end'])
+})
