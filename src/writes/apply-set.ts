@@ -7,6 +7,8 @@ import type { DeepReadonly } from '../api/json.ts'
 import { jsonHash } from '../api/json-hash.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey, keyOf } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isListOf, isResourceType, isSignal, isText, refuseOptions } from '../api/option-checks.ts'
 import { controllerReference, isControlledBy } from '../api/owner-reference.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import { Selector } from '../cache/stored-form.ts'
@@ -44,6 +46,11 @@ export interface ApplySetOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+const checkOptions = hasOptions(
+  { types: isListOf(isResourceType), name: isText, signal: isSignal } satisfies Record<keyof ApplySetOptions, OptionCheck>,
+  ['types'],
+)
+
 /** The objects that the API server has, in the order of the desired objects. */
 export type AppliedObjects<Objects extends readonly Dependent[]> = {
   readonly [Index in keyof Objects]: DeepReadonly<ObjectOf<Objects[Index]['type']>>
@@ -67,7 +74,7 @@ interface Member {
  *
  * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_INPUT` when an object is desired twice, when its
  * namespace is not the one of `owner`, when its type is a view that does not select it, and when an object exists that `owner` does not control: it is not changed. Rejects also in the cases
- * in which `client.apply` and `client.delete` reject.
+ * in which `client.apply` and `client.delete` reject, and with `PRO_CONFIG_INVALID` for an invalid or unknown option.
  *
  * @example
  * const [config, deployment] = await applySet(context, site, [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site))], {
@@ -78,8 +85,10 @@ export async function applySet<const Objects extends readonly Dependent[]>(
   context: ApplySetContext,
   owner: DeepReadonly<KubernetesObject>,
   objects: Objects,
-  { types, name = '', signal }: ApplySetOptions,
+  options: ApplySetOptions,
 ): Promise<AppliedObjects<Objects>> {
+  refuseOptions('applySet', checkOptions(options, ''))
+  const { types, name = '', signal } = options
   const set = setId(owner, name)
   const members = objects.map((each) => memberOf(each, owner, set))
   refuseDuplicates(members)
