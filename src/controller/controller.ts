@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
-import { permissionAdvice } from '../client/missing-rule.ts'
+import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
@@ -257,7 +257,7 @@ export class Controller {
         metrics.failedTerminally()
         metrics.reconciled('error', seconds)
         context.logger.error(
-          { err: outcome.error, seconds },
+          { err: loggedError(outcome.error), seconds },
           `the reconcile failed and is not tried again until the object changes${permissionAdvice(outcome.error, 'controller')}`,
         )
         return
@@ -266,7 +266,7 @@ export class Controller {
         if (isProgrammingError(outcome.error)) metrics.panicked()
         metrics.reconciled('error', seconds)
         context.logger.error(
-          { err: outcome.error, seconds },
+          { err: loggedError(outcome.error), seconds },
           `the reconcile failed and is tried again${permissionAdvice(outcome.error, 'controller')}`,
         )
         return

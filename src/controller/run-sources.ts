@@ -1,7 +1,9 @@
 /** `runSources`: runs the external sources of a controller while it works, and starts them again after errors. */
 import type { ResourceType } from '../api/group-version-kind.ts'
+import { messageOf } from '../api/errors.ts'
 import { formatKey } from '../api/object.ts'
 import { BackOff } from '../cache/back-off.ts'
+import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 import { sleep } from '../runtime/waiting.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { MapOptions } from './enqueue.ts'
@@ -28,6 +30,8 @@ async function runSource(source: Source, index: number, options: RunSourcesOptio
   const { type, queue, cache, namespaces, clock, logger, random } = options
   const backOff = new BackOff(random)
   const context = { signal, cache, clock }
+  /** The message of the last failure, which is not logged again while it persists; empty after an event. */
+  let problem = ''
   while (!signal.aborted) {
     try {
       await source.run((keys) => {
@@ -35,13 +39,17 @@ async function runSource(source: Source, index: number, options: RunSourcesOptio
         const onInvalid = (err: Error): void => logger.error({ err, source: index }, `sources[${index}] returned an invalid key`)
         for (const key of validKeys(type, keys, namespaces, onInvalid)) queue.add(formatKey(key))
         backOff.reset()
+        problem = ''
       }, context)
       if (!signal.aborted) logger.info({ source: index }, `sources[${index}] has ended and enqueues nothing more`)
       return
     } catch (err) {
       if (signal.aborted) return
       const pauseMs = backOff.next()
-      logger.error({ err, source: index, pauseMs }, `sources[${index}] failed and is started again`)
+      const level = messageOf(err) === problem ? 'debug' : 'error'
+      problem = messageOf(err)
+      const advice = permissionAdvice(err, 'controller')
+      logger[level]({ err: loggedError(err), source: index, pauseMs }, `sources[${index}] failed and is started again${advice}`)
       await sleep(clock, pauseMs, signal).catch(() => undefined)
     }
   }
