@@ -51,10 +51,14 @@ const checkOptions = hasOptions(
   ['types'],
 )
 
-/** The objects that the API server has, in the order of the desired objects. */
-export type AppliedObjects<Objects extends readonly Dependent[]> = {
-  readonly [Index in keyof Objects]: DeepReadonly<ObjectOf<Objects[Index]['type']>>
+/** An entry of the list of desired dependents. `false` and undefined stand for a dependent that is not desired. */
+export type OptionalDependent = Dependent | false | undefined
+
+/** The objects that the API server has, in the order of the desired objects; undefined for an entry that is not desired. */
+export type AppliedObjects<Objects extends readonly OptionalDependent[]> = {
+  readonly [Index in keyof Objects]: AppliedObject<Objects[Index]>
 }
+type AppliedObject<Entry> = Entry extends { readonly type: infer R } ? DeepReadonly<ObjectOf<R>> : undefined
 
 /** The label on the objects of an apply set. Its value is the id of the set. */
 export const applySetLabel = 'proreus.dev/apply-set'
@@ -69,6 +73,9 @@ interface Member {
  * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. In steady state it makes
  * no write request: see `applyIfChanged`.
  *
+ * An entry that is `false` or undefined is a dependent that is not desired: with `site.spec.tls && dependent(core.secret, …)`, the results keep
+ * their positions. A list in a variable has the type `Dependent[]`.
+ *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. Only objects with this label whose controller
  * is `owner` are deleted; they are compared by uid. When an apply request fails, the others after it are not sent, and nothing is deleted.
  *
@@ -77,11 +84,14 @@ interface Member {
  * in which `client.apply` and `client.delete` reject, and with `PRO_CONFIG_INVALID` for an invalid or unknown option.
  *
  * @example
- * const [config, deployment] = await applySet(context, site, [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site))], {
- * types: [core.configMap, apps.deployment, autoscaling.horizontalPodAutoscaler],
- * })
+ * const [config, deployment] = await applySet(
+ * context,
+ * site,
+ * [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site)), scales && dependent(scaler, scalerFor(site))],
+ * { types: [core.configMap, apps.deployment, scaler] },
+ * )
  */
-export async function applySet<const Objects extends readonly Dependent[]>(
+export async function applySet<const Objects extends readonly OptionalDependent[]>(
   context: ApplySetContext,
   owner: DeepReadonly<KubernetesObject>,
   objects: Objects,
@@ -90,10 +100,16 @@ export async function applySet<const Objects extends readonly Dependent[]>(
   refuseOptions('applySet', checkOptions(options, ''))
   const { types, name = '', signal } = options
   const set = setId(owner, name)
-  const members = objects.map((each) => memberOf(each, owner, set))
+  const entries = objects.map((each) => (each ? memberOf(each, owner, set) : undefined))
+  const members = entries.filter((entry) => entry !== undefined)
   refuseDuplicates(members)
   const applied: unknown[] = []
-  for (const { type, key, object } of members) {
+  for (const entry of entries) {
+    if (entry === undefined) {
+      applied.push(undefined)
+      continue
+    }
+    const { type, key, object } = entry
     await refuseForeign(context, type, key, owner, signal)
     applied.push(await applyIfChanged(context, type, object, { signal }))
   }
