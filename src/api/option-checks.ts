@@ -10,14 +10,16 @@ import { isObject } from './json.ts'
 /** Returns the error messages for a value. `path` is the path of the option; it is empty for the object with all options. */
 export type OptionCheck = (value: unknown, path: string) => readonly string[]
 
+const none: readonly string[] = []
+
 /**
  * Returns a check that accepts a value if `isExpected` returns true for it. The error message is `PATH: must be DESCRIPTION, found VALUE`.
  */
 export function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
-  return (value, path) => (isExpected(value) ? [] : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
+  return (value, path) => (isExpected(value) ? none : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
 }
 
-export const isAnything: OptionCheck = () => []
+export const isAnything: OptionCheck = () => none
 export const isText: OptionCheck = expect('a string', (value) => typeof value === 'string')
 export const isBoolean: OptionCheck = expect('true or false', (value) => typeof value === 'boolean')
 export const isFunction: OptionCheck = expect('a function', (value) => typeof value === 'function')
@@ -32,6 +34,20 @@ export function isType(value: unknown): boolean {
 export function isWholeNumber(least: number): OptionCheck {
   return expect(`a whole number of at least ${least}`, (value) => Number.isInteger(value) && (value as number) >= least)
 }
+
+/** Returns whether a value has methods with these names, including inherited methods. */
+function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+}
+
+export const isLogger: OptionCheck = expect('a logger, such as createLogger returns', (value) =>
+  hasMethods(value, 'child', 'debug', 'info', 'warn', 'error'),
+)
+export const isClock: OptionCheck = expect('a clock, with now, monotonicNow and after', (value) =>
+  hasMethods(value, 'now', 'monotonicNow', 'after'),
+)
+export const isSignal: OptionCheck = expect('an AbortSignal', (value) => hasMethods(value, 'addEventListener', 'throwIfAborted'))
 
 /** Accepts a duration in milliseconds, which must be more than 0. */
 export const isDuration: OptionCheck = expect('a number of milliseconds above 0', (value) => typeof value === 'number' && value > 0)
@@ -78,17 +94,19 @@ export function hasOptions(
     if (wrong.length > 0) return wrong
     const options = value as Record<string, unknown>
     const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
-    return [
-      ...required.filter((name) => options[name] === undefined).map((name) => `${at(name)}: is missing`),
-      ...Object.entries(options).flatMap(([name, option]) => {
-        const check = Object.hasOwn(fields, name) ? fields[name] : undefined
-        if (check === undefined) {
-          const meant = suggestion(name, Object.keys(fields))
-          return mayHaveOthers && meant === '' ? [] : [`${at(name)}: unknown field${meant}`]
-        }
-        return option === undefined ? [] : check(option, at(name))
-      }),
-    ]
+    const problems: string[] = []
+    for (const name of required) if (options[name] === undefined) problems.push(`${at(name)}: is missing`)
+    // Verbs of the client check their options in each call, so this loop creates no objects for valid options.
+    for (const name of Object.keys(options)) {
+      const check = Object.hasOwn(fields, name) ? fields[name] : undefined
+      if (check === undefined) {
+        const meant = suggestion(name, Object.keys(fields))
+        if (!mayHaveOthers || meant !== '') problems.push(`${at(name)}: unknown field${meant}`)
+      } else if (options[name] !== undefined) {
+        for (const problem of check(options[name], at(name))) problems.push(problem)
+      }
+    }
+    return problems
   }
 }
 

@@ -6,6 +6,8 @@ import type { LabelSelector } from '../api/label-selector.ts'
 import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 import type { KubernetesObject, ObjectKey, ObjectMeta } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { expect, hasOptions, isAnything, isText, refuseOptions } from '../api/option-checks.ts'
 
 /** Finds objects by a key that is derived from their content, e.g. Pods by their node. */
 export interface Index<T extends KubernetesObject = KubernetesObject> {
@@ -27,6 +29,12 @@ export interface StoreListOptions<T extends KubernetesObject = KubernetesObject>
   /** Selects the objects that have this key in the index. */
   readonly index?: readonly [index: Index<T>, key: string]
 }
+
+const checkList = hasOptions({
+  namespace: isText,
+  labelSelector: isAnything,
+  index: expect('a list of an index and a key', (value) => Array.isArray(value) && value.length === 2),
+} satisfies Record<keyof StoreListOptions, OptionCheck>)
 
 export interface StoreOptions {
   /** Called when `keysOf` of an index throws for an object; the object is then not in that index. */
@@ -61,9 +69,12 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   /**
    * Returns the objects that match all options.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid.
+   * @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid; `PRO_CONFIG_INVALID` for an invalid or
+   * unknown option.
    */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
+    // A misspelled namespace would select all objects.
+    refuseOptions('cache.list', checkList(options, ''))
     const { namespace, labelSelector, index } = options
     const everywhere = namespace === undefined || namespace === ''
     const inNamespace = everywhere ? undefined : (this.#objects.get(namespace) ?? none)

@@ -26,6 +26,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './options.ts'
+import { checkClientOptions, checkVerbOptions } from './option-checks.ts'
 import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
 import type { Query } from './resource-path.ts'
 import type { AppliedOf, ResultOf, WrittenOf } from './subresource-types.ts'
@@ -37,22 +38,7 @@ import type { ApplyInput, PatchOf, StatusPatch, Writable } from './write-types.t
 
 export type { WatchEvent }
 
-export type {
-  ApplyOptions,
-  CreateOptions,
-  DeleteCollectionOptions,
-  DeleteOptions,
-  GetOptions,
-  ListOptions,
-  LogOptions,
-  PatchOptions,
-  RawOptions,
-  RequestOptions,
-  SelectionOptions,
-  UpdateOptions,
-  WatchOptions,
-  WriteOptions,
-} from './options.ts'
+export type * from './options.ts'
 
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, so it keeps all digits.
@@ -74,6 +60,7 @@ export type {
  * - `PRO_API_UNREACHABLE` when the API server sends no response
  * - `PRO_KUBECONFIG` when the credentials cannot be loaded
  * - `PRO_INPUT` when a name, namespace or label selector is invalid
+ * - `PRO_CONFIG_INVALID` when an option is unknown or invalid
  * - `PRO_ABORTED` when the client is closed
  * - the signal's reason when the signal aborts
  */
@@ -168,8 +155,13 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const
 
-/** Creates a client that opens its own connections. The caller must `close` it. */
+/**
+ * Creates a client that opens its own connections. The caller must `close` it.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
+  checkClientOptions(options)
   return clientOver(createTransport(connection, options), options)
 }
 
@@ -237,10 +229,12 @@ export function clientOver(
     fieldManager: defaultManager,
 
     async get(type, key, options) {
+      checkVerbOptions('get', options ?? {})
       return sendOne(type, 'GET', 'get', objectPath(type, key, options?.subresource), limitsOf(options)) as never
     },
 
     async list<R extends ResourceType>(type: R, options: ListOptions = {}) {
+      checkVerbOptions('list', options)
       const path = resourcePath(type, { namespace: options.namespace })
       const query = selectionQuery(options)
       const accept = acceptOf(type, 'list')
@@ -254,7 +248,9 @@ export function clientOver(
       return { ...list, items: items.map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
-    async *watch<R extends ResourceType>(type: R, { onOpen, ...options }: WatchOptions) {
+    async *watch<R extends ResourceType>(type: R, watchOptions: WatchOptions) {
+      checkVerbOptions('watch', watchOptions)
+      const { onOpen, ...options } = watchOptions
       const path = resourcePath(type, { namespace: options.namespace })
       const accept = acceptOf(type, 'watch')
       const stream = await transport.stream({
@@ -274,6 +270,7 @@ export function clientOver(
     },
 
     async create(type, object, options) {
+      checkVerbOptions('create', options ?? {})
       requireAllFields(type, 'create')
       const { subresource } = options ?? {}
       const { namespace, name } = (object as ObjectInput).metadata
@@ -283,14 +280,17 @@ export function clientOver(
     },
 
     async update(type, object, options) {
+      checkVerbOptions('update', options ?? {})
       return put(type, object, options ?? {})
     },
 
     async patch(type, key, patch, options) {
+      checkVerbOptions('patch', options ?? {})
       return patchWith(type, key, patch, options ?? {})
     },
 
     async apply(type, object, options) {
+      checkVerbOptions('apply', options ?? {})
       const { force = true, subresource } = options ?? {}
       const path = objectPath(type, (object as ApplyInput).metadata, subresource)
       return write(type, 'PATCH', 'apply', path, typed(type, object, subresource), options ?? {}, {
@@ -300,24 +300,30 @@ export function clientOver(
     },
 
     async updateStatus(type, object, options = {}) {
+      checkVerbOptions('updateStatus', options)
       return put(type, object, { ...options, subresource: 'status' })
     },
 
     async patchStatus(type, key, patch, options = {}) {
+      checkVerbOptions('patchStatus', options)
       return patchWith(type, key, patch, { ...options, subresource: 'status' })
     },
 
     async delete(type, key, options = {}) {
+      checkVerbOptions('delete', options)
       return send(type, 'DELETE', 'delete', objectPath(type, key), { body: deletionBody(options), ...limitsOf(options) })
     },
 
-    async deleteCollection(type, { propagationPolicy, gracePeriodSeconds, preconditions, dryRun, ...selection }) {
+    async deleteCollection(type, options) {
+      checkVerbOptions('deleteCollection', options)
+      const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun, ...selection } = options
       const body = deletionBody({ propagationPolicy, gracePeriodSeconds, preconditions, dryRun })
       const path = collectionPath(type, selection.namespace)
       return send(type, 'DELETE', 'deletecollection', path, { body, query: selectionQuery(selection), ...limitsOf(selection) })
     },
 
     async *logs(key, options = {}) {
+      checkVerbOptions('logs', options)
       const { signal: _signal, timeoutMs: _timeoutMs, ...query } = options
       // The API server sends the headers of a silent container's logs only with their first line.
       const limits = options.follow === true ? { timeoutMs: Infinity, ...limitsOf(options) } : limitsOf(options)
@@ -325,7 +331,9 @@ export function clientOver(
       yield* readLines(await transport.stream({ type: pod, method: 'GET', verb: 'get', path, query, accept: '*/*', ...limits, ...asUser }))
     },
 
-    async raw(path, { body, method = 'GET', ...options } = {}) {
+    async raw(path, rawOptions = {}) {
+      checkVerbOptions('raw', rawOptions)
+      const { body, method = 'GET', ...options } = rawOptions
       const sent = body === undefined ? {} : { body: stringifyJson(body)! }
       return (await transport.request({ method, path, ...options, ...sent, ...asUser })).body
     },

@@ -4,6 +4,8 @@ import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isResourceType, isText, refuseOptions } from '../api/option-checks.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { UserInfo } from '../api/user-info.ts'
 import { isForbidden } from './api-error.ts'
@@ -36,6 +38,16 @@ export interface PathAccess {
   readonly path: string
 }
 
+const resourceChecks = {
+  verb: isText,
+  type: isResourceType,
+  subresource: isText,
+  namespace: isText,
+  name: isText,
+} satisfies Record<keyof ResourceAccess, OptionCheck>
+const checkResource = hasOptions(resourceChecks, ['verb', 'type'])
+const checkPath = hasOptions({ verb: isText, path: isText } satisfies Record<keyof PathAccess, OptionCheck>, ['verb', 'path'])
+
 /**
  * Returns whether a user has a permission, by the authorizers of the API server: RBAC and others. Each call sends a SubjectAccessReview; the
  * result is not cached. It is as current as the API server's own caches, which follow a new RoleBinding within a second.
@@ -46,7 +58,7 @@ export interface PathAccess {
  * The controller or webhook needs `accessReviewRule` in its `rbac`.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when this process may not create SubjectAccessReviews, and `PRO_API` when the API server does not
- * answer. A missing permission is not an error.
+ * answer; `PRO_CONFIG_INVALID` for an invalid or unknown field of `access`. A missing permission is not an error.
  *
  * @example
  * const user = { username: `system:serviceaccount:${namespace}:${name}`, groups: ['system:serviceaccounts', 'system:authenticated'] }
@@ -58,6 +70,8 @@ export async function isAllowed(
   access: ResourceAccess | PathAccess,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<boolean> {
+  // A misspelled namespace would ask about all namespaces.
+  refuseOptions('isAllowed', ('path' in access ? checkPath : checkResource)(access, ''))
   const { username, uid, groups, extra } = user
   const spec = {
     user: username,

@@ -8,6 +8,8 @@ import { systemClock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isClock, isText, refuseOptions } from '../api/option-checks.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import { CachedCredentials } from './credentials.ts'
@@ -35,6 +37,17 @@ export interface KubeconfigOptions {
   readonly clock?: Clock
 }
 
+const checkOptions = hasOptions(
+  {
+    kubeconfig: isText,
+    context: isText,
+    env: isAnObject,
+    inClusterRoot: isText,
+    clock: isClock,
+  } satisfies Record<keyof KubeconfigOptions, OptionCheck>,
+  ['env'],
+)
+
 /** Time for which credentials are cached. Without a cache, client-node would read certificate files for every request. */
 const credentialsMaxAgeMs = 10_000
 
@@ -52,6 +65,7 @@ const credentialsMaxAgeMs = 10_000
  * missing.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
+  refuseOptions('loadConnection', checkOptions(options, ''))
   const { env } = options
   const listed = options.kubeconfig ?? env.KUBECONFIG
   if (listed !== undefined && listed !== '') {

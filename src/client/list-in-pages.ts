@@ -2,14 +2,19 @@
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { ObjectList } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isWholeNumber, refuseOptions } from '../api/option-checks.ts'
 import { isExpired } from './api-error.ts'
 import type { Client } from './client.ts'
+import { selectionChecks } from './option-checks.ts'
 import type { SelectionOptions } from './options.ts'
 
 export interface PageOptions extends SelectionOptions {
   /** Maximum number of objects in one response. Default 500, as in client-go's pager. */
   readonly pageSize?: number
 }
+
+const checkPages = hasOptions({ ...selectionChecks, pageSize: isWholeNumber(1) } satisfies Record<keyof PageOptions, OptionCheck>)
 
 /**
  * Yields the objects of a list. At most one page is in memory, so this suits types with many objects, and a caller that stops early saves
@@ -19,6 +24,8 @@ export interface PageOptions extends SelectionOptions {
  * everything, as client-go's pager does. No object is yielded twice, and an object that was created or changed meanwhile may be missing or
  * newer than its predecessors.
  *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options; otherwise as `client.list` rejects.
+ *
  * @example
  *
  * for await (const pod of listInPages(client, core.pod, { labelSelector })) count(pod)
@@ -26,8 +33,10 @@ export interface PageOptions extends SelectionOptions {
 export async function* listInPages<R extends ResourceType>(
   client: Pick<Client, 'list'>,
   type: R,
-  { pageSize = 500, ...options }: PageOptions = {},
+  pageOptions: PageOptions = {},
 ): AsyncGenerator<ObjectOf<R>, void, undefined> {
+  refuseOptions('listInPages', checkPages(pageOptions, ''))
+  const { pageSize = 500, ...options } = pageOptions
   const yielded = new Set<string>()
   let next: string | undefined
   do {

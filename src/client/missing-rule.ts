@@ -1,5 +1,6 @@
-/** `missingRule`: derives the missing RBAC rule from the error of a forbidden request. */
+/** `missingRule`: derives the missing RBAC rule from the error of a forbidden request, for log lines that say what to do. */
 import type { PolicyRule } from '../api/policy-rule.ts'
+import { errorFields } from '../telemetry/error-fields.ts'
 import { isForbidden } from './api-error.ts'
 
 /**
@@ -31,9 +32,23 @@ function ruleIn(message: string): PolicyRule | undefined {
 }
 
 /** Returns advice to append to the message of an error; an empty string when no RBAC rule is missing. */
-export function permissionAdvice(error: unknown, part: 'controller' | 'webhook'): string {
+export function permissionAdvice(error: unknown, part: 'controller' | 'webhook' | 'operator'): string {
   const rule = missingRule(error)
   return rule === undefined ? '' : `: it lacks a permission; add ${ruleText(rule)} to the \`rbac\` of the ${part}, and apply its RBAC anew`
+}
+
+/** Maximum number of causes in the message of a missing permission. */
+const maxCauses = 12
+
+/**
+ * Returns an error as a log line should have it: a missing permission without its stack. The message names the verb and the resource, and no
+ * change of the code that sends the request helps.
+ */
+export function loggedError(error: unknown): unknown {
+  if (!(error instanceof Error) || missingRule(error) === undefined) return error
+  const { stack: _stack, ...fields } = errorFields(error, maxCauses)
+  // The other errors of an AggregateError may need their stacks.
+  return 'aggregateErrors' in fields ? error : fields
 }
 
 /** Formats the rule as TypeScript code. */

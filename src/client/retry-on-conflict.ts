@@ -3,6 +3,8 @@ import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { systemRandom } from '../runtime/random.ts'
 import { sleep } from '../runtime/waiting.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isClock, isDelay, isFunction, isSignal, isWholeNumber, refuseOptions } from '../api/option-checks.ts'
 import { isConflict } from './api-error.ts'
 
 export interface RetryOptions {
@@ -15,9 +17,17 @@ export interface RetryOptions {
   readonly random?: () => number
 }
 
+const checkRetry = hasOptions({
+  attempts: isWholeNumber(1),
+  delayMs: isDelay,
+  signal: isSignal,
+  clock: isClock,
+  random: isFunction,
+} satisfies Record<keyof RetryOptions, OptionCheck>)
+
 /**
  * Calls `attempt` again while it fails with a conflict, at most `attempts` times in total. `attempt` must read the object again each time.
- * Rejects with the error of the last attempt, or with the signal's reason.
+ * Rejects with the error of the last attempt, with the signal's reason, or with `PRO_CONFIG_INVALID` for an invalid or unknown option.
  *
  * @example
  * await retryOnConflict(async () => {
@@ -26,6 +36,7 @@ export interface RetryOptions {
  * })
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
+  refuseOptions('retryOnConflict', checkRetry(options, ''))
   return retryWhile(isConflict, attempt, options)
 }
 

@@ -9,6 +9,7 @@ import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 
 /**
  * The pauses between retries are 1 s, 2 s, 4 s, …. The tenth and last retry is 17 minutes after the event. Without this limit, a map
@@ -102,6 +103,7 @@ export class MapFunctionRetries {
   }
 
   #log(level: 'debug' | 'error', err: unknown, object: string, what: string): void {
-    this.#options.logger[level]({ err, object }, `the map function for ${groupResourceOf(this.#options.type)} ${what}`)
+    const text = `the map function for ${groupResourceOf(this.#options.type)} ${what}${permissionAdvice(err, 'controller')}`
+    this.#options.logger[level]({ err: loggedError(err), object }, text)
   }
 }

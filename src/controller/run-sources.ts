@@ -1,8 +1,10 @@
 /** `runSources`: runs the external sources of a controller while it works, and starts them again after errors. */
 import type { ResourceType } from '../api/group-version-kind.ts'
+import { messageOf } from '../api/errors.ts'
 import type { ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { BackOff } from '../cache/back-off.ts'
+import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 import { sleep, untilAborted } from '../runtime/waiting.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { MapOptions } from './enqueue.ts'
@@ -29,11 +31,14 @@ async function runSource(source: Source, index: number, options: RunSourcesOptio
   const { type, queue, cache, namespaces, clock, logger, random } = options
   const backOff = new BackOff(random)
   const context = { signal, cache, clock }
+  /** The message of the last failure, which is not logged again while it persists; empty after an event. */
+  let problem = ''
   const enqueue = (keys: readonly ObjectKey[]): void => {
     if (signal.aborted) return
     const onInvalid = (err: Error): void => logger.error({ err, source: index }, `sources[${index}] returned an invalid key`)
     for (const key of validKeys(type, keys, namespaces, onInvalid)) queue.add(formatKey(key))
     backOff.reset()
+    problem = ''
   }
   while (!signal.aborted) {
     try {
@@ -44,7 +49,10 @@ async function runSource(source: Source, index: number, options: RunSourcesOptio
     } catch (err) {
       if (signal.aborted) return
       const pauseMs = backOff.next()
-      logger.error({ err, source: index, pauseMs }, `sources[${index}] failed and is started again`)
+      const level = messageOf(err) === problem ? 'debug' : 'error'
+      problem = messageOf(err)
+      const advice = permissionAdvice(err, 'controller')
+      logger[level]({ err: loggedError(err), source: index, pauseMs }, `sources[${index}] failed and is started again${advice}`)
       await sleep(clock, pauseMs, signal).catch(() => undefined)
     }
   }

@@ -1,6 +1,6 @@
 /** `Workers`: take keys from the work queue of a controller, reconcile the objects, and requeue the keys according to the results. */
 import type { Clock, Timer } from '../runtime/clock.ts'
-import { permissionAdvice } from '../client/missing-rule.ts'
+import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
@@ -214,7 +214,7 @@ export class Workers {
         metrics.failedTerminally()
         metrics.reconciled('error', seconds)
         context.logger.error(
-          { err: outcome.error, seconds },
+          { err: loggedError(outcome.error), seconds },
           `the reconcile failed and is not tried again until the object changes${permissionAdvice(outcome.error, 'controller')}`,
         )
         return
@@ -223,7 +223,7 @@ export class Workers {
         if (isProgrammingError(outcome.error)) metrics.panicked()
         metrics.reconciled('error', seconds)
         context.logger.error(
-          { err: outcome.error, seconds },
+          { err: loggedError(outcome.error), seconds },
           `the reconcile failed and is tried again${permissionAdvice(outcome.error, 'controller')}`,
         )
         return

@@ -7,6 +7,9 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { authentication } from '../api/kubernetes/authentication.ts'
 import { authorization } from '../api/kubernetes/authorization.ts'
+import { messageOf } from '../api/errors.ts'
+import { isForbidden } from '../client/api-error.ts'
+import { loggedError } from '../client/missing-rule.ts'
 import type { Client } from '../client/client.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -31,6 +34,10 @@ const maxReviews = 8
  * without a TokenReview. A scraper has one token, which changes once an hour.
  */
 const maxRejected = 10
+
+/** The advice for a missing permission of this process. */
+const advice =
+  '; it needs the verb create on tokenreviews and subjectaccessreviews: apply the ClusterRole that "proreus generate" writes to config/rbac/role.yaml'
 
 type User = NonNullable<NonNullable<authentication.TokenReview['status']>['user']>
 
@@ -130,6 +137,8 @@ export function accessFilter({ client, clock, logger }: AccessFilterOptions): Ac
     })
   }
 
+  /** The last failure, which is logged once while it persists; empty after a success. */
+  let problem = ''
   return async (request, url) => {
     let step = 'authentication'
     try {
@@ -138,12 +147,18 @@ export function accessFilter({ client, clock, logger }: AccessFilterOptions): Ac
       const user = await authenticate(token, request.socket.remoteAddress ?? '')
       step = 'authorization'
       const verb = (request.method ?? '').toLowerCase()
-      if (await isAllowed(user, url.pathname, verb)) return undefined
+      const allowed = await isAllowed(user, url.pathname, verb)
+      problem = ''
+      if (allowed) return undefined
       logger.debug({ user: user.username, path: url.pathname, verb }, 'a request was denied')
       return { code: 403, body: `the user may not ${verb} ${url.pathname}\n` }
     } catch (error) {
       if (error instanceof Refusal) return error.answer
-      logger.error({ err: error }, `the ${step} of a request to ${url.pathname} failed`)
+      // Prometheus sends a request every few seconds, so a problem is logged once while it persists.
+      const cause = `${step}: ${messageOf(error)}`
+      const level = cause === problem ? 'debug' : 'error'
+      problem = cause
+      logger[level]({ err: loggedError(error) }, `the ${step} of a request to ${url.pathname} failed${isForbidden(error) ? advice : ''}`)
       // The message of the API server is for the operator's log, not for a client that is not authenticated.
       return { code: 500, body: `the ${step} failed\n` }
     }

@@ -1,5 +1,6 @@
 /** Background tasks: asynchronous functions that run until their signal aborts. */
 import type { Logger } from '../telemetry/logger.ts'
+import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 
 export interface BackgroundTask {
   /** `failed` has the error of a task that failed before `stop` was called. */
@@ -26,7 +27,8 @@ export function inBackground(name: string, task: (signal: AbortSignal) => Promis
     } catch (error) {
       const { aborted, reason } = controller.signal
       state = aborted ? 'ended' : { failed: error }
-      if (!aborted) logger.error({ err: error }, `${name} has failed; everything else goes on`)
+      if (!aborted)
+        logger.error({ err: loggedError(error) }, `${name} has failed; everything else goes on${permissionAdvice(error, 'operator')}`)
       else if (isBecauseOf(reason, error)) logger.debug(`${name} was stopped`)
       else logger.warn({ err: error }, `${name} has failed while it was being stopped`)
     }

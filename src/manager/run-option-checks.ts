@@ -6,11 +6,14 @@ import {
   isAnObject,
   isAnything,
   isBoolean,
+  isClock,
   isDelay,
   isDuration,
   isFunction,
   isListOf,
+  isLogger,
   isOneOf,
+  isSignal,
   isText,
   isWholeNumber,
   refuseOptions,
@@ -20,19 +23,6 @@ import type { CertificateOptions } from './certificates.ts'
 import type { LeaderElectionOptions } from './leader-election.ts'
 import type { InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
-/** Returns whether a value has methods with these names, including inherited methods. */
-function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
-}
-
-export const isLogger: OptionCheck = expect('a logger, such as createLogger returns', (value) =>
-  hasMethods(value, 'child', 'debug', 'info', 'warn', 'error'),
-)
-const isClock: OptionCheck = expect('a clock, with now, monotonicNow and after', (value) =>
-  hasMethods(value, 'now', 'monotonicNow', 'after'),
-)
-const isSignal: OptionCheck = expect('an AbortSignal', (value) => hasMethods(value, 'addEventListener', 'throwIfAborted'))
 const isPort: OptionCheck = expect(
   'a port from 0 (any free one) to 65535',
   (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,

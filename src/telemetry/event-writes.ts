@@ -45,6 +45,11 @@ const maxWaiting = 10_000
 const maxTries = 12
 const retryMs = 10_000
 
+/** Maximum number of namespaces whose last failure is remembered. */
+const maxProblems = 1000
+/** The advice for a missing permission. */
+const advice = '; events need the verbs create and patch on events: apply the RBAC that "proreus generate" writes'
+
 /** The API server's maximum length of an Event's message. */
 const maxMessage = 1024
 
@@ -55,6 +60,8 @@ export class EventWrites {
   readonly #running = new Set<EventSeries>()
   /** The series that wait for their next try. */
   readonly #retries = new Map<EventSeries, Timer>()
+  /** The last failure of each namespace, which is logged once while it persists. */
+  readonly #problems = new Map<string, string>()
   #dropped = 0
   #idle: PromiseWithResolvers<void> | undefined
 
@@ -109,6 +116,7 @@ export class EventWrites {
   async #try(series: EventSeries, failures: number): Promise<void> {
     try {
       await this.#send(series)
+      this.#problems.delete(series.namespace)
     } catch (error) {
       this.#failed(series, failures + 1, error)
     }
@@ -127,7 +135,7 @@ export class EventWrites {
   }
 
   #failed(series: EventSeries, failures: number, error: unknown): void {
-    const { clock, logger, random, newName } = this.#options
+    const { clock, random, newName } = this.#options
     const code = error instanceof ProreusError && 'statusCode' in error ? Number(error.statusCode) : undefined
     // During a flush, there is no time for further tries.
     const isLast = failures >= maxTries || this.#idle !== undefined
@@ -153,8 +161,20 @@ export class EventWrites {
         }),
       )
     } else {
-      logger.warn(`an event could not be written: ${messageOf(error)}`)
+      this.#report(series.namespace, error, code)
     }
+  }
+
+  #report(namespace: string, error: unknown, code: number | undefined): void {
+    const text = `an event could not be written: ${messageOf(error)}${code === 403 ? advice : ''}`
+    const level = this.#problems.get(namespace) === text ? 'debug' : 'warn'
+    this.#problems.delete(namespace)
+    this.#problems.set(namespace, text)
+    for (const oldest of this.#problems.keys()) {
+      if (this.#problems.size <= maxProblems) break
+      this.#problems.delete(oldest)
+    }
+    this.#options.logger[level](text)
   }
 }
 

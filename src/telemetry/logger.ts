@@ -4,6 +4,8 @@ import { format } from 'node:util'
 import { pino } from 'pino'
 import type { Bindings, ChildLoggerOptions, DestinationStream, LogFn, Logger } from 'pino'
 import type { PinoPretty } from 'pino-pretty'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isBoolean, isFunction, isText, refuseOptions } from '../api/option-checks.ts'
 import { redact } from './redact.ts'
 
 /** A structured logger. `child({ controller, namespace, name, reconcileID })` returns a logger with additional fields. */
@@ -22,11 +24,22 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream
 }
 
+const checkOptions = hasOptions({
+  level: isText,
+  pretty: isBoolean,
+  colorize: isBoolean,
+  muted: isFunction,
+  destination: isAnObject,
+} satisfies Record<keyof LoggerOptions, OptionCheck>)
+
 /**
  * Creates a logger. Credentials, private keys and the data of Secrets never reach its output: `redact` is applied to fields, errors,
  * messages and their arguments, and to the fields and message prefixes of child loggers.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options.
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
+  refuseOptions('createLogger', checkOptions(options, ''))
   const { level = 'info', pretty = false, colorize = false, muted } = options
   const destination = options.destination ?? pino.destination({ fd: 2, sync: true })
   const logger = pino(

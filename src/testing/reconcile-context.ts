@@ -9,6 +9,8 @@ import type { DeepReadonly } from '../api/json.ts'
 import { deepFreeze } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isClock, isListOf, isLogger, isSignal, refuseOptions } from '../api/option-checks.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { Index } from '../cache/store.ts'
 import { Store } from '../cache/store.ts'
@@ -43,6 +45,17 @@ export interface ReconcileContextOptions {
   readonly logger?: Logger
 }
 
+const checkOptions = hasOptions(
+  {
+    client: isAnObject,
+    cached: isListOf(isAnObject),
+    clock: isClock,
+    signal: isSignal,
+    logger: isLogger,
+  } satisfies Record<keyof ReconcileContextOptions, OptionCheck>,
+  ['client'],
+)
+
 /** A Kubernetes Event that the reconciler has recorded. */
 export interface RecordedEvent {
   readonly object: DeepReadonly<KubernetesObject>
@@ -65,9 +78,12 @@ export interface TestReconcileContext extends ReconcileContext {
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
  * const result = await reconcileSite(await client.get(site, key), context)
  *
- * @throws {ProreusError} `PRO_INPUT` when an object in `cached` has no apiVersion or kind.
+ * @throws {ProreusError} `PRO_INPUT` when an object in `cached` has no apiVersion or kind, and `PRO_CONFIG_INVALID` with all invalid and
+ * unknown options.
  */
-export function reconcileContext({ client, cached = [], clock, signal, logger }: ReconcileContextOptions): TestReconcileContext {
+export function reconcileContext(options: ReconcileContextOptions): TestReconcileContext {
+  refuseOptions('reconcileContext', checkOptions(options, ''))
+  const { client, cached = [], clock, signal, logger } = options
   const recorded: RecordedEvent[] = []
   return {
     client,

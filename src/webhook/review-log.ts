@@ -1,5 +1,5 @@
 /** Logs one line for each review, with the requester, the request and the outcome. The line never contains the object. */
-import { permissionAdvice } from '../client/missing-rule.ts'
+import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Decision } from './decide-review.ts'
 import type { AdmissionRequest } from './review/admission-review.ts'
@@ -41,7 +41,7 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
         return
       case 'errored':
         logger.error(
-          { ...facts(path, request, ms), code: 500, err: error },
+          { ...facts(path, request, ms), code: 500, err: loggedError(error) },
           `the webhook for ${reviewed} failed${permissionAdvice(error, 'webhook')}`,
         )
         return

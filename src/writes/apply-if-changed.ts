@@ -8,6 +8,8 @@ import { jsonHash } from '../api/json-hash.ts'
 import { qualifiedName } from '../api/name-syntax.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isBoolean, isSignal, isText, refuseOptions } from '../api/option-checks.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { ApplyOptions, Client } from '../client/client.ts'
 import type { ApplyInput, Writable } from '../client/write-types.ts'
@@ -19,6 +21,11 @@ export interface ApplyContext {
 }
 
 export type ApplyIfChangedOptions = Pick<ApplyOptions, 'fieldManager' | 'force' | 'signal'>
+
+const checkOptions = hasOptions({ fieldManager: isText, force: isBoolean, signal: isSignal } satisfies Record<
+  keyof ApplyIfChangedOptions,
+  OptionCheck
+>)
 
 /** The prefix of the annotation with the hash of the applied object. The name is that of the field manager, so that managers do not conflict. */
 const annotationPrefix = 'applied.proreus.dev'
@@ -53,7 +60,8 @@ const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
  *
  * The type must be one that the controller watches. Resolves to the object in the cache, or to the response.
  *
- * Rejects in the cases in which `client.apply` rejects, and with `PRO_INPUT` when `cache.get` throws it.
+ * Rejects in the cases in which `client.apply` rejects, with `PRO_INPUT` when `cache.get` throws it, and with `PRO_CONFIG_INVALID` for an
+ * invalid or unknown option.
  *
  * @example
  * const live = await applyIfChanged(context, apps.deployment, deploymentFor(object))
@@ -65,6 +73,7 @@ export async function applyIfChanged<R extends ResourceType>(
   desired: Writable<ApplyInput<R>>,
   options: ApplyIfChangedOptions = {},
 ): Promise<DeepReadonly<ObjectOf<R>>> {
+  refuseOptions('applyIfChanged', checkOptions(options, ''))
   const untyped: ResourceType = type
   const { metadata } = desired as ApplyInput
   const annotation = annotationOf(options.fieldManager ?? client.fieldManager)

@@ -7,6 +7,8 @@ import type { DeepReadonly } from '../api/json.ts'
 import { jsonHash } from '../api/json-hash.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey, keyOf } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isListOf, isResourceType, isSignal, isText, refuseOptions } from '../api/option-checks.ts'
 import { controllerReference, isControlledBy } from '../api/owner-reference.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import { Selector } from '../cache/stored-form.ts'
@@ -44,10 +46,19 @@ export interface ApplySetOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The objects that the API server has, in the order of the desired objects. */
-export type AppliedObjects<Objects extends readonly Dependent[]> = {
-  readonly [Index in keyof Objects]: DeepReadonly<ObjectOf<Objects[Index]['type']>>
+const checkOptions = hasOptions(
+  { types: isListOf(isResourceType), name: isText, signal: isSignal } satisfies Record<keyof ApplySetOptions, OptionCheck>,
+  ['types'],
+)
+
+/** An entry of the list of desired dependents. `false` and undefined stand for a dependent that is not desired. */
+export type OptionalDependent = Dependent | false | undefined
+
+/** The objects that the API server has, in the order of the desired objects; undefined for an entry that is not desired. */
+export type AppliedObjects<Objects extends readonly OptionalDependent[]> = {
+  readonly [Index in keyof Objects]: AppliedObject<Objects[Index]>
 }
+type AppliedObject<Entry> = Entry extends { readonly type: infer R } ? DeepReadonly<ObjectOf<R>> : undefined
 
 /** The label on the objects of an apply set. Its value is the id of the set. */
 export const applySetLabel = 'proreus.dev/apply-set'
@@ -62,29 +73,43 @@ interface Member {
  * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. In steady state it makes
  * no write request: see `applyIfChanged`.
  *
+ * An entry that is `false` or undefined is a dependent that is not desired: with `site.spec.tls && dependent(core.secret, …)`, the results keep
+ * their positions. A list in a variable has the type `Dependent[]`.
+ *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. Only objects with this label whose controller
  * is `owner` are deleted; they are compared by uid. When an apply request fails, the others after it are not sent, and nothing is deleted.
  *
  * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_INPUT` when an object is desired twice, when its
  * namespace is not the one of `owner`, when its type is a view that does not select it, and when an object exists that `owner` does not control: it is not changed. Rejects also in the cases
- * in which `client.apply` and `client.delete` reject.
+ * in which `client.apply` and `client.delete` reject, and with `PRO_CONFIG_INVALID` for an invalid or unknown option.
  *
  * @example
- * const [config, deployment] = await applySet(context, site, [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site))], {
- *   types: [core.configMap, apps.deployment, autoscaling.horizontalPodAutoscaler],
- * })
+ * const [config, deployment] = await applySet(
+ *   context,
+ *   site,
+ *   [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site)), scales && dependent(scaler, scalerFor(site))],
+ *   { types: [core.configMap, apps.deployment, scaler] },
+ * )
  */
-export async function applySet<const Objects extends readonly Dependent[]>(
+export async function applySet<const Objects extends readonly OptionalDependent[]>(
   context: ApplySetContext,
   owner: DeepReadonly<KubernetesObject>,
   objects: Objects,
-  { types, name = '', signal }: ApplySetOptions,
+  options: ApplySetOptions,
 ): Promise<AppliedObjects<Objects>> {
+  refuseOptions('applySet', checkOptions(options, ''))
+  const { types, name = '', signal } = options
   const set = setId(owner, name)
-  const members = objects.map((each) => memberOf(each, owner, set))
+  const entries = objects.map((each) => (each ? memberOf(each, owner, set) : undefined))
+  const members = entries.filter((entry) => entry !== undefined)
   refuseDuplicates(members)
   const applied: unknown[] = []
-  for (const { type, key, object } of members) {
+  for (const entry of entries) {
+    if (entry === undefined) {
+      applied.push(undefined)
+      continue
+    }
+    const { type, key, object } = entry
     await refuseForeign(context, type, key, owner, signal)
     applied.push(await applyIfChanged(context, type, object, { signal }))
   }

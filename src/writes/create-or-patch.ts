@@ -8,9 +8,12 @@ import { isObject } from '../api/json.ts'
 import { effectiveMergePatch, mergePatchBetween } from '../api/merge-patch.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, refuseOptions } from '../api/option-checks.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../client/api-error.ts'
 import type { Client, WriteOptions } from '../client/client.ts'
+import { writeChecks } from '../client/option-checks.ts'
 import type { RetryOptions } from '../client/retry-on-conflict.ts'
 import { retryWhile } from '../client/retry-on-conflict.ts'
 import type { ApplyInput } from '../client/write-types.ts'
@@ -21,6 +24,11 @@ export interface CreateOrPatchContext extends Pick<RetryOptions, 'clock' | 'sign
   /** Saves the request that reads the object. The type must be watched. After a conflict, the object is read from the API server. */
   readonly cache?: CacheReader
 }
+
+type CreateOrPatchOptions = Omit<WriteOptions, 'dryRun' | 'signal'>
+
+const { dryRun: _dryRun, signal: _signal, ...optionChecks } = writeChecks
+const checkOptions = hasOptions(optionChecks satisfies Record<keyof CreateOrPatchOptions, OptionCheck>)
 
 /** The outcome of `createOrPatch`. */
 export interface CreatedOrPatched<R extends ResourceType> {
@@ -43,7 +51,7 @@ type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
  * Use it for objects that have several writers without server-side apply, or whose new state depends on their old state. For dependents
  * whose whole desired state is known, `applyIfChanged` is simpler.
  *
- * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, with the conflict of the last attempt, and in the cases in
+ * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, with `PRO_CONFIG_INVALID` for an invalid or unknown option, with the conflict of the last attempt, and in the cases in
  * which `client.create` and `client.patch` reject.
  *
  * @example
@@ -56,8 +64,9 @@ export async function createOrPatch<R extends ResourceType>(
   type: R,
   key: ObjectKey,
   mutate: (object: ApplyInput<R>) => void | Promise<void>,
-  options: Omit<WriteOptions, 'dryRun' | 'signal'> = {},
+  options: CreateOrPatchOptions = {},
 ): Promise<CreatedOrPatched<R>> {
+  refuseOptions('createOrPatch', checkOptions(options, ''))
   const untyped: ResourceType = type
   // The result of all attempts together: an attempt may create the object, and have a conflict when it patches the status.
   let result: CreatedOrPatched<R>['result'] = 'unchanged'

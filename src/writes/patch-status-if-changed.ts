@@ -4,8 +4,12 @@ import type { DeepReadonly } from '../api/json.ts'
 import { effectiveMergePatch } from '../api/merge-patch.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { keyOf } from '../api/object.ts'
+import { hasOptions, refuseOptions } from '../api/option-checks.ts'
 import type { Client, WriteOptions } from '../client/client.ts'
+import { writeChecks } from '../client/option-checks.ts'
 import type { StatusPatch } from '../client/write-types.ts'
+
+const checkOptions = hasOptions(writeChecks)
 
 /**
  * Patches the fields of `status` that differ from the status of `object`. When none differs, no request is made, so that a reconcile in
@@ -15,7 +19,7 @@ import type { StatusPatch } from '../client/write-types.ts'
  * The patch has no resourceVersion: it does not fail when `object` has changed in the meantime. Where several controllers write to one list
  * of conditions, use `client.apply` with `subresource: 'status'`, and a field manager for each controller.
  *
- * Rejects in the same cases as `client.patchStatus`.
+ * Rejects in the same cases as `client.patchStatus`. Invalid and unknown options are refused also when nothing differs.
  *
  * @example
  * const at = { now: clock.now(), generation: object.metadata.generation }
@@ -26,8 +30,9 @@ export async function patchStatusIfChanged<R extends ResourceType>(
   type: R,
   object: DeepReadonly<ObjectOf<R>>,
   status: StatusPatch<NoInfer<R>>,
-  options?: WriteOptions,
+  options: WriteOptions = {},
 ): Promise<DeepReadonly<ObjectOf<R>>> {
+  refuseOptions('patchStatusIfChanged', checkOptions(options, ''))
   const stored: DeepReadonly<KubernetesObject> & { readonly status?: unknown } = object
   const patch = effectiveMergePatch(stored.status, status)
   if (patch === undefined) return object

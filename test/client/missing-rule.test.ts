@@ -1,7 +1,7 @@
 import t from 'tap'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
-import { missingRule, permissionAdvice } from '../../src/client/missing-rule.ts'
+import { loggedError, missingRule, permissionAdvice } from '../../src/client/missing-rule.ts'
 
 const forbidden = (message: string): ApiError => new ApiError(failure(403, 'Forbidden', message))
 const user = 'User "system:serviceaccount:system:hello"'
@@ -50,4 +50,18 @@ t.test('the advice is the rule as source code', async (t) => {
     ": it lacks a permission; add { apiGroups: [], resources: [], nonResourceURLs: ['/metrics'], verbs: ['get'] } to the `rbac` of the webhook, and apply its RBAC anew",
   )
   t.equal(permissionAdvice(new Error('x'), 'webhook'), '')
+})
+
+t.test('a missing permission is logged without a stack, and any other error with its stack', async (t) => {
+  t.match(loggedError(refused), { type: 'ApiError', message: refused.message, reason: 'Forbidden', statusCode: 403 })
+  t.notOk('stack' in (loggedError(refused) as object))
+  t.match(loggedError(new Error('no ConfigMap', { cause: refused })), { message: `no ConfigMap: ${refused.message}` })
+  for (const error of [
+    new Error('x'),
+    forbidden('pods "a" is forbidden: exceeded quota'),
+    new AggregateError([refused]),
+    'text',
+    undefined,
+  ])
+    t.equal(loggedError(error), error)
 })

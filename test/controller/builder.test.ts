@@ -465,7 +465,10 @@ t.test('a reconcile that lacks a permission is logged with the missing RBAC rule
   ] as const) {
     const reconcile = (): Promise<never> => Promise.reject(error)
     const world = await start({ reconcile }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
-    t.equal(world.log.find(({ level }) => level === 'error')?.msg, text + advice)
+    const entry = world.log.find(({ level }) => level === 'error')
+    t.equal(entry?.msg, text + advice)
+    t.match(entry?.['err'], { message: error === refused ? message : `no part: ${message}` })
+    t.notOk((entry?.['err'] as Error).stack)
     await world.end()
   }
 })

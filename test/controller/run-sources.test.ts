@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { ObjectKey } from '../../src/api/object.ts'
+import { failure } from '../../src/api/status.ts'
+import { ApiError } from '../../src/client/api-error.ts'
 import { runSources } from '../../src/controller/run-sources.ts'
 import type { Source } from '../../src/controller/source.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -54,6 +56,33 @@ t.test('a source that fails is logged and started again with back-off, while oth
   await done
   await clock.advance(100_000)
   t.strictSame([at.length, clock.pending], [5, 0])
+})
+
+t.test('a failure that persists is logged once, and a missing permission with advice and without a stack', async (t) => {
+  const message = 'secrets is forbidden: User "x" cannot list resource "secrets" in API group "" at the cluster scope'
+  let calls = 0
+  const refused: Source = {
+    async run(enqueue) {
+      calls += 1
+      if (calls === 4) enqueue([key('a')])
+      throw new ApiError(failure(403, 'Forbidden', message))
+    },
+  }
+  const { clock, stop, done, entries } = start([refused])
+  await clock.advance(10_000)
+  t.ok(calls >= 5)
+  t.strictSame(
+    entries.slice(0, 5).map(({ level }) => level),
+    ['error', 'debug', 'debug', 'error', 'debug'],
+  )
+  t.match(
+    entries[0]?.msg,
+    /^sources\[0\] failed and is started again: it lacks a permission; add .*resources: \['secrets'\], verbs: \['list'\]/,
+  )
+  t.match(entries[0]?.['err'], { type: 'ApiError', message })
+  t.notOk('stack' in (entries[0]?.['err'] as object))
+  stop.abort()
+  await done
 })
 
 t.test('a source that throws at once, or fails after the stop, is no exception', async (t) => {

@@ -64,7 +64,12 @@ const printCpu =
 
 /** Compiles the project's folder `src`. `output` contains the errors of the compiler; it is empty when there are none. */
 async function compile(options: object = {}): Promise<Compiled> {
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['src'] }))
+  return compileWith(JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['src'] }))
+}
+
+/** Compiles the project with this `tsconfig.json`. */
+async function compileWith(tsconfig: string): Promise<Compiled> {
+  writeFileSync(join(project, 'tsconfig.json'), tsconfig)
   const { stdout, stderr } = await finished(process.execPath, ['--import', printCpu, compiler, '-p', '.', '--extendedDiagnostics'], {
     cwd: project,
   })
@@ -196,4 +201,16 @@ t.test('on an old Node.js the import fails with the required version', async (t)
   })
   t.equal(run.code, 1)
   t.match(run.stderr, /proreus needs Node\.js 22\.19 or later; this is 20\.19\.0\./)
+})
+
+t.test('the first test of the testing guide compiles with the tsconfig.json of the README', async (t) => {
+  const readme = readFileSync(join(repository, 'README.md'), 'utf8')
+  const tsconfig = /<!-- tsconfig\.json -->\n```json\n([\s\S]*?)```/.exec(readme)![1]!
+  sources((src) => {
+    copyFileSync(join(repository, 'docs/examples/hello.ts'), join(src, 'hello.ts'))
+    mkdirSync(join(src, 'test'))
+    copyFileSync(join(repository, 'docs/examples/testing/hello.test.ts'), join(src, 'test/hello.test.ts'))
+  })
+  rmSync(join(project, 'out'), { recursive: true, force: true })
+  t.equal((await compileWith(tsconfig)).output, '')
 })

@@ -1,6 +1,8 @@
 /** Tests of the access filter with a client that answers reviews like the API server. */
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
+import { failure } from '../../src/api/status.ts'
+import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import { accessFilter } from '../../src/manager/access-filter.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -82,15 +84,35 @@ t.test('a review that fails or hangs is answered with 500, is logged without the
   t.match(await filter(request, new URL('http://localhost/metrics')), { code: 500, body: 'the authentication failed\n' })
   t.match(entries[0], { level: 'error', msg: 'the authentication of a request to /metrics failed', err: { message: 'no connection' } })
   t.notMatch(JSON.stringify(entries), /secret-token/)
+  t.strictSame(
+    entries.map(({ level }) => level),
+    ['error', 'debug'],
+    'a failure that persists is logged once',
+  )
   for (let index = 0; index < 20; index++) t.equal(await ask(`Bearer ${index}`), 500, 'it does not count as rejected')
   fails = false
   t.equal(await ask('Bearer reader'), 200)
+  fails = true
+  await ask('Bearer third')
+  t.match(entries.at(-1), { level: 'error' })
   const hanging = world(
     (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
   )
   const pending = hanging.ask('Bearer reader')
   await hanging.clock.advance(8_000)
   t.equal(await pending, 500)
+})
+
+t.test('a missing permission is logged with advice, and without a stack', async (t) => {
+  const message =
+    'tokenreviews.authentication.k8s.io is forbidden: User "x" cannot create resource "tokenreviews" in API group "authentication.k8s.io"'
+  const { ask, entries } = world(() => {
+    throw new ApiError(failure(403, 'Forbidden', message))
+  })
+  t.equal(await ask('Bearer a'), 500)
+  t.match(entries[0]?.msg, /; it needs the verb create on tokenreviews and subjectaccessreviews: apply the ClusterRole /)
+  t.match(entries[0]?.['err'], { message })
+  t.notOk('stack' in (entries[0]?.['err'] as object))
 })
 
 t.test('many bad tokens of one address do not reach the API server, and do not hinder another', async (t) => {

@@ -39,9 +39,31 @@ t.test('a refused event is logged, and is created when it occurs again', async (
     writes.map((write) => (write.verb === 'create' ? write.object.count : write.patch)),
     [1, 2, ...[3, 4].map((count) => ({ message: 'x', count, lastTimestamp: '2026-05-06T07:08:09Z' }))],
   )
-  const warning = 'warn: an event could not be written: no (403)'
+  const warning =
+    'warn: an event could not be written: no (403); events need the verbs create and patch on events: apply the RBAC that "proreus generate" writes'
   t.strictSame(lines, [warning, warning])
   t.equal(clock.pending, 0)
+})
+
+t.test('a failure that persists is logged once for each namespace', async (t) => {
+  let code = 403
+  const { recorder, entries } = setUp(() => (code === 200 ? undefined : apiError(code)))
+  const record = async (namespace: string): Promise<void> => {
+    recorder.event(object('a', namespace), 'Normal', 'A', 'x')
+    await recorder.flush()
+  }
+  const levels = async (...namespaces: readonly string[]): Promise<unknown[]> => {
+    entries.length = 0
+    for (const namespace of namespaces) await record(namespace)
+    return entries.map(({ level }) => level)
+  }
+  t.strictSame(await levels('a', 'a', 'b', 'a', 'b'), ['warn', 'debug', 'warn', 'debug', 'debug'])
+  code = 422
+  t.strictSame(await levels('a', 'a'), ['warn', 'debug'])
+  code = 200
+  t.strictSame(await levels('a'), [])
+  code = 422
+  t.strictSame(await levels('a'), ['warn'])
 })
 
 t.test('an event that the API server has deleted is created under a new name', async (t) => {

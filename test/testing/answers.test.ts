@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ApiError, isExpired, isForbidden } from '../../src/client/api-error.ts'
 import { Answers, type ProxiedRequest } from '../../src/testing/faults/answers.ts'
 
 const request = (path: string): ProxiedRequest => ({ method: 'GET', path, query: new URLSearchParams(), userAgent: '' })
@@ -9,6 +10,7 @@ t.test('an answer is a Status like that of the API server', (t) => {
     [429, 'TooManyRequests', 'Too many requests, please try again later.'],
     [500, 'InternalError', 'Internal error occurred: the fault proxy answers'],
     [503, 'ServiceUnavailable', 'the server is currently unable to handle the request'],
+    [504, 'Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request'],
   ] as const
   for (const [code, reason, message] of cases) {
     answers.add(code, { count: 1 })
@@ -22,6 +24,28 @@ t.test('an answer is a Status like that of the API server', (t) => {
     t.equal(answers.take(request('/')), undefined)
   }
   t.end()
+})
+
+t.test('the predicates for API errors recognise the answers', async (t) => {
+  const answers = new Answers()
+  const errorOf = (code: 403 | 410): ApiError => {
+    answers.add(code, { count: 1 })
+    return new ApiError(answers.take(request('/'))!.status)
+  }
+  t.ok(isForbidden(errorOf(403)))
+  t.ok(isExpired(errorOf(410)))
+})
+
+t.test('another status code and a misspelled option are refused', async (t) => {
+  const answers = new Answers()
+  t.throws(() => answers.add(418 as never, {}), {
+    code: 'PRO_CONFIG_INVALID',
+    message:
+      'The options of proxy.answer are invalid: code: must be one of 400, 401, 403, 404, 409, 410, 422, 429, 500, 503, 504, found 418.',
+  })
+  t.throws(() => answers.add('503' as never, {}), /found "503"/)
+  t.throws(() => answers.add(503, { counts: 1 } as never), /counts: unknown field; did you mean count\?/)
+  t.equal(answers.take(request('/')), undefined)
 })
 
 t.test('the first matching answer is used, as often as configured', (t) => {

@@ -196,3 +196,12 @@ t.test('the path of the API server is part of the address', async (t) => {
     t.match(proxy.connection.server, /^https:\/\/127\.0\.0\.1:\d+\/below$/)
   }
 })
+
+t.test('misspelled options of faults are refused', async (t) => {
+  const { proxy } = await setUp(t)
+  const call = (options: object): never => options as never
+  t.throws(() => proxy.delay(call({ toServer: 5 })), { code: 'PRO_CONFIG_INVALID', message: /proxy\.delay .*: toServer: unknown field/ })
+  t.throws(() => proxy.cut(call({ alsonew: true })), /proxy\.cut .*: alsonew: unknown field; did you mean alsoNew\?/)
+  t.throws(() => proxy.halfOpen(call({ direction: 'toclient' })), /proxy\.halfOpen .*: direction: must be one of "both", /)
+  t.throws(() => proxy.answer(call(502 as never)), /proxy\.answer .*: code: must be one of 400, /)
+})

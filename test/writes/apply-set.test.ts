@@ -42,6 +42,36 @@ t.test('dependents are applied in order, and pruned when they are no longer desi
   t.strictSame(await namesOf(), [])
 })
 
+t.test('a dependent may be desired conditionally, and the results keep their positions', async (t) => {
+  const owner = await newOwner()
+  const apply = async (has: boolean) => {
+    const token = dependent(secret, { metadata: { name: 'token' } })
+    const [first, second, third] = await applySet(context, owner, [has && token, config('a'), has ? token : undefined], {
+      types,
+    })
+    return [first?.kind, second?.kind, third?.kind]
+  }
+  await t.rejects(apply(true), /token" is desired twice/)
+  t.strictSame(await apply(false), [undefined, 'ConfigMap', undefined])
+  const both = async (has: boolean) => {
+    const token = dependent(secret, { metadata: { name: 'token' }, stringData: { a: 'b' } })
+    const [maybe, always] = await applySet(context, owner, [has && token, config('a')], { types })
+    const data: Readonly<Record<string, string>> | undefined = maybe?.data
+    return [data, always.data?.['x']]
+  }
+  t.strictSame(await both(true), [{ a: 'Yg==' }, '1'])
+  t.strictSame(await both(false), [undefined, '1'])
+  const spread = async (has: boolean) => {
+    const more = has ? [dependent(secret, { metadata: { name: 'more' } })] : []
+    const [always, ...others] = await applySet(context, owner, [config('a'), ...more], { types })
+    return [always.data?.['x'], ...others.map((other) => other.kind)]
+  }
+  t.strictSame(await spread(true), ['1', 'Secret'])
+  t.strictSame(await spread(false), ['1'])
+  await applySet(context, owner, [], { types })
+  taken()
+})
+
 t.test('types of the desired objects are pruned, too', async (t) => {
   const owner = await newOwner()
   await applySet(context, owner, [config('a'), config('b')], { types: [] })

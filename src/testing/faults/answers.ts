@@ -1,9 +1,12 @@
 /** Responses that a fault proxy sends instead of forwarding a request to the API server. */
+import type { OptionCheck } from '../../api/option-checks.ts'
+import { expect, hasOptions, isDelay, isFunction, isText, refuseOptions } from '../../api/option-checks.ts'
 import type { Status } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 import type { Fault } from './network.ts'
 
-export type AnswerCode = 429 | 500 | 503
+/** The status codes of failures that a client may meet, whatever it requests. */
+export type AnswerCode = 400 | 401 | 403 | 404 | 409 | 410 | 422 | 429 | 500 | 503 | 504
 
 /** A request that the fault proxy has received and not yet forwarded. */
 export interface ProxiedRequest {
@@ -25,6 +28,13 @@ export interface AnswerOptions {
   readonly message?: string
 }
 
+const checkOptions = hasOptions({
+  retryAfterSeconds: isDelay,
+  count: expect('a number of at least 0', (value) => typeof value === 'number' && value >= 0),
+  match: isFunction,
+  message: isText,
+} satisfies Record<keyof AnswerOptions, OptionCheck>)
+
 export interface AnswerFault extends Fault {
   /** The number of requests that have received the response of this fault. */
   readonly answered: number
@@ -36,10 +46,26 @@ export interface Answer {
 }
 
 const reasons: Readonly<Record<AnswerCode, readonly [reason: string, message: string]>> = {
+  400: ['BadRequest', 'the server rejected our request for an unknown reason'],
+  401: ['Unauthorized', 'Unauthorized'],
+  403: ['Forbidden', 'forbidden: the fault proxy answers'],
+  404: ['NotFound', 'the server could not find the requested resource'],
+  409: [
+    'Conflict',
+    'Operation cannot be fulfilled: the object has been modified; please apply your changes to the latest version and try again',
+  ],
+  410: ['Expired', 'The resourceVersion for the provided watch is too old.'],
+  422: ['Invalid', 'the server rejected our request due to an error in our request'],
   429: ['TooManyRequests', 'Too many requests, please try again later.'],
   500: ['InternalError', 'Internal error occurred: the fault proxy answers'],
   503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+  504: ['Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request'],
 }
+
+const isCode: OptionCheck = expect(
+  `one of ${Object.keys(reasons).join(', ')}`,
+  (value) => typeof value === 'number' && Object.hasOwn(reasons, value),
+)
 
 interface Rule {
   readonly answer: Answer
@@ -52,7 +78,10 @@ interface Rule {
 export class Answers {
   readonly #rules = new Set<Rule>()
 
-  add(code: AnswerCode, { retryAfterSeconds, count = Infinity, match = () => true, message }: AnswerOptions): AnswerFault {
+  /** @throws {ProreusError} `PRO_CONFIG_INVALID` for another status code, and for an invalid or unknown option. */
+  add(code: AnswerCode, options: AnswerOptions): AnswerFault {
+    refuseOptions('proxy.answer', [...isCode(code, 'code'), ...checkOptions(options, '')])
+    const { retryAfterSeconds, count = Infinity, match = () => true, message } = options
     const [reason, usual] = reasons[code]
     const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
     const status = failure(code, reason, message ?? usual, retry)

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../runtime/clock.ts'
 import { ProreusError } from '../../api/errors.ts'
+import type { OptionCheck } from '../../api/option-checks.ts'
+import { hasOptions, isAnObject, isBoolean, isDelay, isListOf, isOneOf, refuseOptions } from '../../api/option-checks.ts'
 import { issueAuthority, issueLeaf } from '../../certs/issue.ts'
 import type { Connection } from '../../client/connection.ts'
 import { writeKubeconfig } from '../../devcluster/state/kubeconfig.ts'
@@ -19,10 +21,18 @@ export interface HalfOpenOptions extends FaultScope {
   readonly direction?: 'both' | 'toServer' | 'toClient'
 }
 
+const scopeChecks = { only: isListOf(isAnObject), alsoNew: isBoolean } satisfies Record<keyof FaultScope, OptionCheck>
+const checkCut = hasOptions(scopeChecks)
+const checkHalfOpen = hasOptions({
+  ...scopeChecks,
+  direction: isOneOf('both', 'toServer', 'toClient'),
+} satisfies Record<keyof HalfOpenOptions, OptionCheck>)
+const checkDelay = hasOptions({ toServerMs: isDelay, toClientMs: isDelay })
+
 /**
  * A proxy between clients and an API server. A test can inject faults into this proxy. Without a fault, the proxy forwards everything
  * immediately, for example each watch event as it arrives. Several faults can be active together. A fault ends with its `end()`, and all
- * faults end with `heal()`.
+ * faults end with `heal()`. The methods throw `PRO_CONFIG_INVALID` for an invalid or unknown option.
  */
 export interface FaultProxy {
   /**
@@ -121,11 +131,19 @@ export async function startFaultProxy(connection: Connection): Promise<FaultProx
       return network.links
     },
     delay(ms) {
+      if (typeof ms !== 'number') refuseOptions('proxy.delay', checkDelay(ms, ''))
       const { toServerMs = 0, toClientMs = 0 } = typeof ms === 'number' ? { toServerMs: ms, toClientMs: ms } : ms
       return network.delay({ toServer: toServerMs, toClient: toClientMs })
     },
-    cut: (scope = {}) => network.cut(scope),
-    halfOpen: ({ direction = 'both', ...scope } = {}) => network.hold(direction === 'both' ? ['toServer', 'toClient'] : [direction], scope),
+    cut(scope = {}) {
+      refuseOptions('proxy.cut', checkCut(scope, ''))
+      return network.cut(scope)
+    },
+    halfOpen(halfOpenOptions = {}) {
+      refuseOptions('proxy.halfOpen', checkHalfOpen(halfOpenOptions, ''))
+      const { direction = 'both', ...scope } = halfOpenOptions
+      return network.hold(direction === 'both' ? ['toServer', 'toClient'] : [direction], scope)
+    },
     answer: (code, options = {}) => answers.add(code, options),
     heal() {
       network.heal()
