@@ -38,8 +38,12 @@ class RunningReconcile implements Origin, OwnWrites {
     this.#cache.written(type, object, this)
   }
 
-  deleted(type: ResourceType, key: ObjectKey, uid: string): void {
-    this.#cache.deleted(type, key, uid)
+  uidsOf(type: ResourceType, key: ObjectKey): readonly string[] {
+    return this.#cache.uidsOf(type, key)
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void {
+    this.#cache.deleted(type, key, uid, before)
   }
 
   /** Returns false when the event must be added to the queue. */

@@ -231,6 +231,33 @@ t.test('the watch confirms that an object has left the view only with a state th
   t.strictSame(seen, ['deleted 10'])
 })
 
+t.test('after an own write that is not in the view, older states are not in it, either', async (t) => {
+  const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }))
+  informer.written(labelled(14, 'other'), origin)
+  await send('ADDED', labelled(10))
+  await send('DELETED', labelled(12, 'other'))
+  await send('ADDED', labelled(13))
+  t.strictSame(seen, [])
+  await send('DELETED', labelled(14, 'other'))
+  await send('ADDED', labelled(16))
+  t.strictSame(seen, ['added 16'])
+})
+
+t.test('after an own write that is not in the view, earlier objects with the same name are not in it, either', async (t) => {
+  const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }), { items: [labelled(10)], resourceVersion: '10' })
+  const second = (resourceVersion: number): KubernetesObject => {
+    const { metadata, ...rest } = labelled(resourceVersion, 'other')
+    return { ...rest, metadata: { ...metadata, uid: 'second' } }
+  }
+  informer.written(second(9), origin)
+  t.strictSame(seen, [], 'a late response')
+  informer.written(second(14), origin)
+  t.strictSame(seen, ['deleted 10'])
+  await send('MODIFIED', labelled(11))
+  await send('DELETED', labelled(12))
+  t.equal(informer.store.size, 0)
+})
+
 t.test('an own write that is not in the view is ignored, and one that enters it is stored', async (t) => {
   const { informer, seen } = await watching(t, cacheView(widget, { labels: web }))
   informer.written(labelled(5, 'other'), origin)
@@ -345,6 +372,8 @@ t.test('own writes and deletions reach all views of the type', async (t) => {
   t.strictSame(sizes(), [1, 1, 1])
   cache.written(view, labelled(6, 'other'))
   t.strictSame(sizes(), [1, 0, 1])
+  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'a' }), ['uid-a', 'uid-a'])
+  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'b' }), [])
   cache.deleted(widget, { namespace: 'default', name: 'a' }, 'uid-a')
   t.strictSame(sizes(), [0, 0, 0])
   t.match(cache.status(), [{ type: 'widgets.example.com', version: 'v1' }, { view: 'labels app=web' }, { view: 'only metadata' }])

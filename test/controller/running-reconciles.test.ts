@@ -30,6 +30,7 @@ function setUp(answer: unknown = object('child', 5)): World {
   const deleted: unknown[][] = []
   const cache = {
     written: (_type: unknown, written: unknown, origin?: Origin) => void told.push({ object: written, origin }),
+    uidsOf: (type: unknown, key: unknown) => [type, key],
     deleted: (...parameters: unknown[]) => void deleted.push(parameters),
   }
   const queue = { add: (key: string, { priority = 0 } = {}) => void added.push([key, priority]) }
@@ -138,14 +139,14 @@ t.test('the cache gets deletions, and a response without metadata does not fail'
   await patch(a.client)
   t.equal(told.length, 1)
   await a.client.delete(widget, { name: 'child' })
-  t.strictSame(deleted, [[widget, { name: 'child' }, 'u']])
+  t.strictSame(deleted, [[widget, { name: 'child' }, 'u', [widget, { name: 'child' }]]])
   await a.end()
 })
 
 t.test('a deletion enqueues the reconcile that deletes', async (t) => {
   const clock = new FakeClock()
   const queue = new WorkQueue<string>({ clock })
-  const running = new RunningReconciles('web', { written: () => undefined, deleted: () => undefined }, queue)
+  const running = new RunningReconciles('web', { written: () => undefined, uidsOf: () => [], deleted: () => undefined }, queue)
   const { logger } = recordingLogger()
   const map = ({ metadata: { namespace, name } }: { metadata: KubernetesObject['metadata'] }) => [{ namespace, name }]
   const handler = new EnqueueHandler({ type: widget, map: map as never, predicates: [], queue, running, clock, logger })
