@@ -69,7 +69,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #reflectors: readonly Reflector<T>[]
   /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
-  readonly #removals = new OwnRemovals()
+  readonly #removals: OwnRemovals
   readonly #unconfirmed = new UnconfirmedWrites<T>()
   readonly #selector: Selector
   /** The lists whose objects are being stored, by namespace. */
@@ -92,6 +92,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
         ),
     })
     this.#selector = new Selector(type)
+    this.#removals = new OwnRemovals(this.#selector)
     const limited = [...new Set(namespacesOf(type, options.namespaces))]
     this.#namespaces = limited.length > 0 ? limited : [undefined]
     this.#reflectors = this.#namespaces.map((namespace) => {

@@ -6,7 +6,8 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
  * Maximum number of remembered deletions, and of remembered departures. A deletion is remembered in vain when the watch has confirmed it
- * before the response to the request arrived, and both are when the object was never in the view.
+ * before the response to the request arrived, and both are when the object was never in the view. In a selection, only a list confirms a
+ * deletion.
  */
 const maxRemembered = 10_000
 
@@ -26,10 +27,16 @@ type State = DeepReadonly<Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'resou
 
 /** Remembers deletions and departures until the watch or a list confirms them. */
 export class OwnRemovals {
+  /** True when objects can leave the view, and return to it, while they exist. A DELETED event is then sent for each departure, too. */
+  readonly #isSelection: boolean
   /** By uid, because the response to a deletion has no resourceVersion. */
   readonly #deletions = new Map<string, Deletion>()
   /** By key, because an earlier object with this key is older, too. */
   readonly #departures = new Map<string, Departure>()
+
+  constructor({ isSelection }: { readonly isSelection: boolean }) {
+    this.#isSelection = isSelection
+  }
 
   /** The number of removals that are not confirmed. */
   get size(): number {
@@ -53,7 +60,7 @@ export class OwnRemovals {
 
   /** The watch has sent the DELETED event with this state. */
   confirm(state: State): void {
-    this.#deletions.delete(state.uid)
+    if (!this.#isSelection) this.#deletions.delete(state.uid)
     if ((this.#sinceDeparture(state) ?? -1) >= 0) this.#departures.delete(formatKey(state))
   }
 

@@ -4,7 +4,7 @@ import { OwnRemovals } from '../../src/cache/own-removals.ts'
 const state = (resourceVersion: string, { namespace = 'default', uid = 'uid' } = {}) => ({ namespace, name: 'a', uid, resourceVersion })
 
 t.test('a deletion removes all states of the object until the watch confirms it', (t) => {
-  const removals = new OwnRemovals()
+  const removals = new OwnRemovals({ isSelection: false })
   removals.deleted('uid', 'default')
   t.ok(removals.have(state('100')))
   t.notOk(removals.have(state('1', { uid: 'another' })))
@@ -15,8 +15,19 @@ t.test('a deletion removes all states of the object until the watch confirms it'
   t.end()
 })
 
+t.test('a DELETED event does not confirm a deletion in a selection, because the object may only have left it', (t) => {
+  const removals = new OwnRemovals({ isSelection: true })
+  removals.deleted('uid', 'default')
+  removals.confirm(state('100'))
+  t.ok(removals.have(state('101')))
+  removals.beginList('default')
+  removals.listed('default')
+  t.equal(removals.size, 0)
+  t.end()
+})
+
 t.test('a departure removes this state and older ones, also of other objects with the key', (t) => {
-  const removals = new OwnRemovals()
+  const removals = new OwnRemovals({ isSelection: false })
   removals.left(state('10'))
   t.strictSame(
     ['9', '10', '11'].map((version) => removals.have(state(version))),
@@ -32,7 +43,7 @@ t.test('a departure removes this state and older ones, also of other objects wit
 })
 
 t.test('a departure is forgotten when the object has returned', (t) => {
-  const removals = new OwnRemovals()
+  const removals = new OwnRemovals({ isSelection: false })
   removals.returned(state('1'))
   removals.left(state('10'))
   removals.returned(state('11', { namespace: 'other' }))
@@ -43,7 +54,7 @@ t.test('a departure is forgotten when the object has returned', (t) => {
 })
 
 t.test('a list confirms the removals of its namespace from before its request', (t) => {
-  const removals = new OwnRemovals()
+  const removals = new OwnRemovals({ isSelection: false })
   const remove = (namespace: string): void => {
     removals.deleted(`uid in ${namespace}`, namespace)
     removals.left(state('10', { namespace }))
@@ -65,7 +76,7 @@ t.test('a list confirms the removals of its namespace from before its request', 
 })
 
 t.test('at most 10,000 removals of each kind are remembered', (t) => {
-  const removals = new OwnRemovals()
+  const removals = new OwnRemovals({ isSelection: false })
   for (let i = 0; i <= 10_000; i++) {
     removals.deleted(`uid-${i}`, 'default')
     removals.left({ ...state('10'), name: `a-${i}` })

@@ -211,6 +211,15 @@ t.test('an own write that removes the label removes the object from the view, al
   t.equal(informer.store.size, 1, 'a late response')
 })
 
+t.test('an own deletion holds, although the object left the view and returned to it before', async (t) => {
+  const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }), { items: [labelled(10)], resourceVersion: '10' })
+  informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
+  await send('DELETED', labelled(12, 'other'))
+  await send('ADDED', labelled(14))
+  await send('DELETED', labelled(15))
+  t.strictSame(seen, ['deleted 10'])
+})
+
 t.test('an object that leaves the view and returns to it by own writes is there', async (t) => {
   const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }), { items: [labelled(10)], resourceVersion: '10' })
   informer.written(labelled(12, 'other'), origin)
