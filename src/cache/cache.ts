@@ -118,8 +118,13 @@ export class Cache implements CacheReader, OwnWrites {
     for (const informer of this.#ofType(type)) informer.written(object as KubernetesObject, origin)
   }
 
-  deleted(type: ResourceType, key: ObjectKey, uid: string): void {
-    for (const informer of this.#ofType(type)) informer.deleted(type.namespaced ? key : { name: key.name }, uid)
+  uidsOf(type: ResourceType, { namespace, name }: ObjectKey): readonly string[] {
+    const key = type.namespaced ? { namespace, name } : { name }
+    return [...this.#ofType(type)].flatMap(({ store }) => store.get(key)?.metadata.uid ?? [])
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void {
+    for (const informer of this.#ofType(type)) informer.deleted(type.namespaced ? key : { name: key.name }, uid, before)
   }
 
   /** Starts all informers. Resolves when the signal has aborted and all informers have stopped. */

@@ -12,6 +12,7 @@ import { systemClock } from '../runtime/clock.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import { Gate } from './gate.ts'
 import type { Cause, Origin } from './origin.ts'
+import { OwnRemovals } from './own-removals.ts'
 import type { FullList } from './reflector.ts'
 import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
@@ -57,25 +58,8 @@ export interface InformerOptions<T extends KubernetesObject> {
  */
 const sliceMs = 2
 
-/**
- * Maximum number of remembered deletions. A deletion is remembered in vain when the watch has confirmed it before the response to the request
- * arrived.
- */
-const maxDeletions = 10_000
-
 /** All informers share the time slices, because they share the event loop. */
 const slices = new TimeSlices(sliceMs)
-
-interface Deletion {
-  readonly namespace: string | undefined
-  /** True when a list that began after the deletion has been requested: the object cannot be in this list. */
-  precedesList: boolean
-  /**
-   * The resourceVersion with which the object has left the view, because its labels have changed. A newer state may be in the view again.
-   * Undefined for an object that no longer exists.
-   */
-  readonly left?: string
-}
 
 export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>
@@ -85,11 +69,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #reflectors: readonly Reflector<T>[]
   /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
-  /**
-   * The objects that this process has deleted or removed from the view, by uid, until the watch or a list confirms the deletion. Before
-   * that, the watch may send older states of these objects.
-   */
-  readonly #deletions = new Map<string, Deletion>()
+  readonly #removals: OwnRemovals
   readonly #unconfirmed = new UnconfirmedWrites<T>()
   readonly #selector: Selector
   /** The lists whose objects are being stored, by namespace. */
@@ -112,6 +92,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
         ),
     })
     this.#selector = new Selector(type)
+    this.#removals = new OwnRemovals(this.#selector)
     const limited = [...new Set(namespacesOf(type, options.namespaces))]
     this.#namespaces = limited.length > 0 ? limited : [undefined]
     this.#reflectors = this.#namespaces.map((namespace) => {
@@ -120,7 +101,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
         namespace,
         prepare: (object) => this.#prepare(object),
         sink: {
-          listing: () => this.#beginList(namespace),
+          listing: () => this.#removals.beginList(namespace),
           replace: (list) => this.#replace(namespace, list, !reflector.synced),
           change: (event, object) => (event === 'DELETED' ? this.#removed(object) : this.#watched(object)),
           omit: (event, metadata) => this.#omit(event, metadata),
@@ -193,7 +174,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // Without an order of resourceVersions, a late response could replace a newer state. The watch sends the written state anyway.
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return
     // With the last finalizer, the API server has deleted the object. Its response has the state before.
-    if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) this.deleted(metadata, uid)
+    if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0)
+      this.deleted(metadata, uid, this.#olderThan(metadata))
     else if (!this.#isGone(metadata)) {
       const selected = this.#selector.selects(object)
       if (selected === false) this.#left(metadata)
@@ -216,16 +198,22 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const old = this.store.get(response.metadata)
     const before = old !== undefined && metadataOf(old).uid === response.metadata.uid ? old : undefined
     // Without an origin, no handler ignores the change.
-    if (origin !== undefined && !this.#isDeleted(response.metadata)) this.#unconfirmed.add(object, before, origin)
+    if (origin !== undefined && !this.#removals.have(response.metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
   }
 
-  /** Removes an object that an own write has removed from the view. */
-  #left({ namespace, name, uid, resourceVersion }: ObjectMeta): void {
-    const stored = this.store.get({ namespace, name })
-    if (stored === undefined || metadataOf(stored).uid !== uid || !this.#isNews({ namespace, name, resourceVersion })) return
-    this.#rememberDeletion(uid, namespace, resourceVersion)
-    this.#drop(stored)
+  /** An own write has made this state, which is not in the view: removes the older state from the view. */
+  #left(metadata: ObjectMeta): void {
+    if (!this.#isNews(metadata)) return
+    this.#removals.left(metadata)
+    const stored = this.store.get(metadata)
+    if (stored !== undefined) this.#drop(stored)
+  }
+
+  /** Returns the uid of the stored object if the state is newer. */
+  #olderThan(metadata: ObjectMeta): readonly string[] {
+    const stored = this.store.get(metadata)
+    return stored !== undefined && this.#isNews(metadata) ? [metadataOf(stored).uid] : []
   }
 
   /** Returns an object in the form in which the store keeps it; undefined when it cannot be transformed. */
@@ -242,20 +230,17 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. */
-  deleted(key: ObjectKey, uid: string): void {
+  /**
+   * Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored.
+   *
+   * @param before the uids of earlier objects with the same key, which therefore no longer exist, either.
+   */
+  deleted(key: ObjectKey, uid: string, before: readonly string[] = []): void {
     if (!this.#watches(key.namespace)) return
-    this.#rememberDeletion(uid, key.namespace)
+    const uids = [uid, ...before]
+    for (const each of uids) this.#removals.deleted(each, key.namespace)
     const stored = this.store.get(key)
-    if (stored !== undefined && metadataOf(stored).uid === uid) this.#drop(stored)
-  }
-
-  #rememberDeletion(uid: string, namespace: string | undefined, left?: string): void {
-    this.#deletions.set(uid, { namespace, precedesList: false, ...(left === undefined ? {} : { left }) })
-    for (const oldest of this.#deletions.keys()) {
-      if (this.#deletions.size <= maxDeletions) break
-      this.#deletions.delete(oldest)
-    }
+    if (stored !== undefined && uids.includes(metadataOf(stored).uid)) this.#drop(stored)
   }
 
   /**
@@ -276,18 +261,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.synced && (this.#namespaces.includes(undefined) || this.#namespaces.includes(namespace))
   }
 
-  #beginList(namespace: string | undefined): void {
-    for (const deletion of this.#deletions.values())
-      if (namespace === undefined || namespace === deletion.namespace) deletion.precedesList = true
-  }
-
   /** Replaces the objects of a namespace, or of all namespaces, with those of a list. */
   async #replace(namespace: string | undefined, list: FullList<T>, initial: boolean): Promise<void> {
     const { objects, resourceVersion, restored } = list
     const listed = new Store<T>()
     await forEachInSlices(objects, this.#clock, (object) => listed.set(object))
-    for (const [uid, deletion] of this.#deletions)
-      if (deletion.precedesList && (namespace === undefined || namespace === deletion.namespace)) this.#deletions.delete(uid)
+    this.#removals.listed(namespace)
     // This process may have written the stored state after the list was made.
     const isNewer = (stored: DeepReadonly<T>): boolean =>
       !restored && (compareResourceVersions(metadataOf(stored).resourceVersion, resourceVersion) ?? 0) > 0
@@ -325,30 +304,23 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return order === undefined || order > 0
   }
 
-  /** Returns true for a state from before this process has deleted the object, or removed it from the view. */
-  #isDeleted({ uid, resourceVersion }: DeepReadonly<ObjectMeta>): boolean {
-    const deletion = this.#deletions.get(uid)
-    if (deletion === undefined) return false
-    return deletion.left === undefined || (compareResourceVersions(resourceVersion, deletion.left) ?? 1) <= 0
-  }
-
   /** Handles the event of an object that cannot be transformed. */
   #omit(event: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta): void {
     const stored = this.store.get(metadata)
-    if (event === 'DELETED') this.#deletions.delete(metadata.uid)
+    if (event === 'DELETED') this.#removals.confirm(metadata)
     if (stored !== undefined && metadataOf(stored).uid === metadata.uid && this.#isNews(metadata)) this.#drop(stored)
   }
 
   /** Stores a state of an object, unless this process has deleted the object. */
   #store(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void {
     const { uid } = metadataOf(object)
-    if (this.#isDeleted(metadataOf(object))) return
-    this.#deletions.delete(uid)
+    if (this.#removals.have(metadataOf(object))) return
+    this.#removals.returned(metadataOf(object))
     let old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
       // The object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion and of the
       // creation.
-      this.#rememberDeletion(metadataOf(old).uid, metadataOf(old).namespace)
+      this.#removals.deleted(metadataOf(old).uid, metadataOf(old).namespace)
       this.#drop(old)
       old = undefined
     }
@@ -372,8 +344,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   #removed(object: DeepReadonly<T>): void {
     const metadata = metadataOf(object)
     const overtaken = this.#unconfirmed.watched(object)
-    const left = this.#deletions.get(metadata.uid)?.left
-    if (left === undefined || (compareResourceVersions(metadata.resourceVersion, left) ?? 1) >= 0) this.#deletions.delete(metadata.uid)
+    this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
     // This process may already have created another object with the same name.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return

@@ -14,8 +14,15 @@ import type { Origin } from './origin.ts'
 export interface OwnWrites {
   /** `object` is the API server's response to a write of `origin`. It is not changed. */
   written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void
-  /** The object with this uid no longer exists. */
-  deleted(type: ResourceType, key: ObjectKey, uid: string): void
+  /** Returns the uids that the objects with this key have in the cache. */
+  uidsOf(type: ResourceType, key: ObjectKey): readonly string[]
+  /**
+   * The object with this uid no longer exists.
+   *
+   * @param before the uids that the cache had before the request was sent. The others among them are those of older objects with the same
+   * name, so those objects no longer exist, either.
+   */
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void
 }
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
@@ -43,6 +50,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
     updateStatus: (type, object, options) => after(type, client.updateStatus(type, object, options), options),
     patchStatus: (type, key, patch, options) => after(type, client.patchStatus(type, key, patch, options), options),
     async delete(type, key, options) {
+      const before = writes.uidsOf(type, key)
       const response = await client.delete(type, key, options)
       if (options?.dryRun === true || !isObject(response)) return response
       const { metadata } = response as Partial<KubernetesObject>
@@ -50,7 +58,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       if (metadata?.deletionTimestamp !== undefined) writes.written(type, response as ObjectOf<typeof type>)
       else {
         const uid = metadata?.uid ?? (response as Status).details?.uid
-        if (uid !== undefined) writes.deleted(type, key, uid)
+        if (uid !== undefined) writes.deleted(type, key, uid, before)
       }
       return response
     },

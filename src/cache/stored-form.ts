@@ -54,6 +54,11 @@ export class Selector {
     this.#namespaces = namespacesOf(type)
   }
 
+  /** True when changes of labels or fields decide which objects the view contains. */
+  get isSelection(): boolean {
+    return this.#labels.length + this.#fields.length > 0
+  }
+
   /** Returns whether the view contains an object; undefined when only the API server can decide it. */
   selects(object: DeepReadonly<KubernetesObject>): boolean | undefined {
     const { namespace = '', labels } = object.metadata

@@ -102,8 +102,12 @@ export class RunningReconcile implements ReconcileContext, LogContext, Origin, O
     this.#environment.writes.written(type, object, this)
   }
 
-  deleted(type: ResourceType, key: ObjectKey, uid: string): void {
-    this.#environment.writes.deleted(type, key, uid)
+  uidsOf(type: ResourceType, key: ObjectKey): readonly string[] {
+    return this.#environment.writes.uidsOf(type, key)
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void {
+    this.#environment.writes.deleted(type, key, uid, before)
   }
 
   /** Returns false when the event must be added to the queue. */

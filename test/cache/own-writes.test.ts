@@ -256,6 +256,29 @@ t.test('only the object with the deleted uid is removed', async (t) => {
   t.strictSame(seen, ['updated a 2 from 1'])
 })
 
+t.test('a deletion removes an earlier object, too, if the cache had it before the request', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  informer.deleted({ namespace: 'default', name: 'a' }, 'second', ['uid-a'])
+  t.equal(stored(), undefined)
+  await send('MODIFIED', object('a', 2))
+  await send('DELETED', object('a', 3))
+  await send('ADDED', object('a', 4, { uid: 'second' }))
+  await send('DELETED', object('a', 5, { uid: 'second' }))
+  await send('ADDED', object('a', 6, { uid: 'third' }))
+  t.strictSame(seen, ['deleted a 1', 'added a 6'])
+})
+
+t.test('the removal of the last finalizer removes an earlier object, too', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 10)], resourceVersion: '10' })
+  const pending = { ...object('a', 1).metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
+  informer.written({ ...object('a', 9), metadata: { ...pending, uid: 'zeroth', resourceVersion: '9' } })
+  t.equal(stored(), '10', 'an older one')
+  informer.written({ ...object('a', 14), metadata: { ...pending, uid: 'second', resourceVersion: '14' } })
+  t.equal(stored(), undefined)
+  await send('MODIFIED', object('a', 11))
+  t.strictSame(seen, ['deleted a 10'])
+})
+
 t.test('an object that this process has deleted and created again', async (t) => {
   const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
   informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')

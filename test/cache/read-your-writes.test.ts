@@ -24,7 +24,8 @@ function setUp(answer: unknown = response): { client: Client; told: unknown[]; c
   })
   const writes: OwnWrites = {
     written: (type, object) => void told.push(['written', type.plural, object]),
-    deleted: (type, deletedKey, uid) => void told.push(['deleted', type.plural, deletedKey, uid]),
+    uidsOf: (type, { name }) => [`${type.plural} ${name}, before ${calls.length} requests`],
+    deleted: (type, deletedKey, uid, before) => void told.push(['deleted', type.plural, deletedKey, uid, before]),
   }
   return { client: readYourWrites(inner, writes), told, calls }
 }
@@ -63,8 +64,12 @@ t.test('a dry run and a failed write are not in the cache', async (t) => {
 t.test('a deletion', async (t) => {
   const pending = { ...response, metadata: { ...response.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
   for (const [what, answer, told] of [
-    ['of an object that is gone', { kind: 'Status', status: 'Success', details: { uid: 'u' } }, [['deleted', 'widgets', key, 'u']]],
-    ['that returns the object', response, [['deleted', 'widgets', key, 'u']]],
+    [
+      'of an object that is gone',
+      { kind: 'Status', status: 'Success', details: { uid: 'u' } },
+      [['deleted', 'widgets', key, 'u', ['widgets a, before 0 requests']]],
+    ],
+    ['that returns the object', response, [['deleted', 'widgets', key, 'u', ['widgets a, before 0 requests']]]],
     ['that finalizers delay', pending, [['written', 'widgets', pending]]],
     ['without a uid', { kind: 'Status', status: 'Success' }, []],
   ] as const) {

@@ -211,6 +211,15 @@ t.test('an own write that removes the label removes the object from the view, al
   t.equal(informer.store.size, 1, 'a late response')
 })
 
+t.test('an own deletion holds, although the object left the view and returned to it before', async (t) => {
+  const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }), { items: [labelled(10)], resourceVersion: '10' })
+  informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
+  await send('DELETED', labelled(12, 'other'))
+  await send('ADDED', labelled(14))
+  await send('DELETED', labelled(15))
+  t.strictSame(seen, ['deleted 10'])
+})
+
 t.test('an object that leaves the view and returns to it by own writes is there', async (t) => {
   const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }), { items: [labelled(10)], resourceVersion: '10' })
   informer.written(labelled(12, 'other'), origin)
@@ -229,6 +238,33 @@ t.test('the watch confirms that an object has left the view only with a state th
   await send('DELETED', labelled(12, 'other'))
   await send('ADDED', labelled(14))
   t.strictSame(seen, ['deleted 10'])
+})
+
+t.test('after an own write that is not in the view, older states are not in it, either', async (t) => {
+  const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }))
+  informer.written(labelled(14, 'other'), origin)
+  await send('ADDED', labelled(10))
+  await send('DELETED', labelled(12, 'other'))
+  await send('ADDED', labelled(13))
+  t.strictSame(seen, [])
+  await send('DELETED', labelled(14, 'other'))
+  await send('ADDED', labelled(16))
+  t.strictSame(seen, ['added 16'])
+})
+
+t.test('after an own write that is not in the view, earlier objects with the same name are not in it, either', async (t) => {
+  const { informer, seen, send } = await watching(t, cacheView(widget, { labels: web }), { items: [labelled(10)], resourceVersion: '10' })
+  const second = (resourceVersion: number): KubernetesObject => {
+    const { metadata, ...rest } = labelled(resourceVersion, 'other')
+    return { ...rest, metadata: { ...metadata, uid: 'second' } }
+  }
+  informer.written(second(9), origin)
+  t.strictSame(seen, [], 'a late response')
+  informer.written(second(14), origin)
+  t.strictSame(seen, ['deleted 10'])
+  await send('MODIFIED', labelled(11))
+  await send('DELETED', labelled(12))
+  t.equal(informer.store.size, 0)
 })
 
 t.test('an own write that is not in the view is ignored, and one that enters it is stored', async (t) => {
@@ -345,6 +381,8 @@ t.test('own writes and deletions reach all views of the type', async (t) => {
   t.strictSame(sizes(), [1, 1, 1])
   cache.written(view, labelled(6, 'other'))
   t.strictSame(sizes(), [1, 0, 1])
+  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'a' }), ['uid-a', 'uid-a'])
+  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'b' }), [])
   cache.deleted(widget, { namespace: 'default', name: 'a' }, 'uid-a')
   t.strictSame(sizes(), [0, 0, 0])
   t.match(cache.status(), [{ type: 'widgets.example.com', version: 'v1' }, { view: 'labels app=web' }, { view: 'only metadata' }])

@@ -79,7 +79,11 @@ t.test('the static type has only metadata', async (t) => {
 t.test('the metadata of a written object does not replace the object in the cache', async (t) => {
   const { client } = setUp()
   const written: unknown[] = []
-  const writing = readYourWrites(client, { written: (_type, object) => void written.push(object), deleted: () => undefined })
+  const writing = readYourWrites(client, {
+    written: (_type, object) => void written.push(object),
+    uidsOf: () => [],
+    deleted: () => undefined,
+  })
   await writing.patch(partial, key, {})
   await writing.apply(partial, { metadata: key })
   t.strictSame(written, [])

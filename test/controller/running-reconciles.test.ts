@@ -31,6 +31,7 @@ function setUp(answer: unknown = object('child', 5)): World {
   const deleted: unknown[][] = []
   const cache = {
     written: (_type: unknown, written: unknown, origin?: Origin) => void told.push({ object: written, origin }),
+    uidsOf: (type: unknown, key: unknown) => [type, key],
     deleted: (...parameters: unknown[]) => void deleted.push(parameters),
   }
   const queue = { add: (key: string, { priority = 0 } = {}) => void added.push([key, priority]) }
@@ -127,7 +128,7 @@ t.test('the cache gets deletions, and a response without metadata does not fail'
   await patch(a.client)
   t.equal(told.length, 1)
   await a.client.delete(widget, { name: 'child' })
-  t.strictSame(deleted, [[widget, { name: 'child' }, 'u']])
+  t.strictSame(deleted, [[widget, { name: 'child' }, 'u', [widget, { name: 'child' }]]])
   a.end()
 })
 

@@ -115,6 +115,10 @@ export class FakeCache implements ControllerCache {
     this.writes.push([type.plural, object])
   }
 
+  uidsOf(): readonly string[] {
+    return []
+  }
+
   deleted(type: ResourceType, key: ObjectKey, uid: string): void {
     this.writes.push([type.plural, formatKey(key), uid])
   }
