@@ -3,6 +3,7 @@ import { ProreusError } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 import type { Status, StatusCause } from '../api/status.ts'
 import { failure } from '../api/status.ts'
+import { secondsOf } from './retry-request.ts'
 
 /** The failed request, and advice about it. */
 export interface ApiErrorContext {
@@ -20,7 +21,10 @@ export class ApiError extends ProreusError {
   /** The reason of the `Status`: `NotFound`, `Conflict`, `Invalid`, …. Code should check it rather than the message. */
   readonly reason: string
   readonly causes: readonly StatusCause[]
-  /** The value of the `Retry-After` header in seconds. */
+  /**
+   * The value of the `Retry-After` header in seconds. It is a number of the server without a limit below 2^31, so code that waits for it
+   * should limit it.
+   */
   readonly retryAfterSeconds?: number
   readonly request?: { readonly method: string; readonly path: string }
 
@@ -30,7 +34,7 @@ export class ApiError extends ProreusError {
     this.statusCode = status.code ?? 500
     this.reason = status.reason || reasonOf(this.statusCode, context?.method)
     this.causes = status.details?.causes ?? []
-    const retryAfter = status.details?.retryAfterSeconds
+    const retryAfter = secondsOf(status.details?.retryAfterSeconds)
     if (retryAfter !== undefined) this.retryAfterSeconds = retryAfter
     if (context !== undefined) this.request = { method: context.method, path: context.path }
   }
@@ -77,7 +81,7 @@ export function statusOf(code: number, text: string, request: { method: string; 
     isObject(body) && body.kind === 'Status'
       ? ({ ...body, code: typeof body.code === 'number' ? body.code : code } as unknown as Status)
       : textStatus(code, text, request)
-  if (retryAfterSeconds === undefined || status.details?.retryAfterSeconds !== undefined) return status
+  if (retryAfterSeconds === undefined || secondsOf(status.details?.retryAfterSeconds) !== undefined) return status
   return { ...status, details: { ...status.details, retryAfterSeconds } }
 }
 

@@ -352,6 +352,23 @@ t.test('retryAfterSeconds of a busy server is respected', async (t) => {
   }
 })
 
+t.test('a Retry-After delays a list or watch by 30 s at most, and is ignored when it is not a number', async (t) => {
+  for (const [retryAfterSeconds, pause] of [
+    [31_536_000, 30_000],
+    [1e300, 800],
+    ['x', 800],
+  ] as const) {
+    for (const code of [429, 500]) {
+      const details = { retryAfterSeconds: retryAfterSeconds as number }
+      const refusal = new ApiError(failure(code, code === 429 ? 'TooManyRequests' : 'InternalError', 'no', details))
+      const { script, clock } = setUp(t, { answers: [refusal, { items: [], resourceVersion: '1' }] })
+      await eventually(() => clock.nextDue === clock.now() + pause)
+      await clock.advance(pause)
+      await eventually(() => script.watches.length === 1)
+    }
+  }
+})
+
 t.test('a connection that is silent for longer than the watch timeout is dropped', async (t) => {
   const { script, clock, log } = setUp(t)
   await eventually(() => script.watches.length === 1)

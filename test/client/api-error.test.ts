@@ -141,6 +141,9 @@ t.test('Retry-After is in the details, unless the Status has retryAfterSeconds',
     retryAfterSeconds: 1,
   })
   t.strictSame(errors.statusOf(429, 'busy', request, 0).details, { retryAfterSeconds: 0 })
+  const odd = JSON.stringify({ kind: 'Status', details: { retryAfterSeconds: 'x' } })
+  t.equal(new errors.ApiError(errors.statusOf(429, odd, request, 5)).retryAfterSeconds, 5)
+  t.equal(new errors.ApiError(errors.statusOf(429, odd, request)).retryAfterSeconds, undefined)
   t.notOk('details' in errors.statusOf(429, 'busy', request))
 })
 
