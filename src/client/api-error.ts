@@ -29,20 +29,27 @@ export class ApiError extends ProreusError {
   readonly request?: { readonly method: string; readonly path: string }
 
   constructor(status: Status, context?: ApiErrorContext) {
-    super('PRO_API', messageFor(status, context))
+    // A proxy or an aggregated API server may send any JSON, so the types of the fields are checked.
+    const { code, reason, message, details }: { readonly [Field in keyof Status]?: unknown } = status
+    const { causes, retryAfterSeconds } = isObject(details) ? details : {}
+    const statusCode = typeof code === 'number' ? code : 500
+    super('PRO_API', messageFor(textOf(message), statusCode, context))
     this.status = status
-    this.statusCode = status.code ?? 500
-    this.reason = status.reason || reasonOf(this.statusCode, context?.method)
-    this.causes = status.details?.causes ?? []
-    const retryAfter = secondsOf(status.details?.retryAfterSeconds)
+    this.statusCode = statusCode
+    this.reason = textOf(reason) || reasonOf(statusCode, context?.method)
+    this.causes = Array.isArray(causes) ? causes.filter(isObject) : []
+    const retryAfter = secondsOf(retryAfterSeconds)
     if (retryAfter !== undefined) this.retryAfterSeconds = retryAfter
     if (context !== undefined) this.request = { method: context.method, path: context.path }
   }
 }
 
-function messageFor(status: Status, context: ApiErrorContext | undefined): string {
-  const text =
-    status.message || `the API server answered ${context === undefined ? '' : `${context.method} ${context.path} `}with ${status.code}`
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function messageFor(message: string, statusCode: number, context: ApiErrorContext | undefined): string {
+  const text = message || `the API server answered ${context === undefined ? '' : `${context.method} ${context.path} `}with ${statusCode}`
   return context?.note === undefined ? text : `${text} (${context.note})`
 }
 
@@ -68,8 +75,8 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Maximum number of characters of a response body in an error message. A proxy may respond with a whole web page. */
-const longestText = 1000
+/** Maximum number of characters of a response in an error message. A proxy may respond with a whole web page. */
+export const longestText = 1000
 
 /**
  * Returns the `Status` of a failure response. If the body is not a `Status`, one is created from the HTTP status code. Its message contains

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
+import type { StatusDetails } from '../../src/api/status.ts'
 import { failure } from '../../src/api/status.ts'
 import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -250,6 +251,15 @@ t.test('a resourceVersion that the server refuses causes a relist', async (t) =>
     await eventually(() => script.watches.length === 2)
     t.equal(script.lists.length, 2)
   }
+})
+
+t.test('a malformed Status does not end the reflector', async (t) => {
+  const details = { causes: [null] } as unknown as StatusDetails
+  const { script, clock } = setUp(t)
+  script.watchErrors.push(new ApiError(failure(504, 'Timeout', 'x', details)))
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => script.watches.length === 2)
 })
 
 t.test('a watch that only connects does not clear the error', async (t) => {
