@@ -12,6 +12,7 @@ import {
   isTooLargeResourceVersion,
   isTooManyRequests,
 } from '../client/api-error.ts'
+import { maxRetryAfterSeconds } from '../client/retry-request.ts'
 
 export type Phase = 'list' | 'watch'
 
@@ -76,7 +77,9 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
     return { id: `forbidden ${phase}`, level: 'error', message, relist }
   }
   const retryAfter =
-    error instanceof ApiError && error.retryAfterSeconds !== undefined ? { minPauseMs: error.retryAfterSeconds * 1000 } : {}
+    error instanceof ApiError && error.retryAfterSeconds !== undefined
+      ? { minPauseMs: Math.min(error.retryAfterSeconds, maxRetryAfterSeconds) * 1000 }
+      : {}
   if (isTooManyRequests(error)) {
     return {
       id: 'busy',

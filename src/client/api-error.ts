@@ -3,6 +3,7 @@ import { ProreusError } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 import type { Status, StatusCause } from '../api/status.ts'
 import { failure } from '../api/status.ts'
+import { secondsOf } from './retry-request.ts'
 
 /** The failed request, and advice about it. */
 export interface ApiErrorContext {
@@ -20,25 +21,35 @@ export class ApiError extends ProreusError {
   /** The reason of the `Status`: `NotFound`, `Conflict`, `Invalid`, …. Code should check it rather than the message. */
   readonly reason: string
   readonly causes: readonly StatusCause[]
-  /** The value of the `Retry-After` header in seconds. */
+  /**
+   * The value of the `Retry-After` header in seconds. It is a number of the server without a limit below 2^31, so code that waits for it
+   * should limit it.
+   */
   readonly retryAfterSeconds?: number
   readonly request?: { readonly method: string; readonly path: string }
 
   constructor(status: Status, context?: ApiErrorContext) {
-    super('PRO_API', messageFor(status, context))
+    // A proxy or an aggregated API server may send any JSON, so the types of the fields are checked.
+    const { code, reason, message, details }: { readonly [Field in keyof Status]?: unknown } = status
+    const { causes, retryAfterSeconds } = isObject(details) ? details : {}
+    const statusCode = typeof code === 'number' ? code : 500
+    super('PRO_API', messageFor(textOf(message), statusCode, context))
     this.status = status
-    this.statusCode = status.code ?? 500
-    this.reason = status.reason || reasonOf(this.statusCode, context?.method)
-    this.causes = status.details?.causes ?? []
-    const retryAfter = status.details?.retryAfterSeconds
+    this.statusCode = statusCode
+    this.reason = textOf(reason) || reasonOf(statusCode, context?.method)
+    this.causes = Array.isArray(causes) ? causes.filter(isObject) : []
+    const retryAfter = secondsOf(retryAfterSeconds)
     if (retryAfter !== undefined) this.retryAfterSeconds = retryAfter
     if (context !== undefined) this.request = { method: context.method, path: context.path }
   }
 }
 
-function messageFor(status: Status, context: ApiErrorContext | undefined): string {
-  const text =
-    status.message || `the API server answered ${context === undefined ? '' : `${context.method} ${context.path} `}with ${status.code}`
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function messageFor(message: string, statusCode: number, context: ApiErrorContext | undefined): string {
+  const text = message || `the API server answered ${context === undefined ? '' : `${context.method} ${context.path} `}with ${statusCode}`
   return context?.note === undefined ? text : `${text} (${context.note})`
 }
 
@@ -64,8 +75,8 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Maximum number of characters of a response body in an error message. A proxy may respond with a whole web page. */
-const longestText = 1000
+/** Maximum number of characters of a response in an error message. A proxy may respond with a whole web page. */
+export const longestText = 1000
 
 /**
  * Returns the `Status` of a failure response. If the body is not a `Status`, one is created from the HTTP status code. Its message contains
@@ -77,7 +88,7 @@ export function statusOf(code: number, text: string, request: { method: string; 
     isObject(body) && body.kind === 'Status'
       ? ({ ...body, code: typeof body.code === 'number' ? body.code : code } as unknown as Status)
       : textStatus(code, text, request)
-  if (retryAfterSeconds === undefined || status.details?.retryAfterSeconds !== undefined) return status
+  if (retryAfterSeconds === undefined || secondsOf(status.details?.retryAfterSeconds) !== undefined) return status
   return { ...status, details: { ...status.details, retryAfterSeconds } }
 }
 

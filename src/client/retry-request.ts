@@ -1,13 +1,17 @@
-/** Decides whether a failed request is retried. The response's Retry-After header determines the pause. */
+/** Reads the Retry-After of a response, and decides whether a failed request is retried. The Retry-After determines the pause. */
 import type { ApiRequest } from './api-request.ts'
 
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
  * Maximum Retry-After of a request that is retried. With a longer Retry-After, the request fails immediately, so the caller is not blocked.
- * The error contains the Retry-After as `retryAfterSeconds`.
+ * The error contains the Retry-After as `retryAfterSeconds`. It is also the longest time for which a Retry-After delays a list or watch of
+ * the cache, because one response must not stop the updates of the cache for hours.
  */
-const maxRetryAfterSeconds = 30
+export const maxRetryAfterSeconds = 30
+
+/** The largest value of an `int32`, the type of `retryAfterSeconds` in a `Status`. */
+const maxInt32 = 2 ** 31 - 1
 
 /** Part of a pause that is added at most as jitter. */
 const jitter = 0.2
@@ -22,8 +26,16 @@ export function pauseMs(retryAfterSeconds: number, random: number): number {
 
 /** Returns the Retry-After header in seconds; undefined when it is missing or a date. The API server never sends a date. */
 export function retryAfterOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
-  const value = headers['retry-after']
-  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined
+  return secondsOf(headers['retry-after'])
+}
+
+/**
+ * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined for anything but a
+ * non-negative 32-bit integer.
+ */
+export function secondsOf(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  return typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0 && seconds <= maxInt32 ? seconds : undefined
 }
 
 /**

@@ -5,7 +5,7 @@ import { parseJsonBytes } from '../api/json-reader.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { failure } from '../api/status.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, longestText } from './api-error.ts'
 import { LineSplitter } from './line-splitter.ts'
 
 /** An event of a watch. The object of a BOOKMARK event has no data except `metadata.resourceVersion`. */
@@ -44,7 +44,7 @@ function parseEvent<T extends KubernetesObject>(line: Buffer, request: { readonl
   }
   if (event.type === 'ERROR') throw new ApiError(errorStatus(event.object), request)
   if (!eventTypes.has(event.type))
-    throw new ProreusError('PRO_API', `The watch of ${request.path} sent an event of the unknown type ${stringifyJson(event.type)}.`)
+    throw new ProreusError('PRO_API', `The watch of ${request.path} sent an event of the unknown type ${quoted(event.type)}.`)
   return event as unknown as WatchEvent<T>
 }
 
@@ -52,5 +52,10 @@ function errorStatus(object: object): Status {
   const status = object as unknown as Status
   return status.kind === 'Status'
     ? status
-    : failure(500, 'InternalError', `the watch ended with an error without a message: ${stringifyJson(object)}`)
+    : failure(500, 'InternalError', `the watch ended with an error without a message: ${quoted(object)}`)
+}
+
+/** Returns the beginning of a value as JSON, for an error message. */
+function quoted(value: unknown): string {
+  return String(stringifyJson(value)).slice(0, longestText)
 }

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
+import type { StatusDetails } from '../../src/api/status.ts'
 import { failure } from '../../src/api/status.ts'
 import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -252,6 +253,15 @@ t.test('a resourceVersion that the server refuses causes a relist', async (t) =>
   }
 })
 
+t.test('a malformed Status does not end the reflector', async (t) => {
+  const details = { causes: [null] } as unknown as StatusDetails
+  const { script, clock } = setUp(t)
+  script.watchErrors.push(new ApiError(failure(504, 'Timeout', 'x', details)))
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => script.watches.length === 2)
+})
+
 t.test('a watch that only connects does not clear the error', async (t) => {
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
@@ -349,6 +359,23 @@ t.test('retryAfterSeconds of a busy server is respected', async (t) => {
     await clock.advance(12_000)
     await eventually(() => script.watches.length === 2)
     t.equal(script.lists.length, 1)
+  }
+})
+
+t.test('a Retry-After delays a list or watch by 30 s at most, and is ignored when it is not a number', async (t) => {
+  for (const [retryAfterSeconds, pause] of [
+    [31_536_000, 30_000],
+    [1e300, 800],
+    ['x', 800],
+  ] as const) {
+    for (const code of [429, 500]) {
+      const details = { retryAfterSeconds: retryAfterSeconds as number }
+      const refusal = new ApiError(failure(code, code === 429 ? 'TooManyRequests' : 'InternalError', 'no', details))
+      const { script, clock } = setUp(t, { answers: [refusal, { items: [], resourceVersion: '1' }] })
+      await eventually(() => clock.nextDue === clock.now() + pause)
+      await clock.advance(pause)
+      await eventually(() => script.watches.length === 1)
+    }
   }
 })
 

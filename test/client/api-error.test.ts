@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Status } from '../../src/api/status.ts'
 import { failure } from '../../src/api/status.ts'
 import * as errors from '../../src/client/api-error.ts'
 
@@ -112,6 +113,20 @@ t.test('an empty Status is an InternalError, without a request or a retry time',
   t.equal(error.request, undefined)
 })
 
+t.test('fields of a Status that have the wrong type count as absent', async (t) => {
+  const request = { method: 'GET', path: '/x' }
+  const odd = { kind: 'Status', message: { toString: 5 }, reason: 7, code: 'x', details: { causes: [null, 'a', { reason: 'r' }] } }
+  const error = new errors.ApiError(errors.statusOf(504, JSON.stringify(odd), request), request)
+  t.match(error, { statusCode: 504, reason: 'Timeout', message: 'the API server answered GET /x with 504' })
+  t.strictSame(error.causes, [{ reason: 'r' }])
+  for (const details of [null, 'x', { causes: {} }, { causes: null }]) {
+    const { causes } = new errors.ApiError(errors.statusOf(504, JSON.stringify({ ...odd, details }), request), request)
+    t.strictSame(causes, [])
+  }
+  const event = new errors.ApiError({ ...odd, details: null } as unknown as Status)
+  t.match(event, { statusCode: 500, reason: 'InternalError', message: 'the API server answered with 500' })
+})
+
 t.test('an error without a message describes the request and the status code', async (t) => {
   const status = { ...failure(418, 'Odd', ''), message: '' }
   t.equal(new errors.ApiError(status).message, 'the API server answered with 418')
@@ -141,6 +156,9 @@ t.test('Retry-After is in the details, unless the Status has retryAfterSeconds',
     retryAfterSeconds: 1,
   })
   t.strictSame(errors.statusOf(429, 'busy', request, 0).details, { retryAfterSeconds: 0 })
+  const odd = JSON.stringify({ kind: 'Status', details: { retryAfterSeconds: 'x' } })
+  t.equal(new errors.ApiError(errors.statusOf(429, odd, request, 5)).retryAfterSeconds, 5)
+  t.equal(new errors.ApiError(errors.statusOf(429, odd, request)).retryAfterSeconds, undefined)
   t.notOk('details' in errors.statusOf(429, 'busy', request))
 })
 

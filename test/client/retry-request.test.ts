@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isRepeatable, retryAfterOf } from '../../src/client/retry-request.ts'
+import { isRepeatable, retryAfterOf, secondsOf } from '../../src/client/retry-request.ts'
 import type { ApiRequest } from '../../src/client/api-request.ts'
 
 const request = (method: string, contentType?: string): ApiRequest => ({ method, path: '/', contentType }) as ApiRequest
@@ -31,4 +31,10 @@ t.test('Retry-After counts in whole seconds', async (t) => {
   t.equal(retryAfterOf({ 'retry-after': '7' }), 7)
   for (const value of [undefined, '', '-1', '1.5', 'Wed, 21 Oct 2026 07:28:00 GMT', ['1', '2']])
     t.equal(retryAfterOf({ 'retry-after': value }), undefined)
+})
+
+t.test('a Retry-After is a non-negative 32-bit integer, or it is ignored', async (t) => {
+  for (const seconds of [0, 1, 2 ** 31 - 1]) t.strictSame([secondsOf(seconds), secondsOf(String(seconds))], [seconds, seconds])
+  for (const value of [-1, 1.5, 2 ** 31, 1e300, Infinity, NaN, 10n, '9'.repeat(400), 'x', ' 7', null, true, [7], { valueOf: 7 }])
+    t.equal(secondsOf(value), undefined, String(value))
 })

@@ -48,6 +48,16 @@ t.test('integers beyond 2^53 are exact', async (t) => {
   }
 })
 
+t.test('messages quote only the beginning of what the server has sent', async (t) => {
+  const long = 'x'.repeat(100_000)
+  for (const event of [
+    { type: 'ERROR', object: { long } },
+    { type: long, object: {} },
+    { type: 'ADDED', long },
+  ])
+    await t.rejects(read(`${JSON.stringify(event)}\n`), { message: /^.{50,1200}$/ })
+})
+
 t.test('an ERROR event is thrown', async (t) => {
   const expired = `${JSON.stringify({ type: 'ERROR', object: failure(410, 'Expired', 'too old resource version: 1 (5)') })}\n`
   const events: string[] = []
