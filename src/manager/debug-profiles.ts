@@ -1,7 +1,8 @@
 /** Heap snapshots and CPU profiles of this process, in the formats that the developer tools of Chrome open. */
-import { Session } from 'node:inspector/promises'
+import { Session } from 'node:inspector'
+import { Session as PromisesSession } from 'node:inspector/promises'
 import type { Readable } from 'node:stream'
-import { getHeapSnapshot, getHeapStatistics } from 'node:v8'
+import { getHeapSnapshot, getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 import type { Clock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
 import type { Answer, Handler } from './http-endpoint.ts'
@@ -9,6 +10,17 @@ import type { Answer, Handler } from './http-endpoint.ts'
 /** Maximum duration of a CPU profile in seconds. A profile has about a thousand samples a second, all of which are in memory. */
 const maxSeconds = 60
 const defaultSeconds = 10
+
+/**
+ * Memory that V8 needs for a snapshot and its JSON text, in bytes for each byte of the heap. Measured with Node.js 24: 8 to 13 for heaps of
+ * JSON objects, 8 for the smallest objects, 1 for long strings.
+ */
+const snapshotBytesPerHeapByte = 14
+/**
+ * V8 also keeps a kilobyte for each index of the longest array (`v8::internal::StringsStorage`), and an item of an array has 8 bytes. Arrays
+ * and hash tables that are long enough to matter are in the large-object spaces of the heap.
+ */
+const snapshotBytesPerLargeByte = 1024 / 8
 
 export interface ProfileOptions {
   readonly clock: Clock
@@ -22,6 +34,9 @@ export interface ProfileOptions {
  */
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
+  // At the start, the large objects that are in use are the sources of the modules, which are strings.
+  collectGarbage()
+  const sourceBytes = largeObjectBytes()
 
   /** Calls `produce`, unless another profile is running. The profile ends when `produce` calls its argument, or throws. */
   async function alone(name: string, produce: (end: () => void) => Promise<Answer> | Answer): Promise<Answer> {
@@ -37,7 +52,8 @@ export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Ha
   }
 
   return [
-    (url) => (url.pathname === '/debug/heap' ? alone('heap snapshot', (end) => heapSnapshot(memoryLimitBytes, end)) : undefined),
+    (url) =>
+      url.pathname === '/debug/heap' ? alone('heap snapshot', (end) => heapSnapshot({ memoryLimitBytes, sourceBytes, end })) : undefined,
     (url, { signal }) => {
       if (url.pathname !== '/debug/profile') return undefined
       const seconds = Number(url.searchParams.get('seconds') ?? defaultSeconds)
@@ -47,25 +63,60 @@ export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Ha
   ]
 }
 
+interface SnapshotOptions {
+  readonly memoryLimitBytes: number
+  /** The size of the large objects at the start of the process. */
+  readonly sourceBytes: number
+  /** Is called when the snapshot has been sent or refused. */
+  readonly end: () => void
+}
+
 /**
- * Returns a heap snapshot as a stream. The event loop is blocked while V8 takes the snapshot, which needs about as much memory as the heap.
- * It is refused when this memory is not available, because the kernel would kill the process.
+ * Returns a heap snapshot as a stream. The event loop is blocked while V8 takes the snapshot, for about 0.1 s per MiB of the heap. The
+ * snapshot is refused when the memory for it is not available, because the kernel would kill the process.
  */
-function heapSnapshot(memoryLimitBytes: number, end: () => void): Answer {
+function heapSnapshot({ memoryLimitBytes, sourceBytes, end }: SnapshotOptions): Answer {
+  // A snapshot begins with a garbage collection, too, so garbage needs no memory.
+  collectGarbage()
   const { used_heap_size: heap } = getHeapStatistics()
-  const left = memoryLimitBytes - process.memoryUsage.rss()
-  if (left < heap) {
+  const needed = heap * snapshotBytesPerHeapByte + Math.max(0, largeObjectBytes() - sourceBytes) * snapshotBytesPerLargeByte
+  const used = process.memoryUsage.rss()
+  if (memoryLimitBytes - used < needed) {
     end()
-    const [needed, available] = [heap, Math.max(0, left)].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`)
-    return { code: 503, body: `a heap snapshot needs ${needed}, and ${available} are left below the memory limit\n` }
+    return { code: 503, body: refusal({ heap, needed, used, memoryLimitBytes }) }
   }
   const body: Readable = getHeapSnapshot()
   body.once('close', end)
   return { code: 200, body, ...download('application/json', 'heapsnapshot') }
 }
 
-async function cpuProfile(seconds: number, clock: Clock, signal: AbortSignal): Promise<Answer> {
+function refusal({ heap, needed, used, memoryLimitBytes }: Record<'heap' | 'needed' | 'used' | 'memoryLimitBytes', number>): string {
+  const mebibytes = (bytes: number): string => `${Math.ceil(Math.max(0, bytes) / 2 ** 20)} MiB`
+  return (
+    `a heap snapshot needs ${mebibytes(needed)}, and ${mebibytes(memoryLimitBytes - used)} are left below the memory limit of ` +
+    `${mebibytes(memoryLimitBytes)}, while the heap has ${mebibytes(heap)}: raise the memory limit to ${mebibytes(used + needed)}. A process ` +
+    `that runs out of heap anyway can write a snapshot to a file before it ends: NODE_OPTIONS=--heapsnapshot-near-heap-limit=1\n`
+  )
+}
+
+/** Returns the size in bytes of the objects that are too large for the ordinary pages of the heap. */
+function largeObjectBytes(): number {
+  const sizes = getHeapSpaceStatistics().map(({ space_name: name, space_used_size: size }) =>
+    name.endsWith('large_object_space') ? size : 0,
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function collectGarbage(): void {
   const session = new Session()
+  session.connect()
+  // The inspector of the same thread runs the command before `post` returns.
+  session.post('HeapProfiler.collectGarbage')
+  session.disconnect()
+}
+
+async function cpuProfile(seconds: number, clock: Clock, signal: AbortSignal): Promise<Answer> {
+  const session = new PromisesSession()
   session.connect()
   try {
     await session.post('Profiler.enable')

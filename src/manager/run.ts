@@ -1,4 +1,5 @@
 /** `run`: starts operators in the required order, and stops them gracefully. */
+import { totalmem } from 'node:os'
 import type { ControllerCache, ControllerEnvironment } from '../controller/prepared-controller.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
@@ -39,7 +40,7 @@ import { checkSharedKinds } from './shared-kinds.ts'
 import { onTermination } from './termination.ts'
 import type { MonitoringOptions } from './monitoring-endpoints.ts'
 import { startMonitoring } from './monitoring-endpoints.ts'
-import { processMemory } from '../webhook/http/memory-shares.ts'
+import { containerLimitBytes } from '../webhook/http/memory-shares.ts'
 import { toggleDebugOnSignal } from './log-level.ts'
 import { withTimeLimit } from './operator-checks.ts'
 import { startRunnable } from './runnable-task.ts'
@@ -348,7 +349,7 @@ function monitoringOptions(options: CompleteOptions, running: Running): Monitori
     debug: {
       queues: () => running.queues,
       cache: () => running.cache?.status() ?? [],
-      memoryLimitBytes: processMemory(memoryLimitBytes).limitBytes,
+      memoryLimitBytes: memoryLimitBytes ?? containerLimitBytes() ?? totalmem(),
     },
     client: running.client,
     clock,

@@ -130,3 +130,14 @@ t.test('without authentication, the Host header is an address or localhost', asy
   for (const host of [undefined, '', 'evil.example.com', 'localhost.example.com:6060', '127.0.0.1.nip.io:6060'])
     t.equal(await codeFor(host), 403, String(host))
 })
+
+t.test('without authentication, requests of web pages are refused', async (t) => {
+  const codeFor = async (headers: Record<string, string>): Promise<number> => {
+    const request = { headers: { host: '127.0.0.1:6060', ...headers } } as unknown as IncomingMessage
+    return (await loopbackHostsOnly(request, new URL('http://localhost')))?.code ?? 200
+  }
+  for (const site of ['cross-site', 'same-site', 'same-origin', '']) t.equal(await codeFor({ 'sec-fetch-site': site }), 403, site)
+  for (const origin of ['https://evil.example.com', 'http://127.0.0.1:6060', 'null']) t.equal(await codeFor({ origin }), 403, origin)
+  t.equal(await codeFor({ 'sec-fetch-site': 'none' }), 200)
+  t.equal(await codeFor({}), 200)
+})

@@ -85,15 +85,19 @@ const connectionBytes = 66 * 1024
  * machine's memory, at most 1 GiB.
  */
 export function processMemory(limitBytes?: number): ProcessMemory {
-  // If the container has no limit, `constrainedMemory` returns 0 or a huge number.
-  const constrained = process.constrainedMemory()
-  const machine = totalmem()
   return {
-    limitBytes: limitBytes ?? (constrained > 0 && constrained < machine ? constrained : Math.min(unlimitedBytes, machine / 2)),
+    limitBytes: limitBytes ?? containerLimitBytes() ?? Math.min(unlimitedBytes, totalmem() / 2),
     idleBytes: Math.max(idleBytes, process.memoryUsage.rss()),
     heapLimitBytes: getHeapStatistics().heap_size_limit,
     processors: availableParallelism(),
   }
+}
+
+/** Returns the memory limit of the container in bytes; undefined when it has none. */
+export function containerLimitBytes(): number | undefined {
+  // If the container has no limit, `constrainedMemory` returns 0 or a huge number.
+  const constrained = process.constrainedMemory()
+  return constrained > 0 && constrained < totalmem() ? constrained : undefined
 }
 
 /** Returns the smallest memory limit in bytes that leaves `leastAvailableBytes` for requests and worker threads. */
