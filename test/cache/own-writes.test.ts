@@ -193,6 +193,20 @@ t.test('a late response does not bring back an object that another client has de
   t.strictSame(seen, ['deleted a 12', 'added a 13'])
 })
 
+t.test('a response that arrives while a list is being stored is read at once, also when the list has the same state', async (t) => {
+  const { informer, relist, stored } = await synced(t)
+  const read: (string | undefined)[] = []
+  informer.addHandler({
+    added: ({ metadata }) => {
+      if (metadata.name !== 'b') return
+      informer.written(object('a', 6))
+      read.push(stored())
+    },
+  })
+  await relist({ items: [object('b', 5), object('a', 6)], resourceVersion: '6' })
+  t.strictSame(read, ['6'])
+})
+
 t.test('the response to a write that removes the last finalizer shows that the object is gone', async (t) => {
   const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
   const pending = { ...object('a', 1).metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
