@@ -753,10 +753,11 @@ t.test('a worker that has just taken a key does not reconcile it after the stop'
     { workers: 2 },
   )
   world.queue.add('a')
-  world.queue.add('b')
+  world.queue.add('b', { priority: -100 })
   await world.clock.advance(0)
   await world.done
   t.strictSame(started, ['a'])
+  t.match(world.queue.entries(10), [{ key: 'b', state: 'ready', priority: -100 }], 'the key is still queued, with its priority')
   t.equal(world.clock.pending, 0)
 })
 
