@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import { ApiError } from '../../src/client/api-error.ts'
 import { failure } from '../../src/api/status.ts'
@@ -180,6 +181,28 @@ t.test('without a watch, a candidate polls, and takes the lease when it expires'
   await clock.advance(8_000)
   t.ok(b.leads())
   t.match(b.log[0], { level: 'debug', error: 'refused' })
+})
+
+t.test('a candidate whose watch has broken off polls at once, and takes a released lease at the next poll', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const client = server.client()
+  const broken = Promise.withResolvers<never>()
+  let watches = 0
+  async function* watchOnce(...[, { onOpen }]: Parameters<typeof client.watch>): AsyncGenerator<never> {
+    watches += 1
+    if (watches === 1) onOpen?.()
+    yield await broken.promise
+  }
+  const b = await replica('b', { client: { ...client, watch: watchOnce as unknown as typeof client.watch } })
+  await clock.advance(1_000)
+  const reads = server.received.length
+  broken.reject(new Error('cut off'))
+  await clock.advance(0)
+  t.equal(server.received.length, reads + 1)
+  server.put({ holderIdentity: '', leaseDurationSeconds: 1 })
+  await clock.advance(2_000)
+  t.ok(b.leads())
 })
 
 t.test('a leader that cannot renew ends its term after the renew deadline, stands by, and leads again', async (t) => {
@@ -404,6 +427,29 @@ t.test('a missing namespace is logged with advice', async (t) => {
   )
 })
 
+t.test('a candidate that waits for long leaves nothing behind after each pause', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 3600 })
+  const { get, ...others } = server.client()
+  let signal: AbortSignal | undefined
+  const client = {
+    ...others,
+    get: (...request: Parameters<typeof get>) => {
+      signal = request[2]?.signal
+      return get(...request)
+    },
+    watch: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('refused')) }) }),
+  }
+  const b = await replica('b', { client: client as unknown as LeaderElectorOptions['client'] })
+  await clock.advance(10_000)
+  const [listeners, timers] = [getEventListeners(signal!, 'abort').length, clock.pending]
+  await clock.advance(100_000)
+  t.ok(server.received.length > 50, 'it has paused many times')
+  t.equal(getEventListeners(signal!, 'abort').length, listeners)
+  t.equal(clock.pending, timers)
+  t.notOk(b.leads())
+})
+
 t.test('a caller that no longer waits for a term leaves nothing behind', async (t) => {
   const { replica } = world(t)
   await replica('a')
@@ -413,6 +459,18 @@ t.test('a caller that no longer waits for a term leaves nothing behind', async (
   abort.abort(new Error('enough'))
   await t.rejects(waiting, { message: 'enough' })
   await t.rejects(b.elector.term(abort.signal), { message: 'enough' })
+})
+
+t.test('a term that begins leaves no listener on the signal of a caller that has waited for it', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const b = await replica('b')
+  const { signal } = new AbortController()
+  const waiting = b.elector.term(signal)
+  t.equal(getEventListeners(signal, 'abort').length, 1)
+  await clock.advance(15_000)
+  t.notOk((await waiting).lost.aborted)
+  t.strictSame(getEventListeners(signal, 'abort'), [])
 })
 
 t.test('an elector that stops leaves no timer behind', async (t) => {
