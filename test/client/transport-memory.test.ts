@@ -1,4 +1,5 @@
 /** Tests that the transport keeps nothing in memory of requests, streams and connections that have ended. */
+import { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
@@ -38,4 +39,23 @@ t.test('requests and streams that have ended are freed', async (t) => {
   }
   t.ok(controllers.length >= 6)
   t.equal(await areFreed(controllers), true)
+})
+
+t.test('connections that have ended are freed', async (t) => {
+  const server = await startTestServer(() => ({ headers: { connection: 'close' } }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  const sockets: WeakRef<object>[] = []
+  const original = Reflect.get(Socket.prototype, 'setKeepAlive') as (...args: unknown[]) => Socket
+  t.teardown(() => Object.assign(Socket.prototype, { setKeepAlive: original }))
+  Object.assign(Socket.prototype, {
+    setKeepAlive(this: Socket, ...args: unknown[]) {
+      sockets.push(new WeakRef(this))
+      return original.apply(this, args)
+    },
+  })
+  for (let count = 0; count < 4; count += 1) await transport.request(get)
+  t.equal(sockets.length, 4)
+  // undici may hold the latest one until the next connection.
+  t.equal(await areFreed(sockets.slice(0, -1)), true)
 })
