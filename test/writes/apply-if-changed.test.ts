@@ -1,7 +1,9 @@
 import t from 'tap'
 import { configMap, deployment } from '../../src/api/builtin.ts'
 import { jsonHash } from '../../src/api/json-hash.ts'
+import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
+import type { ApplyContext } from '../../src/writes/apply-if-changed.ts'
 import { applyIfChanged } from '../../src/writes/apply-if-changed.ts'
 import { writesWorld } from '../support/writes/world.ts'
 
@@ -118,4 +120,34 @@ t.test('a list to which another client adds items is applied once', async (t) =>
   t.strictSame(taken(), ['apply configmaps g'])
   t.strictSame((await admin.get(configMap, key('g'))).metadata.finalizers, ['example.com/a', 'example.com/b'])
   await admin.patch(configMap, key('g'), { metadata: { finalizers: null } })
+})
+
+t.test('the stored forms of 10,000 objects are remembered, and those that were written last', async (t) => {
+  const applied: string[] = []
+  /** Objects whose values the API server stores in another form than the desired one. */
+  const live = new Map<string, KubernetesObject>()
+  const fake = {
+    client: {
+      fieldManager: 'writer',
+      apply: async (_: unknown, object: KubernetesObject) => {
+        const { name } = object.metadata
+        applied.push(name)
+        live.set(name, { ...object, data: { x: 'stored' } } as KubernetesObject)
+        return live.get(name)!
+      },
+    },
+    cache: { get: (_: unknown, { name }: ObjectKey) => live.get(name) },
+  } as unknown as ApplyContext
+  /** Returns the number of requests. */
+  const apply = async (index: number, x = 'desired'): Promise<number> => {
+    await applyIfChanged(fake, configMap, desired(`o-${index}`, { x }))
+    return applied.splice(0).length
+  }
+  for (let i = 0; i < 10_000; i += 1) await apply(i)
+  t.equal(await apply(1, 'other'), 1)
+  t.equal(await apply(0), 0, 'a form that is renewed displaces no other one')
+  t.equal(await apply(10_000), 1)
+  t.equal(await apply(1, 'other'), 0)
+  t.equal(await apply(2), 0)
+  t.equal(await apply(0), 1, 'the oldest form was forgotten')
 })
