@@ -4,6 +4,7 @@ import { inBackground } from '../../src/manager/background.ts'
 import { drain } from '../../src/manager/drain.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import type { Running } from '../../src/manager/running-parts.ts'
+import { aborted } from '../../src/runtime/waiting.ts'
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { WebhookServer } from '../../src/webhook/server.ts'
@@ -117,6 +118,30 @@ t.test('a failing stop is logged, and the rest is stopped nevertheless', async (
   t.equal(running.draining, true)
   t.ok(closed)
   t.equal(clock.pending, 0)
+})
+
+t.test('the servers of probes, metrics and debugging are closed after everything else, and before the client', async (t) => {
+  const steps: string[] = []
+  const task = (name: string): ReturnType<typeof inBackground> =>
+    inBackground(name, (signal) => aborted(signal).then(() => void steps.push(name)), silentLogger())
+  const running: Running = {
+    ...hangingProcess(),
+    client: { close: async () => void steps.push('client') } as unknown as Client,
+    identities: identitiesThat(async () => void steps.push('events')),
+    controllers: new Map([['thing', task('controller')]]),
+    runnables: new Map([['import', task('runnable')]]),
+    probes: { probes: undefined, metrics: undefined, close: async () => void steps.push('probes') },
+    monitoring: { metrics: undefined, debug: undefined, certificateTask: undefined, close: async () => void steps.push('monitoring') },
+    webhookServer: { beginDrain: () => undefined, stop: async () => void steps.push('webhooks') } as unknown as WebhookServer,
+    certificates: { source: { current: never as never, onChange: () => () => undefined, start: never }, task: task('certificates') },
+    injection: task('injection'),
+    cache: { task: task('cache'), status: () => [] },
+    electionTask: task('election'),
+  }
+  await duration(running, new FakeClock())
+  t.strictSame(steps.slice(0, 3), ['controller', 'runnable', 'webhooks'])
+  t.strictSame(steps.slice(3, 8).sort(), ['cache', 'certificates', 'election', 'events', 'injection'])
+  t.strictSame(steps.slice(8), ['probes', 'monitoring', 'client'])
 })
 
 t.test('reconciles have the time of the delay and the deadline', async (t) => {
