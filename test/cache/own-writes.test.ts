@@ -240,6 +240,38 @@ t.test('an object that was deleted before the watch sent it is never seen', asyn
   t.strictSame(seen, ['added b 4'], 'the deletion in the other namespace does not count')
 })
 
+t.test('an object that is written while a list is being stored stays, although the list does not have it', async (t) => {
+  const { informer, seen, relist, stored } = await synced(t, { items: [object('b', 1), object('a', 2)], resourceVersion: '2' })
+  informer.addHandler({ deleted: ({ metadata }) => void (metadata.name === 'b' && informer.written(object('a', 9))) })
+  await relist({ items: [], resourceVersion: '5' })
+  t.equal(stored(), '9')
+  t.strictSame(seen, ['deleted b 1', 'updated a 9 from 2'])
+})
+
+t.test('a list that was requested before a deletion does not confirm it, although another namespace is listed meanwhile', async (t) => {
+  const listed: ListAnswer = { items: [object('a', 1, { namespace: 'other' })], resourceVersion: '1' }
+  const { script, informer, seen } = await synced(t, listed, ['default', 'other'])
+  const [first, second] = script.watches as [ScriptedWatch, ScriptedWatch]
+  const [inOther, inDefault] = second.options.namespace === 'other' ? [second, first] : [first, second]
+  const held = Promise.withResolvers<void>()
+  const list = script.list.bind(script)
+  script.list = async (type, options) => {
+    const answer = await list(type, options)
+    if (options.namespace === 'other') await held.promise
+    return answer
+  }
+  script.answers = [listed, empty]
+  inOther.fail(expired)
+  await eventually(() => script.lists.length === 3)
+  informer.deleted({ namespace: 'other', name: 'a' }, 'uid-a')
+  inDefault.fail(expired)
+  await eventually(() => script.watches.length === 3)
+  held.resolve()
+  await eventually(() => script.watches.length === 4)
+  t.equal(informer.store.size, 0)
+  t.strictSame(seen, ['deleted a 1'])
+})
+
 t.test('a list of one namespace says nothing about deletions in another', async (t) => {
   const { script, informer, seen } = await synced(t, empty, ['default', 'other'])
   const [first, second] = script.watches as [ScriptedWatch, ScriptedWatch]
