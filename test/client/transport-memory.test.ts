@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import type { Test } from 'tap'
 import { createTransport } from '../../src/client/transport.ts'
 import { startTestServer } from '../support/client/server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -19,11 +20,8 @@ async function areFreed(objects: readonly WeakRef<object>[]): Promise<boolean> {
   )
 }
 
-t.test('requests and streams that have ended are freed', async (t) => {
-  const server = await startTestServer(() => ({ body: {} }))
-  const transport = createTransport(server.connection)
-  t.teardown(async () => (await transport.close(), await server.close()))
-  await transport.request(get)
+/** Returns an array to which each new `AbortController` is added. */
+function trackControllers(t: Test): WeakRef<object>[] {
   const controllers: WeakRef<object>[] = []
   const Original = AbortController
   t.teardown(() => (globalThis.AbortController = Original))
@@ -33,11 +31,30 @@ t.test('requests and streams that have ended are freed', async (t) => {
       controllers.push(new WeakRef(this))
     }
   }
+  return controllers
+}
+
+t.test('requests and streams that have ended are freed', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  await transport.request(get)
+  const controllers = trackControllers(t)
   for (let count = 0; count < 3; count += 1) {
     await transport.request(get)
     for await (const _ of await transport.stream(get));
   }
   t.ok(controllers.length >= 6)
+  t.equal(await areFreed(controllers), true)
+})
+
+t.test('requests whose credentials cannot be loaded are freed', async (t) => {
+  const authorization = (): Promise<never> => Promise.reject(new Error('no token'))
+  const transport = createTransport({ server: 'https://localhost', describe: 'a test', authorization })
+  t.teardown(() => transport.close())
+  const controllers = trackControllers(t)
+  for (let count = 0; count < 3; count += 1) await transport.request(get).catch(() => undefined)
+  t.equal(controllers.length, 3)
   t.equal(await areFreed(controllers), true)
 })
 
