@@ -4,6 +4,7 @@ import { ApiError } from '../../src/client/api-error.ts'
 import { failure } from '../../src/api/status.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import type { LeaderElectorOptions, Term } from '../../src/leader-election/leader-elector.ts'
+import type { Clock } from '../../src/runtime/clock.ts'
 import { LeaderElector } from '../../src/leader-election/leader-elector.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -292,6 +293,26 @@ t.test('a clock that is set back does not make a term longer', async (t) => {
   t.notOk(a.leads())
 })
 
+t.test('a term whose timer is late ends by either clock', async (t) => {
+  for (const [monotonicMs, wallMs] of [
+    [10_000, -3_600_000],
+    [0, 10_000],
+  ] as const) {
+    const { clock, replica } = world(t)
+    let late = false
+    const skewed: Clock = {
+      now: () => clock.now() + (late ? wallMs : 0),
+      monotonicNow: () => clock.monotonicNow() + (late ? monotonicMs : 0),
+      after: (ms, callback) => clock.after(ms, callback),
+    }
+    const a = await replica('a', { clock: skewed })
+    t.ok(a.leads())
+    late = true
+    t.notOk(a.leads())
+    t.ok(a.terms[0]?.lost.aborted)
+  }
+})
+
 t.test('a leader that finds another holder ends its term at once', async (t) => {
   const { server, clock, replica } = world(t)
   const a = await replica('a')
@@ -353,6 +374,7 @@ t.test('a leader that resigns releases the lease, and a candidate takes it at on
     a.log.map(({ msg }) => msg),
     ['became the leader', 'no longer the leader: it stops', 'released the lease'],
   )
+  t.strictSame([...new Set(a.log.map(({ level }) => level))], ['info'], 'a voluntary end is no warning')
   await clock.advance(60_000)
   t.notOk(a.leads(), 'it stands for election no more')
 })
