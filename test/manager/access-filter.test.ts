@@ -37,7 +37,7 @@ function answer({ spec: { token, user, nonResourceAttributes } }: Review): objec
 }
 
 t.test('a valid token whose user has the permission passes; others get 401 and 403', async (t) => {
-  const { ask, reviews } = world()
+  const { ask, reviews, clock } = world()
   t.equal(await ask('Bearer reader'), 200)
   t.strictSame(reviews, ['token reader', 'reader get /metrics'])
   t.equal(await ask('Bearer other'), 403)
@@ -48,6 +48,7 @@ t.test('a valid token whose user has the permission passes; others get 401 and 4
   for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic cmVhZGVyOng=', 'Bearer a b', 'Bearer ä', 'reader'])
     t.equal(await ask(header), 401, String(header))
   t.equal(reviews.length, before, 'without a token there is no review')
+  t.equal(clock.pending, 0, 'no review leaves its time limit behind')
 })
 
 t.test('results are cached: tokens for a minute, permissions for five, denials for half a minute', async (t) => {

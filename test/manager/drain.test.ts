@@ -4,7 +4,7 @@ import { inBackground } from '../../src/manager/background.ts'
 import { drain } from '../../src/manager/drain.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import type { Running } from '../../src/manager/running-parts.ts'
-import { aborted } from '../../src/runtime/waiting.ts'
+import { aborted, sleep } from '../../src/runtime/waiting.ts'
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { WebhookServer } from '../../src/webhook/server.ts'
@@ -229,6 +229,23 @@ t.test('the lease is released before the client is closed, when the last reconci
   const slow = (): Promise<void> => new Promise((resolve) => clock.after(100, resolve))
   await duration({ ...electedProcess(steps, new Map([['thing', reconcile]]), slow), webhookServer: undefined as never }, clock)
   t.strictSame(steps, ['the reconcile has ended', 'the lease is released', 'the client is closed'])
+})
+
+t.test('the lease is released when the last runnable has ended', async (t) => {
+  const clock = new FakeClock()
+  const steps: string[] = []
+  const runnable = inBackground(
+    'import',
+    async (signal) => {
+      await aborted(signal)
+      await sleep(clock, 500)
+      steps.push('the runnable has ended')
+    },
+    silentLogger(),
+  )
+  const running = electedProcess(steps, new Map(), async () => undefined)
+  await duration({ ...running, runnables: new Map([['import', runnable]]) }, clock)
+  t.strictSame(steps, ['the runnable has ended', 'the lease is released', 'the client is closed'])
 })
 
 t.test('the lease is not released while a reconcile goes on', async (t) => {
