@@ -219,6 +219,15 @@ t.test('the response to a write that removes the last finalizer shows that the o
   t.strictSame(seen, ['updated a 2 from 1', 'deleted a 2'])
 })
 
+t.test('the response to a deletion with a grace period changes the object, which stays until the watch sends its end', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  const ending = { deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 }
+  informer.written({ ...object('a', 2), metadata: { ...object('a', 2).metadata, ...ending } })
+  t.equal(stored(), '2')
+  await send('DELETED', object('a', 3))
+  t.strictSame(seen, ['updated a 2 from 1', 'deleted a 3'])
+})
+
 t.test('after a restore of etcd whose resourceVersion was raised, the list replaces newer states, too', async (t) => {
   const first: ListAnswer = { items: [object('a', 900), object('b', 901)], resourceVersion: '905' }
   const { informer, seen, relist, stored } = await synced(t, first)

@@ -71,11 +71,13 @@ t.test('an index has an object under any number of keys, and combines with names
   store.set(object('none', 3, uses([])))
   store.set(object('unset', 4))
   store.set(object('far', 5, uses('x', { namespace: 'other', labels: { app: 'a' } })))
+  store.set(object('near', 6, uses('z', { namespace: 'other' })))
   const cases: [StoreListOptions<User>, string[]][] = [
     [{ index: [byUse, 'x'] }, ['far', 'many', 'one']],
     [{ index: [byUse, 'x'], namespace: '' }, ['far', 'many', 'one']],
     [{ index: [byUse, 'x'], namespace: 'default' }, ['many', 'one']],
     [{ index: [byUse, 'x'], namespace: 'other' }, ['far']],
+    [{ index: [byUse, 'z'], namespace: 'default' }, []],
     [{ index: [byUse, 'x'], namespace: 'none' }, []],
     [{ index: [byUse, 'x'], labelSelector: { matchLabels: { app: 'a' } } }, ['far', 'many']],
     [{ index: [byUse, 'y'] }, ['many']],
