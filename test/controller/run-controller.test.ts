@@ -168,6 +168,19 @@ t.test('nothing starts after the term, and the next term reconciles all objects 
   await world.end()
 })
 
+t.test('after a term, too, a key that is queued on standby is dropped', async (t) => {
+  const world = await start()
+  const lose = await world.lead()
+  await lose()
+  world.cache.of(thing).set(objectOf(thing, 'a'))
+  await world.clock.advance(60_000)
+  t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 1'))
+  await world.clock.advance(30_000)
+  t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 0'))
+  await world.end()
+  t.equal(world.clock.pending, 0)
+})
+
 t.test('a delayed key of the last term is not reconciled on standby', async (t) => {
   let calls = 0
   const world = await start(
