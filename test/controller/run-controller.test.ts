@@ -122,6 +122,24 @@ t.test('a deletion that a standby has seen long ago does not count for a later o
   await world.end()
 })
 
+t.test('a stop ends the replay of all objects', async (t) => {
+  let events = 0
+  let onEvent = (): void => undefined
+  const eventFilter = (): boolean => {
+    events += 1
+    onEvent()
+    return true
+  }
+  const world = await start({ eventFilter }, ['a', 'b', 'c'])
+  await world.clock.advance(3_600_000)
+  t.equal(events, 3)
+  onEvent = () => world.stop.abort(new Error('stop'))
+  await world.lead()
+  t.equal(events, 4)
+  await world.done
+  t.strictSame(world.seen, [])
+})
+
 t.test('a key that is queued on standby is dropped after one to one and a half minutes', async (t) => {
   const world = await start()
   world.cache.of(thing).set(objectOf(thing, 'a'))

@@ -400,8 +400,10 @@ t.test('a replica that does not lead releases nothing', async (t) => {
   const { server, replica } = world(t)
   await replica('a')
   const b = await replica('b')
+  const before = server.received.length
   await b.elector.resign()
   t.equal(server.lease?.spec?.holderIdentity, 'a')
+  t.equal(server.received.length, before, 'it sends no request')
 })
 
 t.test('the lease of another holder is not released', async (t) => {
