@@ -193,6 +193,20 @@ t.test('a late response does not bring back an object that another client has de
   t.strictSame(seen, ['deleted a 12', 'added a 13'])
 })
 
+t.test('a response that arrives while a list is being stored is read at once, also when the list has the same state', async (t) => {
+  const { informer, relist, stored } = await synced(t)
+  const read: (string | undefined)[] = []
+  informer.addHandler({
+    added: ({ metadata }) => {
+      if (metadata.name !== 'b') return
+      informer.written(object('a', 6))
+      read.push(stored())
+    },
+  })
+  await relist({ items: [object('b', 5), object('a', 6)], resourceVersion: '6' })
+  t.strictSame(read, ['6'])
+})
+
 t.test('the response to a write that removes the last finalizer shows that the object is gone', async (t) => {
   const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
   const pending = { ...object('a', 1).metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
@@ -203,6 +217,15 @@ t.test('the response to a write that removes the last finalizer shows that the o
   await send('MODIFIED', object('a', 2))
   await send('DELETED', object('a', 3))
   t.strictSame(seen, ['updated a 2 from 1', 'deleted a 2'])
+})
+
+t.test('the response to a deletion with a grace period changes the object, which stays until the watch sends its end', async (t) => {
+  const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
+  const ending = { deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 }
+  informer.written({ ...object('a', 2), metadata: { ...object('a', 2).metadata, ...ending } })
+  t.equal(stored(), '2')
+  await send('DELETED', object('a', 3))
+  t.strictSame(seen, ['updated a 2 from 1', 'deleted a 3'])
 })
 
 t.test('after a restore of etcd whose resourceVersion was raised, the list replaces newer states, too', async (t) => {
@@ -224,6 +247,38 @@ t.test('an object that was deleted before the watch sent it is never seen', asyn
   t.strictSame(seen, [])
   await send('ADDED', object('b', 4))
   t.strictSame(seen, ['added b 4'], 'the deletion in the other namespace does not count')
+})
+
+t.test('an object that is written while a list is being stored stays, although the list does not have it', async (t) => {
+  const { informer, seen, relist, stored } = await synced(t, { items: [object('b', 1), object('a', 2)], resourceVersion: '2' })
+  informer.addHandler({ deleted: ({ metadata }) => void (metadata.name === 'b' && informer.written(object('a', 9))) })
+  await relist({ items: [], resourceVersion: '5' })
+  t.equal(stored(), '9')
+  t.strictSame(seen, ['deleted b 1', 'updated a 9 from 2'])
+})
+
+t.test('a list that was requested before a deletion does not confirm it, although another namespace is listed meanwhile', async (t) => {
+  const listed: ListAnswer = { items: [object('a', 1, { namespace: 'other' })], resourceVersion: '1' }
+  const { script, informer, seen } = await synced(t, listed, ['default', 'other'])
+  const [first, second] = script.watches as [ScriptedWatch, ScriptedWatch]
+  const [inOther, inDefault] = second.options.namespace === 'other' ? [second, first] : [first, second]
+  const held = Promise.withResolvers<void>()
+  const list = script.list.bind(script)
+  script.list = async (type, options) => {
+    const answer = await list(type, options)
+    if (options.namespace === 'other') await held.promise
+    return answer
+  }
+  script.answers = [listed, empty]
+  inOther.fail(expired)
+  await eventually(() => script.lists.length === 3)
+  informer.deleted({ namespace: 'other', name: 'a' }, 'uid-a')
+  inDefault.fail(expired)
+  await eventually(() => script.watches.length === 3)
+  held.resolve()
+  await eventually(() => script.watches.length === 4)
+  t.equal(informer.store.size, 0)
+  t.strictSame(seen, ['deleted a 1'])
 })
 
 t.test('a list of one namespace says nothing about deletions in another', async (t) => {

@@ -491,6 +491,10 @@ t.test('watches last 60 to 90 s until a bookmark arrives, then 300 to 600 s', as
     script.lastWatch.end()
     await eventually(() => script.watches.length === 2)
     t.equal(script.lastWatch.options.timeoutSeconds, bookmarked)
+    script.lastWatch.send('ADDED', object('a', 3))
+    script.lastWatch.end()
+    await eventually(() => script.watches.length === 3)
+    t.equal(script.lastWatch.options.timeoutSeconds, bookmarked, 'also after an event of another type')
   }
 })
 

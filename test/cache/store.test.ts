@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { deepFreeze } from '../../src/api/json.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
@@ -69,11 +71,13 @@ t.test('an index has an object under any number of keys, and combines with names
   store.set(object('none', 3, uses([])))
   store.set(object('unset', 4))
   store.set(object('far', 5, uses('x', { namespace: 'other', labels: { app: 'a' } })))
+  store.set(object('near', 6, uses('z', { namespace: 'other' })))
   const cases: [StoreListOptions<User>, string[]][] = [
     [{ index: [byUse, 'x'] }, ['far', 'many', 'one']],
     [{ index: [byUse, 'x'], namespace: '' }, ['far', 'many', 'one']],
     [{ index: [byUse, 'x'], namespace: 'default' }, ['many', 'one']],
     [{ index: [byUse, 'x'], namespace: 'other' }, ['far']],
+    [{ index: [byUse, 'z'], namespace: 'default' }, []],
     [{ index: [byUse, 'x'], namespace: 'none' }, []],
     [{ index: [byUse, 'x'], labelSelector: { matchLabels: { app: 'a' } } }, ['far', 'many']],
     [{ index: [byUse, 'y'] }, ['many']],
@@ -169,4 +173,27 @@ t.test('invalid selectors are refused, and an empty one selects all', async (t) 
   t.equal(store.list({ labelSelector: {} }).length, 1)
   t.equal(store.list({ labelSelector: { matchLabels: { a: 'b' } } }).length, 0)
   t.throws(() => store.list({ labelSelector: { matchLabels: { a: 'b c' } } }), { code: 'PRO_INPUT' })
+})
+
+t.test('a namespace whose objects are all gone leaves the memory', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const used = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const store = new Store()
+  const comeAndGo = (count: number): void => {
+    for (let i = 0; i < count; i += 1) {
+      const namespace = `preview-${i}`
+      store.set(object('a', 1, { namespace }))
+      store.delete({ namespace, name: 'a' })
+    }
+  }
+  comeAndGo(1_000)
+  const before = used()
+  comeAndGo(20_000)
+  const each = (used() - before) / 20_000
+  t.equal(store.size, 0)
+  t.ok(each < 100, `${Math.round(each)} bytes for each`)
 })

@@ -32,6 +32,22 @@ t.test('a write is remembered until the watch sends it or a state of another cli
   t.equal(writes.size, 0)
 })
 
+t.test('a late response is reported unless it belongs to the reconcile that has made the latest write', async (t) => {
+  const other = { controller: 'other', key: 'default/a' }
+  const [before, first, latest] = [state('a', 1), state('a', 3), state('a', 8)]
+  for (const [late, expected] of [
+    [origin, { before, latest }],
+    [other, undefined],
+  ] as const) {
+    const writes = new UnconfirmedWrites()
+    writes.add(first, before, origin)
+    writes.add(latest, first, other)
+    const overtaken = writes.addLate({ uid: 'uid-a', resourceVersion: '7' }, late)
+    t.strictSame(overtaken && { before: overtaken.before, latest: overtaken.latest }, expected)
+    t.equal(writes.size, expected === undefined ? 1 : 0)
+  }
+})
+
 t.test('a list is compared with the writes of its namespace', async (t) => {
   const writes = new UnconfirmedWrites()
   const [inDefault, inOther] = [state('a', 3), state('b', 4, { namespace: 'other' })]
@@ -58,6 +74,8 @@ t.test('an informer forgets the writes to deleted objects', async (t) => {
   t.equal(informer.unconfirmedWrites, 1)
   informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')
   t.equal(informer.unconfirmedWrites, 0)
+  informer.written(object('a', 4), origin)
+  t.equal(informer.unconfirmedWrites, 0, 'the response to the write arrived after the one to the deletion')
   stop.abort()
   await running
 })

@@ -316,6 +316,9 @@ t.test('an object that cannot be transformed is not in the view, which is logged
   await send('DELETED', object('a', 6, { bad: true }))
   await send('ADDED', object('a', 7))
   t.strictSame(seen, ['deleted 1', 'added 4', 'deleted 4', 'added 7'])
+  informer.written(object('a', 9))
+  await send('MODIFIED', object('a', 8, { bad: true }))
+  t.equal(informer.store.size, 1, 'the event is older than the own write')
 })
 
 function cacheOf(namespaces: readonly string[] = []): { cache: Cache; script: ScriptedClient } {

@@ -1,7 +1,9 @@
 /** Tests that the transport keeps nothing in memory of requests, streams and connections that have ended. */
+import { Socket } from 'node:net'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import type { Test } from 'tap'
 import { createTransport } from '../../src/client/transport.ts'
 import { startTestServer } from '../support/client/server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,11 +20,8 @@ async function areFreed(objects: readonly WeakRef<object>[]): Promise<boolean> {
   )
 }
 
-t.test('requests and streams that have ended are freed', async (t) => {
-  const server = await startTestServer(() => ({ body: {} }))
-  const transport = createTransport(server.connection)
-  t.teardown(async () => (await transport.close(), await server.close()))
-  await transport.request(get)
+/** Returns an array to which each new `AbortController` is added. */
+function trackControllers(t: Test): WeakRef<object>[] {
   const controllers: WeakRef<object>[] = []
   const Original = AbortController
   t.teardown(() => (globalThis.AbortController = Original))
@@ -32,6 +31,15 @@ t.test('requests and streams that have ended are freed', async (t) => {
       controllers.push(new WeakRef(this))
     }
   }
+  return controllers
+}
+
+t.test('requests and streams that have ended are freed', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  await transport.request(get)
+  const controllers = trackControllers(t)
   for (let count = 0; count < 3; count += 1) {
     await transport.request(get)
     for await (const _ of await transport.stream(get));
@@ -54,6 +62,35 @@ t.test('the texts of earlier responses do not remain in memory until a full garb
   const count = 40
   for (let index = 0; index < count; index += 1) await transport.request(get)
   t.ok(largeObjectBytes() - before < (count * list.length) / 2)
+})
+
+t.test('requests whose credentials cannot be loaded are freed', async (t) => {
+  const authorization = (): Promise<never> => Promise.reject(new Error('no token'))
+  const transport = createTransport({ server: 'https://localhost', describe: 'a test', authorization })
+  t.teardown(() => transport.close())
+  const controllers = trackControllers(t)
+  for (let count = 0; count < 3; count += 1) await transport.request(get).catch(() => undefined)
+  t.equal(controllers.length, 3)
+  t.equal(await areFreed(controllers), true)
+})
+
+t.test('connections that have ended are freed', async (t) => {
+  const server = await startTestServer(() => ({ headers: { connection: 'close' } }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  const sockets: WeakRef<object>[] = []
+  const original = Reflect.get(Socket.prototype, 'setKeepAlive') as (...args: unknown[]) => Socket
+  t.teardown(() => Object.assign(Socket.prototype, { setKeepAlive: original }))
+  Object.assign(Socket.prototype, {
+    setKeepAlive(this: Socket, ...args: unknown[]) {
+      sockets.push(new WeakRef(this))
+      return original.apply(this, args)
+    },
+  })
+  for (let count = 0; count < 4; count += 1) await transport.request(get)
+  t.equal(sockets.length, 4)
+  // undici may hold the latest one until the next connection.
+  t.equal(await areFreed(sockets.slice(0, -1)), true)
 })
 
 /** Returns the size of large objects that have survived a garbage collection, or that are garbage since then. */

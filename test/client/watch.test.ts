@@ -92,6 +92,7 @@ const broken: [string, string, string, string][] = [
     'PRO_API',
     `${start} sent an event of the unknown type 9007199254740993.`,
   ],
+  ['an end after the first byte of an event', '{', 'PRO_API_UNREACHABLE', `${start} ended in the middle of an event.`],
   ['an end within an event', '{"type":"ADDED","obj', 'PRO_API_UNREACHABLE', `${start} ended in the middle of an event.`],
   [
     'an error that is not a Status',

@@ -562,6 +562,20 @@ t.test('drop removes ready, delayed and held entries that match', async (t) => {
   t.equal(await queue.get(), 'new', 'a dropped key can be added again')
 })
 
+t.test('a timer that is due while its key is being processed has not waited for drop', async (t) => {
+  const clock = new FakeClock()
+  const queue = new WorkQueue<string>({ clock })
+  queue.add('a')
+  await queue.get()
+  queue.add('a', { after: 100 })
+  await clock.advance(60_000)
+  const waited: number[] = []
+  queue.drop((_, waitedMs) => (waited.push(waitedMs), waitedMs > 0))
+  t.strictSame(waited, [0])
+  queue.done('a')
+  t.equal(await queue.get(), 'a')
+})
+
 t.test('drop forgets the failures of dropped keys, but not of a key that is being processed', async (t) => {
   const { clock, queue, take } = setUp()
   for (const key of ['idle', 'running']) {

@@ -1,8 +1,10 @@
 import t from 'tap'
 import type { ControllerSettings } from '../../src/controller/settings.ts'
 import { defineController } from '../../src/controller/builder.ts'
+import type { Source } from '../../src/controller/source.ts'
 import { runController, type Terms } from '../../src/controller/run-controller.ts'
-import type { KubernetesObject } from '../../src/api/object.ts'
+import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
+import type { Client } from '../../src/client/client.ts'
 import { formatKey } from '../../src/api/object.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
 import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller/fakes.ts'
@@ -17,8 +19,12 @@ interface World extends ControllerWorld {
 }
 
 /** Starts a controller that has to wait for its terms. The cache has synced, and contains the objects. */
-async function start(settings: Partial<ControllerSettings<KubernetesObject>> = {}, objects: readonly string[] = []): Promise<World> {
-  const world = controllerWorld()
+async function start(
+  settings: Partial<ControllerSettings<KubernetesObject>> = {},
+  objects: readonly string[] = [],
+  client: Partial<Client> = {},
+): Promise<World> {
+  const world = controllerWorld(client)
   const { cache, clock, environment, stop } = world
   const seen: string[] = []
   const definition = defineController(thing, {
@@ -98,6 +104,42 @@ t.test('after hours on standby, the owners of all dependents are reconciled', as
   await world.end()
 })
 
+t.test('a deletion that a standby has seen long ago does not count for a later object of the name', async (t) => {
+  const requested: string[] = []
+  const recreated = objectOf(thing, 'owner', { uid: 'second' })
+  const get = async (_: unknown, key: ObjectKey): Promise<KubernetesObject> => {
+    requested.push(formatKey(key))
+    return recreated
+  }
+  const world = await start({ owns: [part] }, ['owner'], { get: get as unknown as Client['get'] })
+  world.cache.of(thing).delete({ namespace: 'ns', name: 'owner' })
+  await world.clock.advance(3_600_000)
+  // The event of the dependent arrives before the event of its owner.
+  world.cache.of(part).set(objectOf(part, 'child', { ownerReferences: [controllerReference(recreated)] }))
+  await world.lead()
+  t.strictSame(requested, ['ns/owner'])
+  t.strictSame(world.seen, [])
+  await world.end()
+})
+
+t.test('a stop ends the replay of all objects', async (t) => {
+  let events = 0
+  let onEvent = (): void => undefined
+  const eventFilter = (): boolean => {
+    events += 1
+    onEvent()
+    return true
+  }
+  const world = await start({ eventFilter }, ['a', 'b', 'c'])
+  await world.clock.advance(3_600_000)
+  t.equal(events, 3)
+  onEvent = () => world.stop.abort(new Error('stop'))
+  await world.lead()
+  t.equal(events, 4)
+  await world.done
+  t.strictSame(world.seen, [])
+})
+
 t.test('a key that is queued on standby is dropped after one to one and a half minutes', async (t) => {
   const world = await start()
   world.cache.of(thing).set(objectOf(thing, 'a'))
@@ -144,6 +186,19 @@ t.test('nothing starts after the term, and the next term reconciles all objects 
   await world.end()
 })
 
+t.test('after a term, too, a key that is queued on standby is dropped', async (t) => {
+  const world = await start()
+  const lose = await world.lead()
+  await lose()
+  world.cache.of(thing).set(objectOf(thing, 'a'))
+  await world.clock.advance(60_000)
+  t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 1'))
+  await world.clock.advance(30_000)
+  t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 0'))
+  await world.end()
+  t.equal(world.clock.pending, 0)
+})
+
 t.test('a delayed key of the last term is not reconciled on standby', async (t) => {
   let calls = 0
   const world = await start(
@@ -184,6 +239,28 @@ t.test('a reconcile that ignores the end of its term does not overlap with the n
   stuck.resolve()
   await world.clock.advance(0)
   t.strictSame(running, ['a', 'b', 'b', 'a'])
+  await world.end()
+})
+
+t.test('a source that has not ended yet is not started again in the next term', async (t) => {
+  const ended = Promise.withResolvers<void>()
+  let runs = 0
+  const slow: Source = {
+    run: () => {
+      runs += 1
+      return ended.promise
+    },
+  }
+  const world = await start({ sources: [slow] })
+  const lose = await world.lead()
+  t.equal(runs, 1)
+  await lose()
+  await world.lead()
+  t.equal(runs, 1)
+  ended.resolve()
+  await world.clock.advance(0)
+  await world.lead()
+  t.equal(runs, 2)
   await world.end()
 })
 

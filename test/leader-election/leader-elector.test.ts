@@ -1,8 +1,10 @@
+import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import { ApiError } from '../../src/client/api-error.ts'
 import { failure } from '../../src/api/status.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import type { LeaderElectorOptions, Term } from '../../src/leader-election/leader-elector.ts'
+import type { Clock } from '../../src/runtime/clock.ts'
 import { LeaderElector } from '../../src/leader-election/leader-elector.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -118,7 +120,10 @@ t.test('a second replica stands by, and its requests are refused', async (t) => 
   t.throws(() => b.elector.guard(), { code: 'PRO_ABORTED', message: /not the leader/ })
   t.strictSame(b.terms, [])
   t.equal(b.elector.leader, 'a')
-  t.match(b.log, [{ msg: 'another replica is the leader', leader: 'a' }])
+  t.strictSame(
+    b.log.map(({ msg, leader }) => [msg, leader]),
+    [['another replica is the leader', 'a']],
+  )
   t.equal(server.received.filter((verb) => verb === 'get').length, 2, 'a candidate that watches does not poll')
 })
 
@@ -180,6 +185,28 @@ t.test('without a watch, a candidate polls, and takes the lease when it expires'
   await clock.advance(8_000)
   t.ok(b.leads())
   t.match(b.log[0], { level: 'debug', error: 'refused' })
+})
+
+t.test('a candidate whose watch has broken off polls at once, and takes a released lease at the next poll', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const client = server.client()
+  const broken = Promise.withResolvers<never>()
+  let watches = 0
+  async function* watchOnce(...[, { onOpen }]: Parameters<typeof client.watch>): AsyncGenerator<never> {
+    watches += 1
+    if (watches === 1) onOpen?.()
+    yield await broken.promise
+  }
+  const b = await replica('b', { client: { ...client, watch: watchOnce as unknown as typeof client.watch } })
+  await clock.advance(1_000)
+  const reads = server.received.length
+  broken.reject(new Error('cut off'))
+  await clock.advance(0)
+  t.equal(server.received.length, reads + 1)
+  server.put({ holderIdentity: '', leaseDurationSeconds: 1 })
+  await clock.advance(2_000)
+  t.ok(b.leads())
 })
 
 t.test('a leader that cannot renew ends its term after the renew deadline, stands by, and leads again', async (t) => {
@@ -269,6 +296,26 @@ t.test('a clock that is set back does not make a term longer', async (t) => {
   t.notOk(a.leads())
 })
 
+t.test('a term whose timer is late ends by either clock', async (t) => {
+  for (const [monotonicMs, wallMs] of [
+    [10_000, -3_600_000],
+    [0, 10_000],
+  ] as const) {
+    const { clock, replica } = world(t)
+    let late = false
+    const skewed: Clock = {
+      now: () => clock.now() + (late ? wallMs : 0),
+      monotonicNow: () => clock.monotonicNow() + (late ? monotonicMs : 0),
+      after: (ms, callback) => clock.after(ms, callback),
+    }
+    const a = await replica('a', { clock: skewed })
+    t.ok(a.leads())
+    late = true
+    t.notOk(a.leads())
+    t.ok(a.terms[0]?.lost.aborted)
+  }
+})
+
 t.test('a leader that finds another holder ends its term at once', async (t) => {
   const { server, clock, replica } = world(t)
   const a = await replica('a')
@@ -326,10 +373,11 @@ t.test('a leader that resigns releases the lease, and a candidate takes it at on
   await clock.advance(0)
   t.ok(b.leads())
   t.equal(server.lease?.spec?.leaseTransitions, 1)
-  t.match(
+  t.strictSame(
     a.log.map(({ msg }) => msg),
     ['became the leader', 'no longer the leader: it stops', 'released the lease'],
   )
+  t.strictSame([...new Set(a.log.map(({ level }) => level))], ['info'], 'a voluntary end is no warning')
   await clock.advance(60_000)
   t.notOk(a.leads(), 'it stands for election no more')
 })
@@ -352,8 +400,10 @@ t.test('a replica that does not lead releases nothing', async (t) => {
   const { server, replica } = world(t)
   await replica('a')
   const b = await replica('b')
+  const before = server.received.length
   await b.elector.resign()
   t.equal(server.lease?.spec?.holderIdentity, 'a')
+  t.equal(server.received.length, before, 'it sends no request')
 })
 
 t.test('the lease of another holder is not released', async (t) => {
@@ -404,6 +454,29 @@ t.test('a missing namespace is logged with advice', async (t) => {
   )
 })
 
+t.test('a candidate that waits for long leaves nothing behind after each pause', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 3600 })
+  const { get, ...others } = server.client()
+  let signal: AbortSignal | undefined
+  const client = {
+    ...others,
+    get: (...request: Parameters<typeof get>) => {
+      signal = request[2]?.signal
+      return get(...request)
+    },
+    watch: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('refused')) }) }),
+  }
+  const b = await replica('b', { client: client as unknown as LeaderElectorOptions['client'] })
+  await clock.advance(10_000)
+  const [listeners, timers] = [getEventListeners(signal!, 'abort').length, clock.pending]
+  await clock.advance(100_000)
+  t.ok(server.received.length > 50, 'it has paused many times')
+  t.equal(getEventListeners(signal!, 'abort').length, listeners)
+  t.equal(clock.pending, timers)
+  t.notOk(b.leads())
+})
+
 t.test('a caller that no longer waits for a term leaves nothing behind', async (t) => {
   const { replica } = world(t)
   await replica('a')
@@ -413,6 +486,18 @@ t.test('a caller that no longer waits for a term leaves nothing behind', async (
   abort.abort(new Error('enough'))
   await t.rejects(waiting, { message: 'enough' })
   await t.rejects(b.elector.term(abort.signal), { message: 'enough' })
+})
+
+t.test('a term that begins leaves no listener on the signal of a caller that has waited for it', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const b = await replica('b')
+  const { signal } = new AbortController()
+  const waiting = b.elector.term(signal)
+  t.equal(getEventListeners(signal, 'abort').length, 1)
+  await clock.advance(15_000)
+  t.notOk((await waiting).lost.aborted)
+  t.strictSame(getEventListeners(signal, 'abort'), [])
 })
 
 t.test('an elector that stops leaves no timer behind', async (t) => {

@@ -1,3 +1,4 @@
+import { Session } from 'node:inspector/promises'
 import type { PassThrough } from 'node:stream'
 import { json as readJson } from 'node:stream/consumers'
 import type { IncomingMessage } from 'node:http'
@@ -86,6 +87,8 @@ t.test('PUT changes the log level, and nothing else', async (t) => {
 
 t.test('a CPU profile takes the given time, one at a time, and ends when the client disconnects', async (t) => {
   const { ask, clock } = world()
+  const disconnect = Reflect.get(Session.prototype, 'disconnect') as (this: Session) => void
+  const disconnected = t.capture(Session.prototype, 'disconnect', disconnect)
   const profile = ask('/debug/profile?seconds=3')
   t.match(await ask('/debug/profile'), { code: 429, body: 'a CPU profile is running: try again later\n' })
   t.match(await ask('/debug/heap'), { code: 429 })
@@ -100,6 +103,7 @@ t.test('a CPU profile takes the given time, one at a time, and ends when the cli
   const other = ask('/debug/profile', { signal: aborted.signal })
   aborted.abort(new Error('gone'))
   await t.rejects(other, { message: 'gone' })
+  t.equal(disconnected().length, 2, 'the profiler is switched off')
   for (const seconds of ['0', '-1', '61', 'x', 'NaN']) t.match(await ask(`/debug/profile?seconds=${seconds}`), { code: 400 }, seconds)
 })
 

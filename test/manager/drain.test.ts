@@ -4,6 +4,7 @@ import { inBackground } from '../../src/manager/background.ts'
 import { drain } from '../../src/manager/drain.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import type { Running } from '../../src/manager/running-parts.ts'
+import { aborted, sleep } from '../../src/runtime/waiting.ts'
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { WebhookServer } from '../../src/webhook/server.ts'
@@ -119,6 +120,30 @@ t.test('a failing stop is logged, and the rest is stopped nevertheless', async (
   t.equal(clock.pending, 0)
 })
 
+t.test('the servers of probes, metrics and debugging are closed after everything else, and before the client', async (t) => {
+  const steps: string[] = []
+  const task = (name: string): ReturnType<typeof inBackground> =>
+    inBackground(name, (signal) => aborted(signal).then(() => void steps.push(name)), silentLogger())
+  const running: Running = {
+    ...hangingProcess(),
+    client: { close: async () => void steps.push('client') } as unknown as Client,
+    identities: identitiesThat(async () => void steps.push('events')),
+    controllers: new Map([['thing', task('controller')]]),
+    runnables: new Map([['import', task('runnable')]]),
+    probes: { probes: undefined, metrics: undefined, close: async () => void steps.push('probes') },
+    monitoring: { metrics: undefined, debug: undefined, certificateTask: undefined, close: async () => void steps.push('monitoring') },
+    webhookServer: { beginDrain: () => undefined, stop: async () => void steps.push('webhooks') } as unknown as WebhookServer,
+    certificates: { source: { current: never as never, onChange: () => () => undefined, start: never }, task: task('certificates') },
+    injection: task('injection'),
+    cache: { task: task('cache'), status: () => [] },
+    electionTask: task('election'),
+  }
+  await duration(running, new FakeClock())
+  t.strictSame(steps.slice(0, 3), ['controller', 'runnable', 'webhooks'])
+  t.strictSame(steps.slice(3, 8).sort(), ['cache', 'certificates', 'election', 'events', 'injection'])
+  t.strictSame(steps.slice(8), ['probes', 'monitoring', 'client'])
+})
+
 t.test('reconciles have the time of the delay and the deadline', async (t) => {
   const clock = new FakeClock()
   const log: string[] = []
@@ -204,6 +229,23 @@ t.test('the lease is released before the client is closed, when the last reconci
   const slow = (): Promise<void> => new Promise((resolve) => clock.after(100, resolve))
   await duration({ ...electedProcess(steps, new Map([['thing', reconcile]]), slow), webhookServer: undefined as never }, clock)
   t.strictSame(steps, ['the reconcile has ended', 'the lease is released', 'the client is closed'])
+})
+
+t.test('the lease is released when the last runnable has ended', async (t) => {
+  const clock = new FakeClock()
+  const steps: string[] = []
+  const runnable = inBackground(
+    'import',
+    async (signal) => {
+      await aborted(signal)
+      await sleep(clock, 500)
+      steps.push('the runnable has ended')
+    },
+    silentLogger(),
+  )
+  const running = electedProcess(steps, new Map(), async () => undefined)
+  await duration({ ...running, runnables: new Map([['import', runnable]]) }, clock)
+  t.strictSame(steps, ['the runnable has ended', 'the lease is released', 'the client is closed'])
 })
 
 t.test('the lease is not released while a reconcile goes on', async (t) => {

@@ -16,4 +16,6 @@ t.test('entries expire, and the oldest one is removed when the cache is full', a
   cache.set('a', 3, 10)
   cache.set('c', 4, 10)
   t.strictSame(['a', 'b', 'c'].map((key) => cache.get(key)), [3, undefined, 4]) // prettier-ignore
+  cache.set('c', 5, 10)
+  t.strictSame(['a', 'c'].map((key) => cache.get(key)), [3, 5], 'an entry that is renewed displaces no other one') // prettier-ignore
 })

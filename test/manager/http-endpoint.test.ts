@@ -1,12 +1,14 @@
 /** Tests of the limits that protect the servers for probes and metrics from hostile clients. */
 import { once } from 'node:events'
 import { connect, Server } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Handler } from '../../src/manager/http-endpoint.ts'
 import { startHttpEndpoint } from '../../src/manager/http-endpoint.ts'
+import { aborted } from '../../src/runtime/waiting.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 import { until } from '../../src/testing/until.ts'
@@ -129,6 +131,38 @@ t.test('a failed accept is logged, and does not stop the server, which has time 
   t.strictSame([headersTimeout, requestTimeout], [5000, 10_000], 'slow senders are given up')
   t.match(entries, [{ level: 'warn', msg: 'the server for --test could not accept a connection', err: { message: 'too many open files' } }])
   t.equal(entries.length, 1)
+})
+
+t.test('a stream for a client that has disconnected is destroyed', async (t) => {
+  const body = new PassThrough()
+  const called = Promise.withResolvers<void>()
+  const server = await endpoint(t, async (_, { signal }) => {
+    called.resolve()
+    await aborted(signal)
+    return { code: 200, body }
+  })
+  const socket = await server.open()
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await called.promise
+  socket.destroy()
+  await until('the stream is destroyed', () => body.destroyed)
+})
+
+t.test('a client that disconnects in the middle of a stream ends the stream, and causes no unhandled rejection', async (t) => {
+  const body = new PassThrough()
+  body.write('first')
+  const server = await endpoint(t, () => ({ code: 200, body }))
+  const socket = await server.open()
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await once(socket, 'data')
+  const unhandled: unknown[] = []
+  const onRejection = (reason: unknown): void => void unhandled.push(reason)
+  process.on('unhandledRejection', onRejection)
+  t.teardown(() => process.off('unhandledRejection', onRejection))
+  socket.destroy()
+  await until('the stream is destroyed', () => body.destroyed)
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(unhandled, [])
 })
 
 t.test('the close does not wait for a request in flight', async () => {

@@ -45,6 +45,10 @@ t.test('SIGUSR2 switches debug on and off', (t) => {
     return logger.level
   })
   t.strictSame(levels, ['debug', 'warn', 'debug'])
+  setLogLevel(logger, 'error')
+  process.emit('SIGUSR2', 'SIGUSR2')
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger.level, 'error', 'the level at the time of the first signal')
   remove()
   t.equal(process.listenerCount('SIGUSR2'), listeners)
   const verbose = recordingLogger('debug').logger

@@ -7,6 +7,7 @@ import { Type } from '../../src/api/type.ts'
 import { version } from '../../src/api/version.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import type { Transport, TransportOptions } from '../../src/client/transport.ts'
 import type { ApiRequest } from '../../src/client/api-request.ts'
@@ -373,9 +374,17 @@ t.test('incompatible operators are not started', async (t) => {
   await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [] })]), { message: 'has no name' }) // prettier-ignore
 })
 
-t.test("with leader election, requests of reconciles ask the elector, except those of every replica's controllers", async (t) => {
+t.test('with leader election, requests of reconciles and runnables ask the elector, except those of every replica', async (t) => {
   const guard = (): void => undefined
   const elector = { guard, run: untilAborted, resign: async () => undefined, term: async () => ({ lost: new AbortController().signal }) }
+  const clients = new Map<string, Client>()
+  const runnable = (name: string): Runnable => ({
+    name,
+    run: async ({ client, signal }) => {
+      clients.set(name, client)
+      await untilAborted(signal)
+    },
+  })
   const life = await start(
     t,
     (given) => [
@@ -383,17 +392,22 @@ t.test("with leader election, requests of reconciles ask the elector, except tho
         name: 'thing',
         kinds: [kind],
         controllers: [controller('thing', given), { ...controller('local', given), everyReplica: true }],
+        runnables: [runnable('import'), { ...runnable('export'), everyReplica: true }],
       }),
     ],
     { leaderElection: true },
     { createElector: () => elector },
   )
+  await until('the runnables run', () => clients.size === 2)
   for (const name of ['thing', 'local']) await life.given.environments.get(name)?.client.get(pod, { namespace: 'ns', name })
+  for (const name of ['import', 'export']) await clients.get(name)?.get(pod, { namespace: 'ns', name })
   t.strictSame(
-    life.requests.slice(-2).map((request) => [request.path.split('/').at(-1), request.guard]),
+    life.requests.slice(-4).map((request) => [request.path.split('/').at(-1), request.guard]),
     [
       ['thing', guard],
       ['local', undefined],
+      ['import', guard],
+      ['export', undefined],
     ],
   )
   await life.end()

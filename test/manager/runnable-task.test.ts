@@ -128,3 +128,13 @@ t.test('an error after the end of the term is no failure, one before it is', asy
   await new Promise((resolve) => setImmediate(resolve))
   t.equal(ending.task.state, 'running')
 })
+
+t.test('an error of a runnable of the leader is logged when the process stops', async (t) => {
+  const terms: Terms = { term: () => Promise.resolve({ lost: new AbortController().signal }) }
+  const run: Runnable['run'] = ({ signal }) => aborted(signal).then(() => Promise.reject(new Error('half done')))
+  const { task, entries } = start(t, { run }, terms)
+  await new Promise((resolve) => setImmediate(resolve))
+  await task.stop()
+  t.equal(task.state, 'ended')
+  t.match(entries, [{ level: 'warn', msg: 'the runnable import has failed while it was being stopped', err: { message: 'half done' } }])
+})

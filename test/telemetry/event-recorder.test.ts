@@ -155,8 +155,10 @@ t.test('events that differ only in their messages are combined from the tenth on
   t.match(writes.at(-1), { verb: 'create', object: { reason: 'Other', message: 'try 12' } })
   await clock.advance(600_000)
   t.match(await record('try 13'), { verb: 'patch', key: created(tenth) })
+  await clock.advance(600_000)
+  t.match(await record('try 14'), { verb: 'patch', key: created(tenth) }, 'the time counts from the latest one')
   await clock.advance(600_001)
-  t.match(await record('try 14'), { verb: 'create', object: { message: 'try 14' } }, 'none has occurred for ten minutes')
+  t.match(await record('try 15'), { verb: 'create', object: { message: 'try 15' } }, 'none has occurred for ten minutes')
 })
 
 t.test('the limits of 4,096 objects are remembered, and the one that is unused longest is forgotten first', async (t) => {

@@ -103,6 +103,23 @@ t.test('a write is tried again while the API server cannot be reached', async (t
   }
 })
 
+t.test('an event that occurs again while its write fails is written at the next try, and once', async (t) => {
+  const event = (): void => recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  const { recorder, writes, clock } = setUp(({ verb }) => {
+    if (writes.length > 1) return undefined
+    t.equal(verb, 'create')
+    event()
+    return apiError(503)
+  })
+  event()
+  await clock.advance(4_999)
+  t.equal(writes.length, 1)
+  await clock.advance(60_000)
+  t.match(writes.slice(1), [{ verb: 'create', object: { count: 2 } }])
+  t.equal(writes.length, 2)
+  t.equal(clock.pending, 0)
+})
+
 t.test('an event whose creation succeeded although its response was lost is patched', async (t) => {
   let tries = 0
   const { recorder, writes, lines, clock } = setUp((write) =>

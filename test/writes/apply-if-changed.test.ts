@@ -1,7 +1,10 @@
 import t from 'tap'
 import { configMap, deployment } from '../../src/api/builtin.ts'
 import { jsonHash } from '../../src/api/json-hash.ts'
+import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
+import { formatKey } from '../../src/api/object.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
+import type { ApplyContext } from '../../src/writes/apply-if-changed.ts'
 import { applyIfChanged } from '../../src/writes/apply-if-changed.ts'
 import { writesWorld } from '../support/writes/world.ts'
 
@@ -118,4 +121,45 @@ t.test('a list to which another client adds items is applied once', async (t) =>
   t.strictSame(taken(), ['apply configmaps g'])
   t.strictSame((await admin.get(configMap, key('g'))).metadata.finalizers, ['example.com/a', 'example.com/b'])
   await admin.patch(configMap, key('g'), { metadata: { finalizers: null } })
+})
+
+/** A cache and a client whose API server stores the value of each object in another form than the desired one. */
+function otherForms(): { context: ApplyContext; applied: ObjectKey[] } {
+  const applied: ObjectKey[] = []
+  const live = new Map<string, KubernetesObject>()
+  const client = {
+    fieldManager: 'writer',
+    apply: async (_: unknown, object: KubernetesObject) => {
+      const stored = { ...object, data: { x: 'stored' } } as KubernetesObject
+      applied.push(object.metadata)
+      live.set(formatKey(object.metadata), stored)
+      return stored
+    },
+  }
+  const cache = { get: (_: unknown, wanted: ObjectKey) => live.get(formatKey(wanted)) }
+  return { context: { client, cache } as unknown as ApplyContext, applied }
+}
+
+t.test('the stored forms of 10,000 objects are remembered, and those that were written last', async (t) => {
+  const { context: fake, applied } = otherForms()
+  /** Returns the number of requests. */
+  const apply = async (index: number, x = 'desired'): Promise<number> => {
+    await applyIfChanged(fake, configMap, desired(`o-${index}`, { x }))
+    return applied.splice(0).length
+  }
+  for (let i = 0; i < 10_000; i += 1) await apply(i)
+  t.equal(await apply(1, 'other'), 1)
+  t.equal(await apply(0), 0, 'a form that is renewed displaces no other one')
+  t.equal(await apply(10_000), 1)
+  t.equal(await apply(1, 'other'), 0)
+  t.equal(await apply(2), 0)
+  t.equal(await apply(0), 1, 'the oldest form was forgotten')
+})
+
+t.test('the stored forms of objects with the same name are remembered apart', async (t) => {
+  const { context: fake, applied } = otherForms()
+  for (let times = 0; times < 2; times += 1)
+    for (const namespace of ['one', 'two'])
+      await applyIfChanged(fake, configMap, { metadata: { namespace, name: 'a' }, data: { x: namespace } })
+  t.equal(applied.length, 2)
 })

@@ -1,7 +1,9 @@
 import t from 'tap'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { configMap, namespace as namespaceType, secret } from '../../src/api/builtin.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
 import { cacheView } from '../../src/cache/view.ts'
+import type { Client } from '../../src/client/client.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { applySet, applySetLabel, dependent } from '../../src/writes/apply-set.ts'
 import { writesWorld } from '../support/writes/world.ts'
@@ -214,4 +216,24 @@ t.test('wrong sets are refused before any request', async (t) => {
   )
   await refused([dependent(namespaceType, { metadata: { name: 'a' } })], /^namespaces "a" must be in the namespace "test"/)
   t.strictSame(taken(), [])
+})
+
+t.test('all requests have the signal', async (t) => {
+  const owner = await newOwner()
+  await applySet(context, owner, [config('a')], { types })
+  const signals: (AbortSignal | undefined)[] = []
+  const { client } = context
+  const recording = new Proxy(client, {
+    get: (target, name: keyof Client) =>
+      ['get', 'apply', 'delete'].includes(name)
+        ? (type: ResourceType, object: never, options?: { readonly signal?: AbortSignal }) => {
+            signals.push(options?.signal)
+            return (target[name] as Client['delete'])(type, object, options)
+          }
+        : target[name],
+  })
+  const { signal } = new AbortController()
+  await applySet({ ...context, client: recording }, owner, [config('b')], { types, signal })
+  t.strictSame(taken().slice(-3), ['get configmaps b', 'apply configmaps b', 'delete configmaps a'])
+  t.ok(signals.length === 3 && signals.every((each) => each === signal))
 })

@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { configMap, deployment, pod } from '../../src/api/builtin.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { until } from '../../src/testing/until.ts'
 import { createOrPatch } from '../../src/writes/create-or-patch.ts'
 import { writesWorld } from '../support/writes/world.ts'
 
@@ -131,6 +133,23 @@ t.test('the name and the namespace cannot be changed', async (t) => {
   })
   await t.rejects(changing({ name: 'a', namespace: 'default' }), { code: 'PRO_INPUT' })
   t.strictSame(taken(), [])
+})
+
+t.test('an abort ends the pause after a conflict', async (t) => {
+  await cached(configMap, key('a'))
+  meanwhile(/^patch/, () => admin.patch(configMap, key('a'), { data: { theirs: 'y' } }))
+  const clock = new FakeClock()
+  const abort = new AbortController()
+  const writing = createOrPatch({ ...context, clock, signal: abort.signal }, configMap, key('a'), (object) => {
+    object.data = { mine: 'z' }
+  })
+  const rejected = t.rejects(writing, { message: 'enough' })
+  await until('it waits for the next attempt', () => clock.pending === 1)
+  abort.abort(new Error('enough'))
+  t.equal(clock.pending, 0)
+  await clock.advance(1000)
+  await rejected
+  t.strictSame(taken(), ['patch configmaps a'])
 })
 
 t.test('other errors, and conflicts after five attempts, are thrown', async (t) => {
