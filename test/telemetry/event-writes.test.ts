@@ -135,6 +135,22 @@ t.test('an event whose creation succeeded although its response was lost is patc
   await recorder.flush()
 })
 
+t.test('a flush patches an event whose creation succeeded although its response was lost', async (t) => {
+  let tries = 0
+  const { recorder, writes, lines, clock } = setUp((write) =>
+    write.verb === 'patch' ? undefined : ++tries === 1 ? new ProreusError('PRO_API_UNREACHABLE', 'reset') : apiError(409),
+  )
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await clock.advance(0)
+  t.equal(clock.pending, 1, 'the next try is pending')
+  await recorder.flush()
+  t.strictSame(
+    writes.map(({ verb }) => verb),
+    ['create', 'create', 'patch'],
+  )
+  t.strictSame(lines, [])
+})
+
 t.test('a write that fails during a flush is not tried again', async (t) => {
   const { recorder, writes, clock } = setUp(() => apiError(503))
   recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
