@@ -13,6 +13,7 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import { isExpired } from '../client/api-error.ts'
 import type { Client, ListOptions, WatchOptions } from '../client/client.ts'
+import { ContinueTokens } from '../client/continue-tokens.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { BackOff } from './back-off.ts'
 import type { Diagnosis, Phase } from './watch-recovery.ts'
@@ -164,13 +165,16 @@ export class Reflector<T extends KubernetesObject> {
     const { client, type, namespace, sink } = this.#options
     const objects: DeepReadonly<T>[] = []
     sink.listing()
+    const tokens = new ContinueTokens()
     let paging: Pick<ListOptions, 'limit' | 'continue'> = { limit: pageSize }
+    let expired = false
     for (;;) {
       let page
       try {
         page = await client.list(this.#requested, { namespace, signal, ...selectorsOf(type), ...paging })
       } catch (error) {
-        if (paging.continue === undefined || !isExpired(error)) throw error
+        if (paging.continue === undefined || expired || !isExpired(error)) throw error
+        expired = true
         // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
@@ -181,8 +185,8 @@ export class Reflector<T extends KubernetesObject> {
         const object = this.#prepare(item)
         if (object !== undefined) objects.push(object)
       }
-      const token = page.metadata.continue
-      if (token !== undefined && token !== '') {
+      const token = tokens.next(page)
+      if (token !== undefined) {
         paging = { limit: pageSize, continue: token }
         continue
       }

@@ -4,6 +4,7 @@ import type { ObjectList } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { isExpired } from './api-error.ts'
 import type { Client } from './client.ts'
+import { ContinueTokens } from './continue-tokens.ts'
 import type { SelectionOptions } from './options.ts'
 
 export interface PageOptions extends SelectionOptions {
@@ -19,6 +20,8 @@ export interface PageOptions extends SelectionOptions {
  * everything, as client-go's pager does. No object is yielded twice, and an object that was created or changed meanwhile may be missing or
  * newer than its predecessors.
  *
+ * @throws {ProreusError} `PRO_API` when the list has no end: a continue token is repeated, or more than 100 consecutive pages are empty.
+ *
  * @example
  *
  * for await (const pod of listInPages(client, core.pod, { labelSelector })) count(pod)
@@ -29,18 +32,20 @@ export async function* listInPages<R extends ResourceType>(
   { pageSize = 500, ...options }: PageOptions = {},
 ): AsyncGenerator<ObjectOf<R>, void, undefined> {
   const yielded = new Set<string>()
+  const tokens = new ContinueTokens()
   let next: string | undefined
   do {
-    const page = await nextPage(client, type, options, pageSize, next)
+    const page: ObjectList<ObjectOf<R>> = await nextPage(client, type, options, pageSize, next)
+    const following = tokens.next(page)
     for (const object of page.items) {
       const key = formatKey(object.metadata)
       if (yielded.has(key)) continue
       // The objects of the last page need not be remembered.
-      if (page.metadata.continue) yielded.add(key)
+      if (following !== undefined) yielded.add(key)
       yield object
     }
-    next = page.metadata.continue
-  } while (next)
+    next = following
+  } while (next !== undefined)
 }
 
 /** Lists the page after `next`, or all objects when `next` has expired. A continue token contains the resourceVersion of the list. */
@@ -57,6 +62,9 @@ async function nextPage<R extends ResourceType>(
     return await client.list(type, { ...selection, limit, continue: next })
   } catch (error) {
     if (!isExpired(error)) throw error
-    return client.list(type, options)
+    const { metadata, ...list } = await client.list(type, options)
+    // A list without a limit has no further pages. If the server sent a token nevertheless, that token could expire, too, and so on.
+    const { continue: _token, ...rest } = metadata
+    return { ...list, metadata: rest }
   }
 }

@@ -8,6 +8,7 @@ import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { ListOptions, WatchOptions } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import type { ListAnswer } from '../support/client/fake-cluster.ts'
 import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -174,6 +175,20 @@ t.test('an expired continue token causes a list without pages', async (t) => {
   ])
   t.strictSame(seen, ['= a b', 'synced'])
   t.equal(script.lastWatch.options.resourceVersion, '8')
+})
+
+t.test('a list that has no end fails, and is tried again after a pause', async (t) => {
+  const { script, clock, reflector } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '5', continue: 'token' }] })
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  t.equal(script.lists.length, 2)
+  t.match(reflector.lastError, /has no end/)
+})
+
+t.test('a continue token that expires again after the list without pages causes a pause', async (t) => {
+  const page = (token: string): ListAnswer => ({ items: [object('a', 1)], resourceVersion: '5', continue: token })
+  const { script, clock } = setUp(t, { answers: [page('1'), expired, page('2'), expired, page('3'), expired, page('4'), expired] })
+  await eventually(() => clock.nextDue === clock.now() + 1600)
+  t.equal(script.lists.length, 8)
 })
 
 t.test('a broken connection resumes the watch, with growing pauses', async (t) => {
