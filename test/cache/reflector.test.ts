@@ -114,6 +114,41 @@ t.test('watches that end at once are followed by pauses', async (t) => {
   t.equal(script.lists.length, 1)
 })
 
+t.test('watches that end after a few events are followed by pauses, except the first', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  const cut = async (watches: number): Promise<void> => {
+    await eventually(() => script.watches.length === watches)
+    script.lastWatch.send('MODIFIED', object('a', 10 + watches))
+    await clock.advance(900)
+    script.lastWatch.end()
+  }
+  await cut(1)
+  for (const [watches, pause] of [
+    [2, 1600],
+    [3, 3200],
+    [4, 6400],
+    [5, 12_800],
+    [6, 25_600],
+    [7, 30_000],
+  ] as const) {
+    await cut(watches)
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    t.match(reflector.lastError, /ends the watch/)
+    await clock.advance(pause)
+  }
+  await eventually(() => script.watches.length === 8)
+  t.equal(script.lastWatch.options.resourceVersion, '17')
+  t.equal(script.lists.length, 1)
+  t.strictSame(log.lines, ['warn: The API server, or a proxy, ends the watch of widgets.example.com within a second.'])
+  script.lastWatch.send('MODIFIED', object('a', 20))
+  await clock.advance(5_000)
+  t.equal(reflector.lastError, undefined, 'the watch has lasted')
+  t.strictSame(log.lines.slice(1), ['info: widgets.example.com can be listed and watched again'])
+  script.lastWatch.end()
+  await cut(9)
+  await eventually(() => script.watches.length === 10)
+})
+
 t.test('an expired resourceVersion causes a relist at once', async (t) => {
   const { script, seen, log } = setUp(t, {
     answers: [
