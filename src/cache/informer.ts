@@ -78,6 +78,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The array is replaced, not mutated, because a notification may be iterating over it. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
+  #hasWarned = false
 
   constructor(options: InformerOptions<T>) {
     const { type, logger } = options
@@ -164,9 +165,25 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * the API server's response. It is ignored when the store has a newer state, when this informer does not watch the object, and when only
    * the API server knows whether the object is in the view. If it is no longer in the view, it is removed.
    *
+   * It never throws, because the write has succeeded. A response that cannot be stored, e.g. because it is nested too deeply to be copied,
+   * is logged and ignored.
+   *
    * @param origin the reconcile that has written the object.
    */
   written(object: KubernetesObject, origin?: Origin): void {
+    try {
+      this.#take(object, origin)
+    } catch (err) {
+      this.#logger[this.#hasWarned ? 'debug' : 'warn'](
+        { err, resource: groupResourceOf(this.type) },
+        'the response to a write cannot be stored: the cache has an older state of the object until the watch sends it',
+      )
+      this.#hasWarned = true
+    }
+  }
+
+  /** Stores the response to a write request, or removes the object that it shows to be gone. */
+  #take(object: KubernetesObject, origin: Origin | undefined): void {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
     // The response to a write of a subresource may be another kind, e.g. a Scale.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return

@@ -13,6 +13,7 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import { isExpired } from '../client/api-error.ts'
 import type { Client, ListOptions, WatchOptions } from '../client/client.ts'
+import { ContinueTokens } from '../client/continue-tokens.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { BackOff } from './back-off.ts'
 import type { Diagnosis, Phase } from './watch-recovery.ts'
@@ -88,8 +89,13 @@ const graceSeconds = 30
 const bookmarkedSilenceMs = 90_000
 /** The back-off is reset when a watch has been open for this time. */
 const settledMs = 5_000
-/** A watch counts as failed if it ends earlier than this and without any event, even if the server responded with status 200. */
+/**
+ * A watch that ends earlier than this counts as cut off, even if the server responded with status 200. Without any event, it counts as
+ * failed.
+ */
 const shortestWatchMs = 1_000
+/** The `id` of the problem that watches with events are cut off. */
+const cutOff = 'cut off'
 
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
@@ -99,6 +105,8 @@ export class Reflector<T extends KubernetesObject> {
   readonly #clock: Clock
   readonly #random: () => number
   readonly #backOff: BackOff
+  /** Counts the consecutive watches that sent events and were cut off. */
+  readonly #cuts: BackOff
   readonly #logger: Logger
   #phase: Phase = 'list'
   #resourceVersion: string | undefined
@@ -117,6 +125,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? systemRandom
     this.#backOff = new BackOff(this.#random)
+    this.#cuts = new BackOff(this.#random)
     const { namespace } = options
     this.#logger = options.logger.child({
       resource: groupResourceOf(options.type),
@@ -164,13 +173,16 @@ export class Reflector<T extends KubernetesObject> {
     const { client, type, namespace, sink } = this.#options
     const objects: DeepReadonly<T>[] = []
     sink.listing()
+    const tokens = new ContinueTokens()
     let paging: Pick<ListOptions, 'limit' | 'continue'> = { limit: pageSize }
+    let expired = false
     for (;;) {
       let page
       try {
         page = await client.list(this.#requested, { namespace, signal, ...selectorsOf(type), ...paging })
       } catch (error) {
-        if (paging.continue === undefined || !isExpired(error)) throw error
+        if (paging.continue === undefined || expired || !isExpired(error)) throw error
+        expired = true
         // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
@@ -181,8 +193,8 @@ export class Reflector<T extends KubernetesObject> {
         const object = this.#prepare(item)
         if (object !== undefined) objects.push(object)
       }
-      const token = page.metadata.continue
-      if (token !== undefined && token !== '') {
+      const token = tokens.next(page)
+      if (token !== undefined) {
         paging = { limit: pageSize, continue: token }
         continue
       }
@@ -233,7 +245,7 @@ export class Reflector<T extends KubernetesObject> {
         this.#bookmarked ||= event.type === 'BOOKMARK'
         guard.alive()
         events += 1
-        this.#solved()
+        if (this.#problem?.id !== cutOff) this.#solved()
         if (event.type !== 'BOOKMARK') this.#change(event.type, event.object)
         this.#resourceVersion = event.object.metadata.resourceVersion
       }
@@ -242,8 +254,12 @@ export class Reflector<T extends KubernetesObject> {
       settled?.cancel()
     }
     if (signal.aborted) return
-    if (events === 0 && (this.#openedAt === undefined || this.#clock.monotonicNow() - this.#openedAt < shortestWatchMs)) {
+    const isShort = this.#openedAt === undefined || this.#clock.monotonicNow() - this.#openedAt < shortestWatchMs
+    if (isShort && events === 0)
       throw new ProreusError('PRO_API_UNREACHABLE', `The watch of ${groupResourceOf(type)} ended as soon as it began.`)
+    if (isShort) {
+      await this.#afterCut(signal)
+      return
     }
     this.#works()
     this.#logger.debug({ resourceVersion: this.#resourceVersion }, 'the watch ended, watching on')
@@ -301,11 +317,27 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Resets the back-off. It is called when a watch has been open for `settledMs` or has ended without an error. It is not called after the
-   * first event: the pauses would not grow if each watch failed after one event.
+   * Pauses after a watch that sent events and was cut off. The first one is resumed at once, because any server ends a watch now and then.
+   * If the next ones are cut off, too, each event would cost a request, so the pauses grow until a watch lasts.
+   */
+  async #afterCut(signal: AbortSignal): Promise<void> {
+    this.#backOff.reset()
+    const isFirst = this.#cuts.failures === 0
+    const pause = this.#cuts.next()
+    if (isFirst) return
+    const message = `The API server, or a proxy, ends the watch of ${groupResourceOf(this.#options.type)} within a second.`
+    this.#logger[this.#problem?.id === cutOff ? 'debug' : 'warn']({ retryInMs: pause }, message)
+    this.#problem = { id: cutOff, level: 'warn', message, relist: false, phase: 'watch' }
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // Only an abort ends the pause early, and `run` handles it.
+  }
+
+  /**
+   * Resets the back-off. It is called when a watch has been open for `settledMs` or has ended after a second or more without an error. It is
+   * not called after the first event: the pauses would not grow if each watch failed after one event.
    */
   #works(): void {
     this.#backOff.reset()
+    this.#cuts.reset()
     this.#solved()
   }
 

@@ -12,16 +12,6 @@ export interface ApiResponse {
   readonly body: unknown
 }
 
-/**
- * Reads a body to its end. The bodies of undici refer to each other and to the results of their methods, such as `body.text()`, until the
- * next full garbage collection. The texts of all pages of a list would remain in memory until then.
- */
-export async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
-}
-
 /** Returns the body of the response to `request`: parsed when its content type is JSON, otherwise as text. */
 export function bodyOf(headers: ResponseHeaders, text: string, request: ApiRequest): unknown {
   if (!isJson(headers)) return text

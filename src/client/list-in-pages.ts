@@ -6,6 +6,7 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isWholeNumber, refuseOptions } from '../api/option-checks.ts'
 import { isExpired } from './api-error.ts'
 import type { Client } from './client.ts'
+import { ContinueTokens } from './continue-tokens.ts'
 import { selectionChecks } from './option-checks.ts'
 import type { SelectionOptions } from './options.ts'
 
@@ -24,7 +25,8 @@ const checkPages = hasOptions({ ...selectionChecks, pageSize: isWholeNumber(1) }
  * everything, as client-go's pager does. No object is yielded twice, and an object that was created or changed meanwhile may be missing or
  * newer than its predecessors.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options; otherwise as `client.list` rejects.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options; `PRO_API` when the list has no end: a continue token is
+ *   repeated, or more than 100 consecutive pages are empty; otherwise as `client.list` rejects.
  *
  * @example
  *
@@ -38,18 +40,20 @@ export async function* listInPages<R extends ResourceType>(
   refuseOptions('listInPages', checkPages(pageOptions, ''))
   const { pageSize = 500, ...options } = pageOptions
   const yielded = new Set<string>()
+  const tokens = new ContinueTokens()
   let next: string | undefined
   do {
-    const page = await nextPage(client, type, options, pageSize, next)
+    const page: ObjectList<ObjectOf<R>> = await nextPage(client, type, options, pageSize, next)
+    const following = tokens.next(page)
     for (const object of page.items) {
       const key = formatKey(object.metadata)
       if (yielded.has(key)) continue
       // The objects of the last page need not be remembered.
-      if (page.metadata.continue) yielded.add(key)
+      if (following !== undefined) yielded.add(key)
       yield object
     }
-    next = page.metadata.continue
-  } while (next)
+    next = following
+  } while (next !== undefined)
 }
 
 /** Lists the page after `next`, or all objects when `next` has expired. A continue token contains the resourceVersion of the list. */
@@ -66,6 +70,9 @@ async function nextPage<R extends ResourceType>(
     return await client.list(type, { ...selection, limit, continue: next })
   } catch (error) {
     if (!isExpired(error)) throw error
-    return client.list(type, options)
+    const { metadata, ...list } = await client.list(type, options)
+    // A list without a limit has no further pages. If the server sent a token nevertheless, that token could expire, too, and so on.
+    const { continue: _token, ...rest } = metadata
+    return { ...list, metadata: rest }
   }
 }

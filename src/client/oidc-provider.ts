@@ -13,6 +13,9 @@ import { createTransport } from './transport.ts'
 /** Time before its expiry at which a token is renewed, for clocks that differ; 10 s as in client-go. */
 const expiryMarginMs = 10_000
 
+/** Maximum size of an answer in bytes. Its tokens have some kilobytes. */
+const maxResponseBytes = 1024 * 1024
+
 interface Options {
   /** The `config` of the auth-provider. */
   readonly config: JsonObject
@@ -95,7 +98,7 @@ export class OidcProvider {
       ...(proxyUrl !== undefined && { proxyUrl }),
       ...(authorization !== undefined && { authorization: () => Promise.resolve(authorization) }),
     }
-    const transport = createTransport(connection, { clock: this.#options.clock })
+    const transport = createTransport(connection, { clock: this.#options.clock, maxResponseBytes })
     try {
       const { body } = await transport.request({ ...request, path: `${pathname}${search}` })
       if (!isObject(body)) throw new Error(`${origin}${pathname} did not answer with a JSON object`)

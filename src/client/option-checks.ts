@@ -126,6 +126,7 @@ const checkClient = hasOptions({
   onRequest: isFunction,
   onWarning: isFunction,
   timeoutMs: (value, path) => (typeof value === 'number' ? isDuration(value, path) : areTimeouts(value, path)),
+  maxResponseBytes: isWholeNumber(1),
   clock: isClock,
   random: isFunction,
   fieldManager: isText,

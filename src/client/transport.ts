@@ -10,7 +10,8 @@ import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { ApiError, statusOf } from './api-error.ts'
 import type { ApiRequest } from './api-request.ts'
 import type { ApiResponse, ResponseHeaders } from './api-response.ts'
-import { bodyOf, textOf } from './api-response.ts'
+import { bodyOf } from './api-response.ts'
+import { maxTextBytes, readText } from './body-text.ts'
 import type { Connection } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
@@ -46,6 +47,11 @@ export interface TransportOptions {
    * responds with a timeout after 60 s.
    */
   readonly timeoutMs?: number | VerbTimeouts
+  /**
+   * Maximum size of a response in bytes. A longer one is refused with `PRO_API` while it arrives. It does not apply to watches and logs, of
+   * which at most one line is in memory. Default and maximum: about 512 MiB, because a longer response does not fit into a string.
+   */
+  readonly maxResponseBytes?: number
   readonly clock?: Clock
   /** Returns a number in [0, 1), for the jitter of pauses; `Math.random` when absent. */
   readonly random?: () => number
@@ -71,6 +77,8 @@ export function createTransport(connection: Connection, options: TransportOption
 }
 
 const closeGraceMs = 1000
+/** Maximum size of a failure response in bytes. The rest is ignored. A `Status` has some kilobytes. */
+const maxFailureBytes = 1024 * 1024
 
 /** The state of a request that may have several attempts. */
 interface Attempts {
@@ -245,7 +253,8 @@ class HttpTransport implements Transport {
         late.body.on('error', () => undefined).destroy(),
       )
       this.#warn(headers.warning, request)
-      if (streaming && statusCode >= 200 && statusCode < 300) {
+      const isSuccess = statusCode >= 200 && statusCode < 300
+      if (streaming && isSuccess) {
         unlink = false
         // Without a listener, an error before the first read would end the process. The listener ignores the error, because the reader of
         // the stream receives it, too.
@@ -258,7 +267,10 @@ class HttpTransport implements Transport {
         code = statusCode
         return { credentials, statusCode, headers, text: '', stream: body }
       }
-      const text = await textOf(body)
+      const { maxResponseBytes = maxTextBytes } = this.#options
+      const text = isSuccess
+        ? await readText(body, maxResponseBytes, () => tooLong(request, maxResponseBytes))
+        : await readText(body, maxFailureBytes)
       code = statusCode
       if (!streaming) received = text
       return { credentials, statusCode, headers, text }
@@ -376,6 +388,14 @@ class HttpTransport implements Transport {
 /** The abort reason of an attempt that exceeds its time limit. It is internal: callers get a `PRO_API_UNREACHABLE` error. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
+}
+
+function tooLong({ method, path, verb }: ApiRequest, limit: number): ProreusError {
+  const advice = verb === 'list' ? ': read the list with listInPages and a smaller pageSize, or raise the limit' : ''
+  return new ProreusError(
+    'PRO_API',
+    `The response to ${method} ${path} has more than ${limit} bytes, the client's maxResponseBytes${advice}.`,
+  )
 }
 
 function areEqual(a: Credentials, b: Credentials): boolean {

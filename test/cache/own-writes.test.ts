@@ -564,3 +564,27 @@ t.test('for any order of own writes, writes of others, events and lists, reads n
     { numRuns: 400 },
   )
 })
+
+t.test('a response that cannot be stored does not fail the write: the object enters the store with the watch', async (t) => {
+  const script = new ScriptedClient()
+  script.answers = [{ items: [object('a', 5)], resourceVersion: '5' }]
+  const log = recordingLogger()
+  const informer = new Informer({ client: script.client, type: widget, logger: log.logger, clock: new FakeClock() })
+  const abort = new AbortController()
+  t.teardown(() => abort.abort())
+  void informer.start(abort.signal)
+  await informer.whenSynced()
+  let nested: unknown[] = []
+  for (let depth = 0; depth < 100_000; depth += 1) nested = [nested]
+  const origin = { controller: 'c', key: 'default/a' }
+  informer.written(object('a', 7, { nested }), origin)
+  informer.written(object('a', 8, { nested }), origin)
+  const stored = (): string | undefined => informer.store.get({ namespace: 'default', name: 'a' })?.metadata.resourceVersion
+  t.equal(stored(), '5')
+  t.equal(informer.unconfirmedWrites, 0)
+  t.equal(log.lines.length, 1)
+  t.match(log.lines[0], /^warn: .*until the watch sends it/)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('MODIFIED', object('a', 8))
+  await eventually(() => stored() === '8')
+})

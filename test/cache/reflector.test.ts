@@ -8,6 +8,7 @@ import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { ListOptions, WatchOptions } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import type { ListAnswer } from '../support/client/fake-cluster.ts'
 import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -113,6 +114,41 @@ t.test('watches that end at once are followed by pauses', async (t) => {
   t.equal(script.lists.length, 1)
 })
 
+t.test('watches that end after a few events are followed by pauses, except the first', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  const cut = async (watches: number): Promise<void> => {
+    await eventually(() => script.watches.length === watches)
+    script.lastWatch.send('MODIFIED', object('a', 10 + watches))
+    await clock.advance(900)
+    script.lastWatch.end()
+  }
+  await cut(1)
+  for (const [watches, pause] of [
+    [2, 1600],
+    [3, 3200],
+    [4, 6400],
+    [5, 12_800],
+    [6, 25_600],
+    [7, 30_000],
+  ] as const) {
+    await cut(watches)
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    t.match(reflector.lastError, /ends the watch/)
+    await clock.advance(pause)
+  }
+  await eventually(() => script.watches.length === 8)
+  t.equal(script.lastWatch.options.resourceVersion, '17')
+  t.equal(script.lists.length, 1)
+  t.strictSame(log.lines, ['warn: The API server, or a proxy, ends the watch of widgets.example.com within a second.'])
+  script.lastWatch.send('MODIFIED', object('a', 20))
+  await clock.advance(5_000)
+  t.equal(reflector.lastError, undefined, 'the watch has lasted')
+  t.strictSame(log.lines.slice(1), ['info: widgets.example.com can be listed and watched again'])
+  script.lastWatch.end()
+  await cut(9)
+  await eventually(() => script.watches.length === 10)
+})
+
 t.test('an expired resourceVersion causes a relist at once', async (t) => {
   const { script, seen, log } = setUp(t, {
     answers: [
@@ -174,6 +210,20 @@ t.test('an expired continue token causes a list without pages', async (t) => {
   ])
   t.strictSame(seen, ['= a b', 'synced'])
   t.equal(script.lastWatch.options.resourceVersion, '8')
+})
+
+t.test('a list that has no end fails, and is tried again after a pause', async (t) => {
+  const { script, clock, reflector } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '5', continue: 'token' }] })
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  t.equal(script.lists.length, 2)
+  t.match(reflector.lastError, /has no end/)
+})
+
+t.test('a continue token that expires again after the list without pages causes a pause', async (t) => {
+  const page = (token: string): ListAnswer => ({ items: [object('a', 1)], resourceVersion: '5', continue: token })
+  const { script, clock } = setUp(t, { answers: [page('1'), expired, page('2'), expired, page('3'), expired, page('4'), expired] })
+  await eventually(() => clock.nextDue === clock.now() + 1600)
+  t.equal(script.lists.length, 8)
 })
 
 t.test('a broken connection resumes the watch, with growing pauses', async (t) => {

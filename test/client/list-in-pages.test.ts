@@ -60,6 +60,31 @@ t.test('when the next page has expired, the rest comes from a full list', async 
   t.strictSame(lists[3], { resourceVersion: '7' })
 })
 
+t.test('a list that has no end is an error', async (t) => {
+  const endless = { code: 'PRO_API', message: /has no end/ }
+  const repeated = setUp([
+    ['a', 'one'],
+    ['b', 'two'],
+    ['c', 'one'],
+  ])
+  await t.rejects(names(listInPages(repeated.client, widget)), endless)
+  t.equal(repeated.lists.length, 3)
+  const pagesWithGap = (empty: number): Page[] => [
+    ...Array.from({ length: empty }, (_, index): Page => ['', `token ${index}`]),
+    ['a', 'other'],
+    ...Array.from({ length: 100 }, (_, index): Page => ['', `later ${index}`]),
+    ['b'],
+  ]
+  t.equal(await names(listInPages(setUp(pagesWithGap(100)).client, widget)), 'ab')
+  await t.rejects(names(listInPages(setUp(pagesWithGap(101)).client, widget)), endless)
+})
+
+t.test('the full list after an expired page is the last request', async (t) => {
+  const { client, lists } = setUp([['a', 'one'], expired, ['abc', 'two']])
+  t.equal(await names(listInPages(client, widget)), 'abc')
+  t.equal(lists.length, 3)
+})
+
 t.test('other errors are thrown, and so is an expired first page', async (t) => {
   await t.rejects(names(listInPages(setUp([expired]).client, widget)), expired)
   const forbidden = new ApiError(failure(403, 'Forbidden', 'no'))

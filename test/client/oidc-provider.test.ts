@@ -132,6 +132,15 @@ t.test('an answer without an id_token, or a token endpoint without TLS, is an er
   t.equal(plain.requests.length, 1)
 })
 
+t.test('an answer of more than 1 MiB is refused', async (t) => {
+  const answers = [' '.repeat(1024 * 1024), '']
+  const { config, clock } = await setUp(t, () => ({ body: { id_token: tokenUntil(clock.now() + 3_600_000), padding: answers.shift() } }))
+  const { 'client-secret': _, ...rest } = config
+  const provider = new OidcProvider({ config: { ...rest, 'id-token': '' }, env: {}, clock })
+  await t.rejects(provider.load(false), { message: /did not renew the id-token: .* has more than 1048576 bytes/ })
+  t.match(await provider.load(false), { authorization: /^Bearer h\./ })
+})
+
 t.test('a kubeconfig with the auth-provider oidc yields the header', async (t) => {
   const { config, clock } = await setUp(t, () => ({ body: { id_token: tokenUntil(clock.now() + 3_600_000, 'renewed') } }))
   const load = async (user: object): ReturnType<typeof loadConnection> => {

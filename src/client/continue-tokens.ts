@@ -1,0 +1,33 @@
+/** `ContinueTokens`: the continue tokens of the pages of one list. They must come to an end. */
+import { ProreusError } from '../api/errors.ts'
+import type { ObjectList } from '../api/object.ts'
+
+/**
+ * Maximum number of consecutive pages without an object. The API server fills each page up to its limit as long as objects are left, so an
+ * empty page with a continue token is an exception.
+ */
+const maxEmptyPages = 100
+
+export class ContinueTokens {
+  readonly #seen = new Set<string>()
+  #emptyPages = 0
+
+  /**
+   * Returns the token of the page after `page`; undefined when `page` is the last one.
+   *
+   * @throws {ProreusError} `PRO_API` when the list has no end: an earlier page had the same token, or too many pages were empty.
+   */
+  next({ items, metadata }: ObjectList): string | undefined {
+    const token = metadata.continue
+    if (!token) return undefined
+    this.#emptyPages = items.length === 0 ? this.#emptyPages + 1 : 0
+    if (this.#seen.has(token)) throw endless('two of its pages have the same continue token')
+    if (this.#emptyPages > maxEmptyPages) throw endless(`more than ${maxEmptyPages} consecutive pages are empty`)
+    this.#seen.add(token)
+    return token
+  }
+}
+
+function endless(reason: string): ProreusError {
+  return new ProreusError('PRO_API', `The API server sends a list that has no end: ${reason}.`)
+}
