@@ -50,6 +50,8 @@ export class OwnRemovals {
   /** An own write has made this state, which is not in the view. */
   left(state: State): void {
     const { namespace, resourceVersion } = state
+    // The response to a later write may have arrived earlier.
+    if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }
 
