@@ -240,7 +240,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const uids = [uid, ...before]
     for (const each of uids) this.#removals.deleted(each, key.namespace)
     const stored = this.store.get(key)
-    if (stored !== undefined && uids.includes(metadataOf(stored).uid)) this.#drop(stored)
+    if (stored === undefined || !uids.includes(metadataOf(stored).uid)) return
+    // The watch may still send earlier objects with this key, which the store never had. They are older than the stored state.
+    this.#removals.left(metadataOf(stored))
+    this.#drop(stored)
   }
 
   /**
