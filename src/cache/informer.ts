@@ -231,7 +231,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored.
+   * Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. If the store
+   * does not have the object, earlier objects with the same key are not, because the response to a deletion has no resourceVersion.
    *
    * @param before the uids of earlier objects with the same key, which therefore no longer exist, either.
    */
