@@ -2,6 +2,7 @@
 import { createLogger, defineController, defineOperator, keyOf, loadConnection, run } from '../../src/index.ts'
 import { gadget } from '../gadget.ts'
 import { lease } from './lease.ts'
+import { reportSentWrites } from './sent-writes.ts'
 
 const [instance] = process.argv.slice(2)
 
@@ -9,11 +10,17 @@ const [instance] = process.argv.slice(2)
 const endWithTheDrill = (): void => process.exit(1)
 process.on('disconnect', endWithTheDrill)
 
+let writes = 0
+const clock = reportSentWrites((write) => process.send?.(write))
+
 const controller = defineController(gadget, {
   workers: 4,
   async reconcile(object, { client }) {
     const { value } = object.spec
-    if (object.status?.seen !== value) await client.patchStatus(gadget, keyOf(object), { status: { seen: value } })
+    if (object.status?.seen === value) return
+    writes += 1
+    const fieldManager = `${instance!}-${process.pid}-${writes}`
+    await client.patchStatus(gadget, keyOf(object), { status: { seen: value } }, { fieldManager })
   },
 })
 
@@ -21,6 +28,7 @@ await run([defineOperator({ name: 'failover', kinds: [gadget], controllers: [con
   connection: await loadConnection({ env: process.env }),
   instance: instance!,
   leaderElection: lease,
+  clock,
   probeBindAddress: '0',
   metricsBindAddress: '0',
   // By default, errors are not logged, because the faults of the drill cause many of them.

@@ -5,10 +5,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FaultProxy } from '../../src/testing/index.ts'
+import type { SentWrite } from './sent-writes.ts'
 
 export class Replica {
   readonly name: string
   readonly proxy: FaultProxy
+  /** The writes that the processes of this replica have sent, by their id. */
+  readonly sent = new Map<string, SentWrite>()
   #child: ChildProcess
 
   constructor(name: string, proxy: FaultProxy) {
@@ -43,9 +46,14 @@ export class Replica {
   }
 
   #fork(): ChildProcess {
-    return fork(join(import.meta.dirname, 'replica.ts'), [this.name], {
+    const child = fork(join(import.meta.dirname, 'replica.ts'), [this.name], {
       execArgv: ['--conditions=proreus-source'],
       env: { ...process.env, KUBECONFIG: this.proxy.kubeconfig },
     })
+    child.on('message', (message) => {
+      const write = message as SentWrite
+      this.sent.set(write.id, write)
+    })
+    return child
   }
 }

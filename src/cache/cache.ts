@@ -120,7 +120,7 @@ export class Cache implements CacheReader, OwnWrites {
 
   uidsOf(type: ResourceType, { namespace, name }: ObjectKey): readonly string[] {
     const key = type.namespaced ? { namespace, name } : { name }
-    return [...this.#ofType(type)].flatMap(({ store }) => store.get(key)?.metadata.uid ?? [])
+    return [...new Set([...this.#ofType(type)].flatMap(({ store }) => store.get(key)?.metadata.uid ?? []))]
   }
 
   deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void {

@@ -248,7 +248,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored.
+   * Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. If the store
+   * does not have the object, earlier objects with the same key are not, because the response to a deletion has no resourceVersion.
    *
    * @param before the uids of earlier objects with the same key, which therefore no longer exist, either.
    */
@@ -257,7 +258,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const uids = [uid, ...before]
     for (const each of uids) this.#removals.deleted(each, key.namespace)
     const stored = this.store.get(key)
-    if (stored !== undefined && uids.includes(metadataOf(stored).uid)) this.#drop(stored)
+    if (stored === undefined || !uids.includes(metadataOf(stored).uid)) return
+    // The watch may still send earlier objects with this key, which the store never had. They are older than the stored state.
+    this.#removals.left(metadataOf(stored))
+    this.#drop(stored)
   }
 
   /**

@@ -18,7 +18,7 @@ interface Deletion {
   precedesList: boolean
 }
 
-/** A state that an own write has made, and that is not in the view. A newer state may be in the view again. */
+/** A state that is no longer in the view, because of an own write. A newer state may be in the view again. */
 interface Departure extends Deletion {
   readonly resourceVersion: string
 }
@@ -47,9 +47,11 @@ export class OwnRemovals {
     remember(this.#deletions, uid, { namespace, precedesList: false })
   }
 
-  /** An own write has made this state, which is not in the view. */
+  /** Because of an own write, neither this state nor an older one with the same key is in the view. */
   left(state: State): void {
     const { namespace, resourceVersion } = state
+    // The response to a later write may have arrived earlier.
+    if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }
 

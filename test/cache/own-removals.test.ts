@@ -35,6 +35,8 @@ t.test('a departure removes this state and older ones, also of other objects wit
   )
   t.ok(removals.have(state('9', { uid: 'another' })))
   t.notOk(removals.have(state('9', { namespace: 'other' })))
+  removals.left(state('8'))
+  t.ok(removals.have(state('10')), 'a late response of an earlier write')
   removals.confirm(state('9'))
   t.equal(removals.size, 1, 'an older state does not confirm it')
   removals.confirm(state('10'))

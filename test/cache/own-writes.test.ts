@@ -323,6 +323,19 @@ t.test('a deletion removes an earlier object, too, if the cache had it before th
   t.strictSame(seen, ['deleted a 1', 'added a 6'])
 })
 
+t.test('after a deletion, an earlier object that the cache never had is not seen, either', async (t) => {
+  const { informer, seen, send } = await synced(t)
+  informer.written(object('a', 5, { uid: 'second' }))
+  informer.deleted({ namespace: 'default', name: 'a' }, 'second')
+  await send('ADDED', object('a', 2, { uid: 'first' }))
+  await send('DELETED', object('a', 3, { uid: 'first' }))
+  await send('ADDED', object('a', 4, { uid: 'second' }))
+  await send('MODIFIED', object('a', 6, { uid: 'second' }))
+  await send('DELETED', object('a', 7, { uid: 'second' }))
+  await send('ADDED', object('a', 8, { uid: 'third' }))
+  t.strictSame(seen, ['added a 5', 'deleted a 5', 'added a 8'])
+})
+
 t.test('the removal of the last finalizer removes an earlier object, too', async (t) => {
   const { informer, seen, send, stored } = await synced(t, { items: [object('a', 10)], resourceVersion: '10' })
   const pending = { ...object('a', 1).metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }

@@ -1,0 +1,73 @@
+/** The writes of the failover drill's replicas, and who held the Lease when each of them was sent. */
+import type { RequestRecord } from '../../src/testing/index.ts'
+import { gadget } from '../gadget.ts'
+import { lease } from './lease.ts'
+import type { SentWrite } from './sent-writes.ts'
+import { writeIdOf } from './sent-writes.ts'
+
+/** A write to a Gadget that the API server has received. */
+export interface ReceivedWrite {
+  readonly user: string
+  readonly id: string
+  readonly path: string
+  readonly code: number
+  readonly receivedAt: number
+  /** Undefined when the replica has not reported the write. */
+  readonly sent: SentWrite | undefined
+}
+
+/** A successful write of the Lease. Only its holder makes them, and the replica that becomes the holder. */
+interface LeaseWrite {
+  readonly user: string
+  readonly at: number
+}
+
+export interface History {
+  /** The writes to Gadgets, in the order in which the API server received them. */
+  readonly writes: readonly ReceivedWrite[]
+  /** The writes for which the guard was called without the Lease, or about which the replica has not reported. */
+  readonly illegal: readonly string[]
+  /**
+   * The writes for which the guard was called with the Lease, but which were received after the first write of the next leader: the network
+   * has held them, or the process was stopped between the call of the guard and the write to the connection. No client can prevent that.
+   */
+  readonly late: readonly string[]
+}
+
+/** Compares the requests that the API server has recorded with the writes that the replicas have sent, by their id. */
+export function historyOf(requests: readonly RequestRecord[], sent: ReadonlyMap<string, SentWrite>, users: readonly string[]): History {
+  const ofUsers = requests.filter(({ user }) => users.includes(user)).sort((a, b) => a.at - b.at)
+  const leases = ofUsers
+    .filter(({ verb, path, code }) => ['create', 'update'].includes(verb) && path.includes('/leases') && code < 300)
+    .map(({ user, at }): LeaseWrite => ({ user, at }))
+  const writes = ofUsers
+    .filter(({ verb, path }) => verb === 'patch' && path.includes(`/${gadget.plural}/`))
+    .map(({ user, path, query, code, at }): ReceivedWrite => {
+      const id = writeIdOf(query) ?? ''
+      return { user, id, path, code, receivedAt: at, sent: sent.get(id) }
+    })
+  const illegal = writes.filter(({ user, sent }) => sent === undefined || !holdsLease(leases, user, sent.checkedAt))
+  const late = writes.filter((write) => !illegal.includes(write) && isLate(write, writes))
+  return { writes, illegal: illegal.map((write) => describe(write, leases)), late: late.map((write) => describe(write, leases)) }
+}
+
+/** Returns true when the latest write of the Lease before `at` is one of `user`, and when no other replica could have taken the Lease. */
+function holdsLease(leases: readonly LeaseWrite[], user: string, at: number): boolean {
+  const latest = leases.findLast((write) => write.at <= at)
+  return latest?.user === user && at - latest.at < lease.leaseDurationMs
+}
+
+/** Returns true when a replica that began to write after the guard of `write` was called has written before `write` was received. */
+function isLate({ user, sent, receivedAt }: ReceivedWrite, writes: readonly ReceivedWrite[]): boolean {
+  return writes.some((other) => other.user !== user && other.receivedAt > sent!.checkedAt && other.receivedAt < receivedAt)
+}
+
+function describe({ user, id, path, code, receivedAt, sent }: ReceivedWrite, leases: readonly LeaseWrite[]): string {
+  const time = (at: number): string => new Date(at).toISOString().slice(11, 23)
+  const write = `${id} to ${path.split('/').slice(-2).join('/')}, received ${time(receivedAt)} with ${code}`
+  if (sent === undefined) return `${write}, but ${user} has not reported it`
+  const { checkedAt, sentAt, port } = sent
+  const around = [...leases.filter(({ at }) => at <= checkedAt).slice(-2), ...leases.filter(({ at }) => at > checkedAt).slice(0, 3)]
+  const writers = around.map(({ user: writer, at }) => `${writer} ${time(at)}`).join(', ')
+  return `${write}, guard called ${time(checkedAt)}, sent ${time(sentAt)} on the connection ${port}; the Lease was written by ${writers}`
+}

@@ -1,0 +1,49 @@
+/** `reportSentWrites`: reports each write of a replica to the drill, with the time at which it was sent. */
+import { subscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+import type { Clock } from '../../src/index.ts'
+import { systemClock } from '../../src/index.ts'
+
+/** A write that has been written to a connection. The times are milliseconds since 1970. */
+export interface SentWrite {
+  /** The field manager of the request, which no other request has. The API server's audit log contains it. */
+  readonly id: string
+  /** The time that the guard of leader election has read, on which its decision depends. */
+  readonly checkedAt: number
+  /** The time immediately before the request was written. It is later if the process was stopped meanwhile. */
+  readonly sentAt: number
+  /** The local port of the connection. */
+  readonly port: number
+}
+
+/** The part that is used here of the message that undici publishes immediately before it writes a request. */
+interface SendHeaders {
+  readonly request: { readonly method: string; readonly path: string }
+  readonly socket: Socket
+}
+
+/**
+ * Calls `report` for each PATCH request of this process. Returns the clock for `run`. The guard reads this clock synchronously before undici
+ * writes the request, and nothing reads it in between. Without a reading, `checkedAt` is the time of sending.
+ */
+export function reportSentWrites(report: (write: SentWrite) => void): Clock {
+  let checkedAt: number | undefined
+  subscribe('undici:client:sendHeaders', (message) => {
+    const { request, socket } = message as SendHeaders
+    const id = request.method === 'PATCH' ? writeIdOf(request.path.split('?')[1] ?? '') : undefined
+    const sentAt = Date.now()
+    if (id !== undefined) report({ id, checkedAt: checkedAt ?? sentAt, sentAt, port: socket.localPort ?? 0 })
+  })
+  return {
+    ...systemClock,
+    now() {
+      queueMicrotask(() => (checkedAt = undefined))
+      return (checkedAt = systemClock.now())
+    },
+  }
+}
+
+/** Returns the id of a write; undefined for a request without a field manager. */
+export function writeIdOf(query: string): string | undefined {
+  return new URLSearchParams(query).get('fieldManager') ?? undefined
+}

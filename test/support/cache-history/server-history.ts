@@ -1,0 +1,62 @@
+/** `ServerHistory`: all states that the objects of a type have had on an API server, recorded by a watch without faults. */
+import type { ResourceType } from '../../../src/api/group-version-kind.ts'
+import type { KubernetesObject, ObjectKey } from '../../../src/api/object.ts'
+import { formatKey } from '../../../src/api/object.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { until } from '../../../src/testing/until.ts'
+
+/** A state of the object with one key. */
+export interface State {
+  readonly resourceVersion: string
+  /** Undefined when there is no object. */
+  readonly object: KubernetesObject | undefined
+}
+
+const noObject: State = { resourceVersion: '0', object: undefined }
+
+export class ServerHistory {
+  readonly #client: Client
+  readonly #type: ResourceType<KubernetesObject>
+  readonly #states = new Map<string, State[]>()
+
+  /** @param client a client without faults, for the watch. */
+  constructor(client: Client, type: ResourceType<KubernetesObject>) {
+    this.#client = client
+    this.#type = type
+  }
+
+  /** Records the states of all objects from now on, until the signal aborts. Resolves when the recording has begun. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { items, metadata } = await this.#client.list(this.#type)
+    for (const item of items) this.#add(item, item)
+    const resourceVersion = metadata.resourceVersion!
+    const watch = async (): Promise<void> => {
+      // The time limit is longer than any run.
+      const options = { resourceVersion, timeoutSeconds: 3600, signal }
+      for await (const { type, object } of this.#client.watch(this.#type, options))
+        this.#add(object, type === 'DELETED' ? undefined : object)
+      throw new Error('The watch of the history has ended.')
+    }
+    // Without its watch, the history is incomplete, and `complete` rejects.
+    watch().catch(() => undefined)
+  }
+
+  /** Resolves when every state that the server has had before the call is recorded. `key` is that of an object that nobody else writes. */
+  async complete(key: ObjectKey): Promise<void> {
+    const marker = await this.#client.apply(this.#type, { metadata: key, data: { at: String(performance.now()) } } as never)
+    await until('the history is complete', () => this.of(key).at(-1)?.resourceVersion === marker.metadata.resourceVersion)
+  }
+
+  /** Returns the states of the object with this key, oldest first. The first state is that there is no object. */
+  of(key: ObjectKey): readonly State[] {
+    return this.#states.get(formatKey(key)) ?? [noObject]
+  }
+
+  #add({ metadata }: KubernetesObject, object: KubernetesObject | undefined): void {
+    const { namespace, name, resourceVersion } = metadata
+    const key = formatKey({ namespace, name })
+    const states = this.#states.get(key) ?? [noObject]
+    states.push({ resourceVersion, object })
+    this.#states.set(key, states)
+  }
+}
