@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline'
 import type { CacheReader, ControllerDefinition, DeepReadonly, Infer, ReconcileContext, RunOptions } from 'proreus'
 import { apps, controllerReference, createLogger, defineController, defineOperator, hasFields, keyOf, loadConnection, run } from 'proreus'
 import { app } from '../app.ts'
-import { reconcileNothing } from './noop.ts'
 import { report } from './report.ts'
 
 type App = Infer<typeof app>
@@ -132,7 +131,8 @@ switch (program) {
     await cacheApps(args[0]!, Number(args[1]), Number(args[2]))
     break
   case 'noop':
-    await reconcileNothing(Number(args[0]), Number(args[1]))
+    // It loads the sources, whose memory must not count in the other programs.
+    await (await import('./noop.ts')).reconcileNothing(Number(args[0]), Number(args[1]))
     break
   default:
     throw new Error(`${program} is not a program.`)

@@ -17,7 +17,7 @@ import type { FullList } from './reflector.ts'
 import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
-import { Selector, storedForm } from './stored-form.ts'
+import { Selector, storedCopy, storedForm } from './stored-form.ts'
 import type { Overtaken } from './unconfirmed-writes.ts'
 import { UnconfirmedWrites } from './unconfirmed-writes.ts'
 import { namespacesOf } from './view.ts'
@@ -207,7 +207,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       return
     }
     // The caller may change the object, so the store needs its own copy.
-    const object = this.#prepare(structuredClone(response))
+    const object = this.#prepare(response, storedCopy)
     if (object === undefined) {
       this.#left(response.metadata)
       return
@@ -234,10 +234,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /** Returns an object in the form in which the store keeps it; undefined when it cannot be transformed. */
-  #prepare(object: KubernetesObject): DeepReadonly<T> | undefined {
+  #prepare(object: KubernetesObject, form = storedForm): DeepReadonly<T> | undefined {
     const { namespace, name } = object.metadata
     try {
-      return storedForm(this.type, object) as DeepReadonly<T>
+      return form(this.type, object) as DeepReadonly<T>
     } catch (err) {
       this.#logger.error(
         { err, resource: groupResourceOf(this.type), object: formatKey({ namespace, name }) },

@@ -1,6 +1,7 @@
 /** `storedForm`: the form of an object in which a view stores it, and whether a view contains an object. */
 import type { ResourceType } from '../api/group-version-kind.ts'
-import type { DeepReadonly } from '../api/json.ts'
+import type { DeepReadonly, JsonObject, JsonValue } from '../api/json.ts'
+import { setOwn } from '../api/json.ts'
 import type { LabelRequirement } from '../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -23,22 +24,42 @@ const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const
  * @throws what `transform` throws.
  */
 export function storedForm(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
-  const { metadataOnly = false, managedFields = false, transform } = viewOf(type) ?? {}
-  let stored = object
-  if (metadataOnly) stored = { apiVersion: stored.apiVersion, kind: stored.kind, metadata: stored.metadata }
-  if (!managedFields && stored.metadata.managedFields !== undefined) {
-    const { managedFields: _, ...metadata } = stored.metadata
-    stored = { ...stored, metadata }
-  }
-  if (transform !== undefined) {
-    const { metadata } = stored
-    const before = identity.map((field) => metadata[field])
-    stored = transform(stored)
-    const lost = identity.find((field, index) => (stored as Partial<KubernetesObject> | undefined)?.metadata?.[field] !== before[index])
-    if (lost !== undefined)
-      throw new ProreusError('PRO_INPUT', `The transform of a view must not change metadata.${lost}: return it unchanged.`)
-  }
+  return transformed(type, reduced(type, object))
+}
+
+/** Returns the stored form of an object that may be used and changed afterwards. It throws what `storedForm` throws. */
+export function storedCopy(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
+  return transformed(type, copyOf(reduced(type, object)))
+}
+
+/** Returns an object without the fields that the API server or the cache always omits from a view. The parts are those of the object. */
+function reduced(type: ResourceType, object: KubernetesObject): KubernetesObject {
+  const { metadataOnly = false, managedFields = false } = viewOf(type) ?? {}
+  const kept = metadataOnly ? { apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata } : object
+  if (managedFields || kept.metadata.managedFields === undefined) return kept
+  const { managedFields: _, ...metadata } = kept.metadata
+  return { ...kept, metadata }
+}
+
+function transformed(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
+  const { transform } = viewOf(type) ?? {}
+  if (transform === undefined) return strings.freeze(object)
+  const { metadata } = object
+  const before = identity.map((field) => metadata[field])
+  const stored = transform(object)
+  const lost = identity.find((field, index) => (stored as Partial<KubernetesObject> | undefined)?.metadata?.[field] !== before[index])
+  if (lost !== undefined)
+    throw new ProreusError('PRO_INPUT', `The transform of a view must not change metadata.${lost}: return it unchanged.`)
   return strings.freeze(stored)
+}
+
+/** Copies a JSON value. `structuredClone` takes about four times as long. */
+function copyOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyOf) as T
+  const copy: JsonObject = {}
+  for (const [key, field] of Object.entries(value)) setOwn(copy, key, copyOf(field as JsonValue))
+  return copy as T
 }
 
 /** Decides which objects a view contains. */

@@ -11,6 +11,7 @@ import type { RunOptions } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
 import { toggleDebugOnSignal } from '../manager/log-level.ts'
 import { installOnServing } from '../manifests/install.ts'
+import { limitYoungGeneration } from '../runtime/young-generation.ts'
 import {
   applyConfigFile,
   defaultConfigFile,
@@ -239,12 +240,14 @@ export function runCommand(start: typeof run = run): Command {
     const termination = onTermination(logger)
     const { signal } = termination
     const removeToggle = toggleDebugOnSignal(logger)
+    const removeLimit = limitYoungGeneration()
     try {
       const runnable = enabled(operators, options)
       const running: RunOptions = { ...runOptions(connection, name, options), logger, signal }
       const { install = false, forceConflicts = false } = options
       await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
     } finally {
+      removeLimit()
       removeToggle()
       termination.release()
     }

@@ -11,7 +11,7 @@ import { Cache } from '../../src/cache/cache.ts'
 import { DeclaredCache } from '../../src/cache/declared-cache.ts'
 import { Informer } from '../../src/cache/informer.ts'
 import type { Cause } from '../../src/cache/origin.ts'
-import { Selector, storedForm } from '../../src/cache/stored-form.ts'
+import { Selector, storedCopy, storedForm } from '../../src/cache/stored-form.ts'
 import type { CacheViewOptions } from '../../src/cache/view.ts'
 import { cacheView, describeType, isSameView, nameIn } from '../../src/cache/view.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -120,6 +120,16 @@ t.test('an object is stored frozen, reduced as the view says', async (t) => {
     t.throws(() => storedForm(wrong, full()), { code: 'PRO_INPUT', message: `The transform of a view must not change metadata.${field}: return it unchanged.` }) // prettier-ignore
   }
   t.throws(() => storedForm(cacheView(widget, { transform: () => undefined as never }), full()), { code: 'PRO_INPUT' })
+})
+
+t.test('the stored form of an object that is in use is a copy with equal values', async (t) => {
+  const spec = { list: [1, { text: 'a' }, null], large: 2n ** 60n, off: false, none: null, ['__proto__']: { own: true } }
+  const used = object('a', 1, { spec }) as KubernetesObject & { spec: typeof spec }
+  const copy = storedCopy(widget, used) as typeof used
+  t.strictSame(copy, object('a', 1, { spec }))
+  t.strictSame(Object.keys(copy.spec), Object.keys(spec))
+  t.ok(Object.isFrozen(copy.spec.list[1]))
+  for (const part of [used, used.metadata, used.spec, used.spec.list]) t.notOk(Object.isFrozen(part))
 })
 
 t.test('a selector decides which objects a view contains', async (t) => {

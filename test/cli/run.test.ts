@@ -9,6 +9,7 @@ import type { RunOptions } from '../../src/manager/run-options.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { tlsCipherSuites } from '../../src/webhook/http/tls.ts'
 import { repository } from '../support/process/process.ts'
+import { youngMbOfNewThread } from '../support/young-generation.ts'
 
 interface Call {
   readonly operators: readonly Operator[]
@@ -97,9 +98,11 @@ t.test('a signal to the process aborts the run, and SIGUSR2 changes the log leve
     logger!.level = 'silent'
     process.emit('SIGTERM', 'SIGTERM')
     t.equal(signal!.aborted, true)
+    t.equal(await youngMbOfNewThread(), 8)
   })
   await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
   t.equal(process.listenerCount('SIGUSR2'), listeners)
+  t.ok((await youngMbOfNewThread()) < 8)
 })
 
 t.test('a configuration file applies where neither a flag nor a variable is set', async (t) => {

@@ -23,6 +23,7 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 import { FakeCache } from '../support/controller/fakes.ts'
+import { youngMbOfNewThread } from '../support/young-generation.ts'
 import { until } from '../../src/testing/until.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
@@ -360,10 +361,13 @@ t.test('without a signal, a termination of the process stops it', async (t) => {
   t.equal(logger!.level, 'debug')
   process.emit('SIGUSR2', 'SIGUSR2')
   t.equal(logger!.level, 'info')
+  const youngMb = await youngMbOfNewThread()
   process.emit('SIGTERM', 'SIGTERM')
   await until('it has stopped', () => entries.at(-1)?.msg === 'stopped' && process.listenerCount('SIGTERM') === listeners)
   t.match(entries.at(-2), { msg: 'stopping', reason: 'received SIGTERM' })
   t.equal(process.listenerCount('SIGUSR2'), toggles)
+  t.equal(youngMb, 8)
+  t.ok((await youngMbOfNewThread()) < 8)
 })
 
 t.test('incompatible operators are not started', async (t) => {

@@ -1,0 +1,47 @@
+/** Tests that V8 extends the young generation of a process and of its threads only to the limit. */
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { limitYoungGeneration } from '../../src/runtime/young-generation.ts'
+import { youngMb, youngMbOfNewThread } from '../support/young-generation.ts'
+
+const limitMb = 16
+
+/** Creates objects of which many survive, and returns the largest size of the young generation in MB. */
+async function grownTo(): Promise<number> {
+  let largest = 0
+  let kept: object[] = []
+  for (let turn = 0; turn < 150; turn += 1) {
+    for (let index = 0; index < 10_000; index += 1) kept.push({ index, items: [index] })
+    if (kept.length > 300_000) kept = []
+    await setImmediate()
+    largest = Math.max(largest, youngMb())
+  }
+  return largest
+}
+
+t.test('the young generation grows to the limit, and beyond it when the limit is removed', async (t) => {
+  const release = limitYoungGeneration({ execArgv: [], env: {} })
+  const megabytes = await grownTo()
+  // The size includes parts of pages during a collection.
+  t.ok(megabytes > limitMb / 4 && megabytes < 1.5 * limitMb, `${megabytes} MB`)
+  release()
+  t.ok((await grownTo()) >= 2 * limitMb)
+})
+
+t.test('threads start with the limit, because they do not grow', async (t) => {
+  const release = limitYoungGeneration({ execArgv: [], env: {} })
+  t.equal(await youngMbOfNewThread(), limitMb / 2)
+  release()
+  t.ok((await youngMbOfNewThread()) < limitMb / 2)
+})
+
+t.test('an option of the process has precedence', async (t) => {
+  for (const given of [
+    { execArgv: ['--max-semi-space-size=64'], env: {} },
+    { execArgv: [], env: { NODE_OPTIONS: '--enable-source-maps --max_semi_space_size=64' } },
+  ]) {
+    const release = limitYoungGeneration(given)
+    t.teardown(release)
+    t.ok((await youngMbOfNewThread()) < limitMb / 2)
+  }
+})
