@@ -1,5 +1,6 @@
 /** `Controller`: its workers take keys from the work queue, reconcile the objects, and requeue the keys according to the results. */
 import type { Clock, Timer } from '../runtime/clock.ts'
+import type { OperatorCache } from '../cache/leasing-cache.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
@@ -7,7 +8,7 @@ import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
 import type { WorkQueue } from './queue.ts'
-import type { CacheReader, ReconcileContext, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
+import type { ReconcileContext, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
 import { newUuid } from '../runtime/random.ts'
@@ -33,7 +34,7 @@ export interface ControllerOptions {
   /** The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. */
   readonly graceMs: number
   readonly client: Client
-  readonly cache: CacheReader
+  readonly cache: OperatorCache
   readonly events: EventRecorder
   readonly clock: Clock
   /** Returns a number in [0, 1), for `reconcileID`. */

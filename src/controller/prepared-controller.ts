@@ -6,6 +6,8 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
+import type { LeaseSource } from '../cache/leasing-cache.ts'
+import { LeasingCache } from '../cache/leasing-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
@@ -21,7 +23,7 @@ import type { KeysOf } from './map-calls.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import type { Predicate } from './predicates.ts'
 import { WorkQueue } from './queue.ts'
-import type { CacheReader, Reconciler } from './reconciler.ts'
+import type { Reconciler } from './reconciler.ts'
 import { defaultResyncPeriodMs, resync } from './resync.ts'
 import { runSources } from './run-sources.ts'
 import { RunningReconciles } from './running-reconciles.ts'
@@ -32,7 +34,7 @@ import type { WatchedInformer } from './wait-for-sync.ts'
 import { whenAllSynced } from './wait-for-sync.ts'
 
 /** The part of the `Cache` interface that a controller uses. */
-export interface ControllerCache extends CacheReader, OwnWrites {
+export interface ControllerCache extends LeaseSource, OwnWrites {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
   addIndex(index: CacheIndex): void
   /** The namespaces to which the cache is limited; empty for all namespaces. */
@@ -112,6 +114,7 @@ export function prepareController(
     const advice = 'name it in its `owns` or `watches`, or read it with the client'
     return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
   })
+  const leasing = new LeasingCache(declared, cache)
   const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
   const seenGone = new Set<string>()
   const sources: Source[] = [
@@ -134,7 +137,7 @@ export function prepareController(
   const removals = handled.map(({ type: watchedType, handler }) => cache.informer(watchedType).addHandler(handler))
   const controller = new Controller({
     ...environment,
-    cache: declared,
+    cache: leasing,
     queue,
     logger,
     reconcile: running.reconciler(
@@ -149,7 +152,7 @@ export function prepareController(
   const primary = handled.slice(0, 1)
   const workInBackground = async (during: AbortSignal): Promise<void> => {
     const enqueueAll = (): Promise<void> => replay(primary, declared, clock, during)
-    const sourceOptions = { ...mapOptions, type, queue, clock, random }
+    const sourceOptions = { ...mapOptions, cache: leasing, type, queue, clock, random }
     await Promise.all([
       runSources(settings.sources ?? [], sourceOptions, during),
       resync({ periodMs, clock, random, logger, enqueueAll }, during),
@@ -177,6 +180,7 @@ export function prepareController(
       standby.end()
       for (const remove of removals) remove()
       queue.shutDown()
+      leasing.releaseAll()
       await Promise.all(handled.map(({ handler }) => handler.stop()))
     },
   }

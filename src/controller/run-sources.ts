@@ -12,6 +12,7 @@ import type { WorkQueue } from './queue.ts'
 import type { Source, SourceContext } from './source.ts'
 
 export interface RunSourcesOptions extends MapOptions {
+  readonly cache: SourceContext['cache']
   /** The primary type of the controller. */
   readonly type: ResourceType
   readonly queue: Pick<WorkQueue<string>, 'add'>

@@ -11,7 +11,7 @@ import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isAnObject, isClock, isListOf, isLogger, isSignal, refuseOptions } from '../api/option-checks.ts'
-import type { CacheReader } from '../cache/cache.ts'
+import type { OperatorCache } from '../cache/leasing-cache.ts'
 import type { Index } from '../cache/store.ts'
 import { Store } from '../cache/store.ts'
 import { Selector, storedForm } from '../cache/stored-form.ts'
@@ -72,7 +72,7 @@ export interface TestReconcileContext extends ReconcileContext {
 
 /**
  * Creates a context with which a test calls a reconciler directly. The cache contains only `cached` and never changes, so a test can also
- * simulate a stale cache. The cache supports every type, view and index.
+ * simulate a stale cache. The cache supports every type, view and index, so `cache.acquire` returns a lease that has synced.
  *
  * @example
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
@@ -97,7 +97,7 @@ export function reconcileContext(options: ReconcileContextOptions): TestReconcil
   }
 }
 
-function cacheOf(objects: readonly CachedObject[]): CacheReader {
+function cacheOf(objects: readonly CachedObject[]): OperatorCache {
   const stores = new Map<string, Store>()
   const views = new Map<ResourceType, Store>()
   const storeOf = (id: string): Store => {
@@ -132,5 +132,14 @@ function cacheOf(objects: readonly CachedObject[]): CacheReader {
       if (options.index !== undefined) store.addIndex(options.index[0] as Index<ObjectOf<typeof type>>)
       return store.list(options)
     },
+    acquire: (type) => ({
+      synced: true,
+      whenSynced: () => Promise.resolve(),
+      onChange(listener) {
+        for (const object of storeFor(type).list()) listener({ type: 'added', object, initial: true })
+        return () => undefined
+      },
+      release: () => undefined,
+    }),
   }
 }

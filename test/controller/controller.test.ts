@@ -20,6 +20,7 @@ function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, cl
   const queue = new WorkQueue<string>({ clock: options.clock ?? clock })
   const done = new Controller({
     ...environment,
+    cache: world.cache,
     metrics: environment.metrics.controller('thing'),
     graceMs: 30_000,
     workers: 1,
@@ -438,6 +439,7 @@ t.test('a controller that is stopped before its start does nothing', async (t) =
   queue.add('a')
   await new Controller({
     ...world.environment,
+    cache: world.cache,
     metrics: world.environment.metrics.controller('x'),
     graceMs: 1,
     workers: 2,

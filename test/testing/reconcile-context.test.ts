@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { ConfigMap } from '../../src/api/builtin.ts'
 import { configMap, pod } from '../../src/api/builtin.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { Client } from '../../src/client/client.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import { cacheView } from '../../src/cache/view.ts'
@@ -79,4 +80,17 @@ t.test('given parts are used, and others have defaults', (t) => {
   t.not(usual.reconcileID, custom.reconcileID)
   t.strictSame(usual.cache.list(pod), [])
   t.end()
+})
+
+t.test('a lease of any type has synced, and its listeners get the objects of the cache', async (t) => {
+  const object = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { namespace: 'a', name: 'x' } }
+  const { cache } = reconcileContext({ client, cached: [object] })
+  const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+  const lease = cache.acquire(widget)
+  await lease.whenSynced()
+  t.ok(lease.synced)
+  const seen: string[] = []
+  lease.onChange((event) => seen.push(`${event.type} ${event.object.metadata.name}`))()
+  t.strictSame(seen, ['added x'])
+  lease.release()
 })
