@@ -18,7 +18,7 @@ import { Selector, storedForm } from '../cache/stored-form.ts'
 import { viewOf } from '../cache/view.ts'
 import type { Client } from '../client/client.ts'
 import type { ReconcileContext } from '../controller/reconciler.ts'
-import type { EventType } from '../telemetry/event-recorder.ts'
+import type { EventOptions, EventType } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 
@@ -62,6 +62,8 @@ export interface RecordedEvent {
   readonly type: EventType
   readonly reason: string
   readonly message: string
+  /** The further fields that the reconciler has given; absent without them. */
+  readonly options?: EventOptions
 }
 
 /** A reconcile context that records Events instead of writing them to the API server. */
@@ -92,7 +94,10 @@ export function reconcileContext(options: ReconcileContextOptions): TestReconcil
     signal: signal ?? new AbortController().signal,
     logger: logger ?? silentLogger(),
     reconcileID: randomUUID(),
-    events: { event: (object, type, reason, message) => void recorded.push({ object, type, reason, message }) },
+    events: {
+      event: (object, type, reason, message, options) =>
+        void recorded.push({ object, type, reason, message, ...(options === undefined ? {} : { options }) }),
+    },
     recorded,
   }
 }

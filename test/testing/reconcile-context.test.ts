@@ -55,10 +55,12 @@ t.test('events are recorded', async (t) => {
   const object = mapOf('a', 'b') as ConfigMap
   events.event(object, 'Warning', 'Why', 'because')
   t.strictSame(recorded, [{ object, type: 'Warning', reason: 'Why', message: 'because' }])
+  events.event(object, 'Normal', 'Again', 'x', { action: 'Do' })
+  t.strictSame(recorded[1], { object, type: 'Normal', reason: 'Again', message: 'x', options: { action: 'Do' } })
   events.event(object, 'Normal', 'Done', 'at last')
   t.strictSame(
     recorded.map(({ reason }) => reason),
-    ['Why', 'Done'],
+    ['Why', 'Again', 'Done'],
     'the oldest first',
   )
 })
