@@ -22,6 +22,8 @@ import { withFinalizer } from './finalizer.ts'
 import type { KeysOf } from './map-calls.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import type { Predicate } from './predicates.ts'
+import { PacedQueue } from './paced-queue.ts'
+import type { WorkQueueOptions } from './queue.ts'
 import { WorkQueue } from './queue.ts'
 import type { Reconciler } from './reconciler.ts'
 import { defaultResyncPeriodMs, resync } from './resync.ts'
@@ -99,15 +101,16 @@ export function prepareController(
   { name, type, types, owned, watched, settings }: ControllerParts,
   environment: ControllerEnvironment,
 ): PreparedController {
-  const { workers = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
+  const { workers = 1, minIntervalMs = 0, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
   const { cache, clock, metrics, random = systemRandom } = environment
   const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
-  const queue = new WorkQueue<string>({
+  const queueOptions: WorkQueueOptions<string> = {
     clock,
     metrics: metrics.queue(name),
     rateLimiter: settings.rateLimiter?.({ clock }),
     limit: environment.limit,
-  })
+  }
+  const queue = minIntervalMs > 0 ? new PacedQueue({ ...queueOptions, minIntervalMs }) : new WorkQueue(queueOptions)
   const running = new RunningReconciles(name, cache, queue)
   environment.onQueue?.(name, queue)
   const declared = new DeclaredCache(cache, types, (unknown) => {
