@@ -13,8 +13,8 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
   /** True when the cache has the objects of the type. False before the first list is complete, and after the release. */
   readonly synced: boolean
   /**
-   * Resolves when the cache has the objects of the type. It waits as long as the type does not exist, or a permission is missing: give it a
-   * signal. Rejects with the signal's reason, and with `PRO_ABORTED` when the lease is released first.
+   * Resolves when the cache has the objects of the type. While the CRD or a permission is missing, it waits, so
+   * it needs a signal. Rejects with the signal's reason, and with `PRO_ABORTED` when the lease is released first.
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**

@@ -20,7 +20,7 @@ export interface EventOptions {
   readonly annotations?: Readonly<Record<string, string>>
   /** A second object that the Event is about, e.g. the object that was created. */
   readonly related?: DeepReadonly<KubernetesObject>
-  /** What was done or failed, in CamelCase and for machines, e.g. `CreateDatabase`. The reason says why the Event was recorded. */
+  /** The action that was taken or has failed, in CamelCase and for programs, e.g. `CreateDatabase`. */
   readonly action?: string
 }
 
@@ -102,7 +102,7 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
       stored: false,
     })
     const about = [apiVersion, kind, namespace ?? '', name, uid].join('\0')
-    // Events with another action or related object are counted apart.
+    // Events that differ in their action or related object are not counted together.
     const group = [reason, action ?? '', related?.metadata.uid ?? ''].join('\0')
     const series = correlator.observe({ object: about, type, reason: group, message }, newSeries)
     if (series === undefined) {
