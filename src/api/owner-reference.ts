@@ -9,8 +9,20 @@ import type { KubernetesObject, OwnerReference } from './object.ts'
  * `owner` is cluster-scoped, the dependent may be in any namespace.
  */
 export function controllerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
+  return { ...ownerReference(owner), controller: true, blockOwnerDeletion: true }
+}
+
+/**
+ * Returns an owner reference that does not make `owner` the controller of a dependent: the dependent has other owners besides, and is deleted
+ * with the last one. A controller whose type is the owner's gets events of the dependent with `owns: [{ type, everyOwner: true }]`. The rules
+ * for namespaces are those of `controllerReference`.
+ *
+ * @example
+ * await client.apply(core.secret, { metadata: { ...key, ownerReferences: sites.map(ownerReference) }, data })
+ */
+export function ownerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   const { apiVersion, kind, metadata } = owner
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid }
 }
 
 /** Returns the owner reference to the controller of an object; undefined when the object has no controller. */

@@ -10,7 +10,7 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CacheIndex } from './cache-index.ts'
 import { Informer } from './informer.ts'
-import type { CacheLease } from './informers.ts'
+import type { InformerLease } from './informers.ts'
 import { Informers } from './informers.ts'
 import type { Origin } from './origin.ts'
 import type { OwnWrites } from './read-your-writes.ts'
@@ -69,7 +69,7 @@ export class Cache implements CacheReader, OwnWrites {
    * one informer. It stops when the last lease is released, unless `informer` was called for it. Reads then throw, and a later `acquire`
    * lists the objects again.
    */
-  acquire<R extends ResourceType>(type: R): CacheLease<R> {
+  acquire<R extends ResourceType>(type: R): InformerLease<R> {
     return this.#informers.acquire(type)
   }
 

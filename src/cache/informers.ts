@@ -6,7 +6,7 @@ import type { Informer } from './informer.ts'
 import { describeType, isSameView } from './view.ts'
 
 /** Keeps the informer of a type or view running until it is released. */
-export interface CacheLease<R extends ResourceType = ResourceType> {
+export interface InformerLease<R extends ResourceType = ResourceType> {
   /** @throws {ProreusError} `PRO_INPUT` when the lease has been released. */
   readonly informer: Informer<ObjectOf<R>>
   /**
@@ -58,7 +58,7 @@ export class Informers {
   }
 
   /** Creates a lease. The first lease of a type or view creates its informer, and starts it if `start` has been called. */
-  acquire<R extends ResourceType>(type: R): CacheLease<R> {
+  acquire<R extends ResourceType>(type: R): InformerLease<R> {
     let held: Entry | undefined = this.#entryOf(type)
     held.leases += 1
     const holding = (): Entry => {

@@ -1,4 +1,4 @@
-/** `missingRule`: derives the missing RBAC rule from the error of a forbidden request, for log lines that say what to do. */
+/** `missingRule`: derives the missing RBAC rule from the error of a forbidden request, for the advice in log lines. */
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { errorFields } from '../telemetry/error-fields.ts'
 import { isForbidden } from './api-error.ts'

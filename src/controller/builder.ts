@@ -62,6 +62,7 @@ const controllerOptions = {
   predicates: isListOf(isFunction),
   eventFilter: isFunction,
   workers: isWholeNumber(1),
+  minIntervalMs: isDelay,
   everyReplica: isBoolean,
   rateLimiter: isFunction,
   rbac: isListOf(isPolicyRule),

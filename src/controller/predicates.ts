@@ -3,19 +3,10 @@ import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import type { KubernetesObject } from '../api/object.ts'
+import type { ObjectEvent } from '../cache/object-event.ts'
 import { jsonEqual } from '../api/json.ts'
 import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 import { refersTo } from '../api/owner-reference.ts'
-
-/** A change of an object, as an informer reports it. */
-export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
-  | {
-      readonly type: 'added'
-      readonly object: DeepReadonly<T>
-      /** True when the object existed before the watch began. */ readonly initial: boolean
-    }
-  | { readonly type: 'updated'; readonly object: DeepReadonly<T>; readonly old: DeepReadonly<T> }
-  | { readonly type: 'deleted'; readonly object: DeepReadonly<T> }
 
 /**
  * Returns false for an event that must not enqueue any key. The type is derived from a method signature, because TypeScript compares the

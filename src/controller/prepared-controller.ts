@@ -6,6 +6,8 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
+import type { LeaseSource } from '../cache/leasing-cache.ts'
+import { LeasingCache } from '../cache/leasing-cache.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
@@ -18,10 +20,11 @@ import { withFinalizer } from './finalizer.ts'
 import type { Enqueue, KeysOf } from './map-calls.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import type { Predicate } from './predicates.ts'
+import { PacedQueue } from './paced-queue.ts'
+import type { WorkQueueOptions } from './queue.ts'
 import { WorkQueue } from './queue.ts'
-import type { CacheReader } from './reconciler.ts'
 import { defaultResyncPeriodMs, resync } from './resync.ts'
-import { runSources } from './run-sources.ts'
+import { ExternalSources } from './external-sources.ts'
 import { RunningReconciles } from './running-reconciles.ts'
 import type { ControllerSettings, OwnedType, WatchedType } from './settings.ts'
 import { replay, Standby } from './standby.ts'
@@ -32,7 +35,7 @@ import type { WorkSignals } from './workers.ts'
 import { Workers } from './workers.ts'
 
 /** The part of the `Cache` interface that a controller uses. */
-export interface ControllerCache extends CacheReader, OwnWrites {
+export interface ControllerCache extends LeaseSource, OwnWrites {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
   addIndex(index: CacheIndex): void
   /** The namespaces to which the cache is limited; empty for all namespaces. */
@@ -97,22 +100,24 @@ export function prepareController(
   { name, type, types, owned, watched, settings }: ControllerParts,
   environment: ControllerEnvironment,
 ): PreparedController {
-  const { workers: count = 1, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
+  const { workers: count = 1, minIntervalMs = 0, reconciliationTimeoutMs, resyncPeriodMs: periodMs = defaultResyncPeriodMs } = settings
   const { cache, clock, metrics, random = systemRandom } = environment
   const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
-  const queue = new WorkQueue<string>({
+  const queueOptions: WorkQueueOptions<string> = {
     clock,
     metrics: metrics.queue(name),
     rateLimiter: settings.rateLimiter?.({ clock }),
     limit: environment.limit,
-  })
+  }
+  const queue = minIntervalMs > 0 ? new PacedQueue({ ...queueOptions, minIntervalMs }) : new WorkQueue(queueOptions)
   environment.onQueue?.(name, queue)
   const declared = new DeclaredCache(cache, types, (unknown) => {
     const advice = 'name it in its `owns` or `watches`, or read it with the client'
     return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
   })
+  const leasing = new LeasingCache(declared, cache)
   const { client, events } = environment
-  const running = new RunningReconciles({ controller: name, cache: declared, writes: cache, client, clock, events, random, logger }, queue)
+  const running = new RunningReconciles({ controller: name, cache: leasing, writes: cache, client, clock, events, random, logger }, queue)
   const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
   const seenGone = new Set<string>()
   // A map function may read any informer and index, so all of them are created before the first event.
@@ -135,14 +140,11 @@ export function prepareController(
     graceMs: environment.graceMs ?? defaultGraceMs,
     metrics: metrics.controller(name),
   })
+  const sources = new ExternalSources(settings.sources ?? [], { ...mapOptions, cache: leasing, type, queue, clock, random })
   const primary = handled.slice(0, 1)
   const workInBackground = async (during: AbortSignal): Promise<void> => {
     const enqueueAll = (): Promise<void> => replay(primary, declared, clock, during)
-    const sourceOptions = { ...mapOptions, type, queue, clock, random }
-    await Promise.all([
-      runSources(settings.sources ?? [], sourceOptions, during),
-      resync({ periodMs, clock, random, logger, enqueueAll }, during),
-    ])
+    await Promise.all([sources.run(during), resync({ periodMs, clock, random, logger, enqueueAll }, during)])
   }
   const standby = new Standby({ queue, seenGone, clock })
   standby.begin()
@@ -166,6 +168,7 @@ export function prepareController(
       standby.end()
       for (const remove of removals) remove()
       queue.shutDown()
+      leasing.releaseAll()
       await Promise.all(handled.map(({ handler }) => handler.stop()))
     },
   }

@@ -1,15 +1,13 @@
 /** The types of a reconciler: its request, its context and its result. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ObjectKey } from '../api/object.ts'
-import type { CacheReader } from '../cache/cache.ts'
+import type { OperatorCache } from '../cache/leasing-cache.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { isObject } from '../api/json.ts'
-
-export type { CacheReader }
 
 /** The key of the object to reconcile. */
 export type ReconcileRequest = ObjectKey
@@ -66,9 +64,10 @@ export interface ReconcileContext {
   /**
    * Reads objects from the informers, without a request. The objects are frozen, and may be older than those of the API server. A `list`
    * without a namespace returns objects of all watched namespaces. A read throws `PRO_INPUT` when the cache cannot know whether an object
-   * exists: its type or namespace is not watched, or the key of a namespaced type has no namespace.
+   * exists: its type or namespace is not watched, or the key of a namespaced type has no namespace. `acquire` watches a type that is known
+   * only at run time.
    */
-  readonly cache: CacheReader
+  readonly cache: OperatorCache
   /** A logger that adds the controller, the object and the `reconcileID` to each log line. */
   readonly logger: Logger
   /**

@@ -4,7 +4,7 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { parseKey } from '../api/object.ts'
-import type { CacheReader } from '../cache/cache.ts'
+import type { OperatorCache } from '../cache/leasing-cache.ts'
 import type { Origin } from '../cache/origin.ts'
 import type { OwnWrites } from '../cache/read-your-writes.ts'
 import { readYourWrites } from '../cache/read-your-writes.ts'
@@ -26,7 +26,7 @@ const maxHeldBack = 100
 export interface ReconcileEnvironment {
   /** The name of the controller. */
   readonly controller: string
-  readonly cache: CacheReader
+  readonly cache: OperatorCache
   /** Receives the writes of the reconciles. */
   readonly writes: OwnWrites
   readonly client: Client
@@ -43,7 +43,7 @@ export interface ReconcileEnvironment {
  * takes as long as all the rest of such a reconcile.
  */
 export class RunningReconcile implements ReconcileContext, LogContext, Origin, OwnWrites {
-  readonly cache: CacheReader
+  readonly cache: OperatorCache
   readonly clock: Clock
   readonly events: EventRecorder
   readonly key: string

@@ -81,6 +81,12 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** Maximum number of objects that are reconciled at the same time. Default 1. */
   readonly workers?: number
   /**
+   * The shortest time between the starts of two reconciles of one object in milliseconds. Events that arrive earlier are combined, and the
+   * object is reconciled when the time has passed. Retries and requeues wait for it, too. It is for objects that change often, and for
+   * reconciles that are expensive. Default 0: no such limit.
+   */
+  readonly minIntervalMs?: number
+  /**
    * True to reconcile on every replica. Default false: only the leader reconciles, and the other replicas stand by. Two replicas may then
    * reconcile one object at the same time, so this is for work that each replica does for itself.
    */

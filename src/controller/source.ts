@@ -3,14 +3,14 @@ import type { Clock } from '../runtime/clock.ts'
 import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { expect, isDuration, refuseOptions } from '../api/option-checks.ts'
 import type { ObjectKey } from '../api/object.ts'
-import type { CacheReader } from '../cache/cache.ts'
+import type { OperatorCache } from '../cache/leasing-cache.ts'
 
 /** The second argument of a source's `run`. */
 export interface SourceContext {
   /** Aborts when the controller stops working, e.g. because the process stops, or because this replica is no longer the leader. */
   readonly signal: AbortSignal
-  /** The cache of the types that the controller watches. */
-  readonly cache: CacheReader
+  /** The cache of the controller. */
+  readonly cache: OperatorCache
   readonly clock: Clock
 }
 

@@ -8,6 +8,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { BackgroundTask } from './background.ts'
 import type { Runnable } from './runnable.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
+import { LeasingCache } from '../cache/leasing-cache.ts'
 import { whenAllSynced } from '../controller/wait-for-sync.ts'
 import { aborted } from '../runtime/waiting.ts'
 import { inBackground } from './background.ts'
@@ -35,7 +36,12 @@ export function startRunnable(runnable: Runnable, environment: RunnableEnvironme
   const task = async (signal: AbortSignal): Promise<void> => {
     const informers = reads.map((type) => cache.informer(type))
     if (!(await whenAllSynced(informers, { clock, logger }, signal))) return
-    await run({ client, cache: declared, logger, signal, clock, metrics })
+    const leasing = new LeasingCache(declared, cache)
+    try {
+      await run({ client, cache: leasing, logger, signal, clock, metrics })
+    } finally {
+      leasing.releaseAll()
+    }
     // For the liveness probe, the task must not end before the process stops.
     if (mayEnd) await aborted(signal)
     if (!signal.aborted) throw new Error('it returned before the process stopped; a runnable that may do so has the option mayEnd: true')

@@ -2,7 +2,7 @@
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isBoolean, isFunction, isListOf, isResourceType, isText } from '../api/option-checks.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
-import type { CacheReader } from '../cache/cache.ts'
+import type { OperatorCache } from '../cache/leasing-cache.ts'
 import type { Client } from '../client/client.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -12,8 +12,8 @@ import type { Metrics } from '../telemetry/metrics.ts'
 export interface RunnableContext {
   /** The client of the operator: its field manager is the operator's name. */
   readonly client: Client
-  /** The cache, limited to the types in `reads`. It has synced before `run` is called. */
-  readonly cache: CacheReader
+  /** The cache, limited to the types in `reads`, which have synced before `run` is called, and those that `run` acquires. */
+  readonly cache: OperatorCache
   /** A logger whose lines have the field `runnable`. */
   readonly logger: Logger
   /** Aborts when the process stops, or when this replica is no longer the leader. `run` must then return soon. */

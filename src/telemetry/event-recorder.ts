@@ -3,8 +3,11 @@ import type { Clock } from '../runtime/clock.ts'
 import { newUuid, systemRandom } from '../runtime/random.ts'
 import { formatTime } from '../api/conditions.ts'
 import type { DeepReadonly } from '../api/json.ts'
+import type { core } from '../api/kubernetes/core.ts'
 import { dns1123Subdomain } from '../api/name-syntax.ts'
 import type { KubernetesObject } from '../api/object.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isMapOf, isText, refuseOptions } from '../api/option-checks.ts'
 import { EventCorrelator } from './event-correlator.ts'
 import type { EventSeries, EventWriter } from './event-writes.ts'
 import { EventWrites } from './event-writes.ts'
@@ -12,13 +15,28 @@ import type { Logger } from './logger.ts'
 
 export type EventType = 'Normal' | 'Warning'
 
+/** Further fields of an Event. */
+export interface EventOptions {
+  readonly annotations?: Readonly<Record<string, string>>
+  /** A second object that the Event is about, e.g. the object that was created. */
+  readonly related?: DeepReadonly<KubernetesObject>
+  /** The action that was taken or has failed, in CamelCase and for programs, e.g. `CreateDatabase`. */
+  readonly action?: string
+}
+
+const checkOptions = hasOptions({
+  annotations: isMapOf(isText),
+  related: isAnObject,
+  action: isText,
+} satisfies Record<keyof EventOptions, OptionCheck>)
+
 /**
  * Records Kubernetes Events about objects. `event` never throws and returns immediately. Like client-go, it counts repeated Events, combines
  * similar ones, limits the Events about one object, and tries for about two minutes to write an Event. An Event that cannot be written is
  * logged and dropped.
  */
 export interface EventRecorder {
-  event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void
+  event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string, options?: EventOptions): void
 }
 
 export interface EventRecorderOptions {
@@ -51,15 +69,26 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   const newName = ({ event }: EventSeries): string => nameFor(event.involvedObject.name ?? '')
   const writes = new EventWrites({ client, logger, clock, random, newName })
 
-  function record(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void {
+  function record(
+    object: DeepReadonly<KubernetesObject>,
+    type: EventType,
+    reason: string,
+    message: string,
+    options: EventOptions = {},
+  ): void {
+    refuseOptions('event', checkOptions(options, ''))
+    const { annotations, related, action } = options
     const { apiVersion, kind, metadata } = object
-    const { name, namespace, uid, resourceVersion } = metadata
+    const { name, namespace, uid } = metadata
     const now = clock.now()
     const newSeries = (): EventSeries => ({
       namespace: namespace ?? 'default',
       name: nameFor(name),
+      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
       event: {
-        involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
+        involvedObject: referenceTo(object),
+        ...(related === undefined ? {} : { related: referenceTo(related) }),
+        ...(action === undefined ? {} : { action }),
         type,
         reason,
         firstTimestamp: formatTime(now),
@@ -73,7 +102,9 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
       stored: false,
     })
     const about = [apiVersion, kind, namespace ?? '', name, uid].join('\0')
-    const series = correlator.observe({ object: about, type, reason, message }, newSeries)
+    // Events that differ in their action or related object are not counted together.
+    const group = [reason, action ?? '', related?.metadata.uid ?? ''].join('\0')
+    const series = correlator.observe({ object: about, type, reason: group, message }, newSeries)
     if (series === undefined) {
       logger.debug({ reason, message }, 'an event was dropped: too many')
       return
@@ -83,13 +114,18 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   }
 
   return {
-    event(object, type, reason, message) {
+    event(object, type, reason, message, options) {
       try {
-        record(object, type, reason, message)
+        record(object, type, reason, message, options)
       } catch (error) {
         logger.warn({ err: error }, 'an event could not be recorded')
       }
     },
     flush: () => writes.flush(),
   }
+}
+
+function referenceTo({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): core.ObjectReference {
+  const { name, namespace, uid, resourceVersion } = metadata
+  return { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) }
 }

@@ -19,6 +19,7 @@ export interface EventSeries extends Series {
   /** The fields that do not change. */
   readonly event: Omit<ObjectInput<Event>, 'metadata' | 'message' | 'count' | 'lastTimestamp'>
   readonly namespace: string
+  readonly annotations?: Record<string, string>
   /** The name of the Event object. A new name is needed when the object has been deleted. */
   name: string
   /** The time of the latest Event, in milliseconds since the Unix epoch. */
@@ -127,11 +128,12 @@ export class EventWrites {
 
   async #send(series: EventSeries): Promise<void> {
     const { client } = this.#options
-    const { namespace, name, message, count, lastSeen } = series
+    const { namespace, name, annotations, message, count, lastSeen } = series
     const text = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message
     const changing = { message: text, count, lastTimestamp: formatTime(lastSeen) }
     if (series.stored) await client.patch(eventType, { namespace, name }, changing)
-    else await client.create(eventType, { ...series.event, metadata: { namespace, name }, ...changing })
+    else
+      await client.create(eventType, { ...series.event, metadata: { namespace, name, ...(annotations && { annotations }) }, ...changing })
     series.stored = true
   }
 

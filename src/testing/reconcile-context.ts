@@ -11,14 +11,14 @@ import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isAnObject, isClock, isListOf, isLogger, isSignal, refuseOptions } from '../api/option-checks.ts'
-import type { CacheReader } from '../cache/cache.ts'
+import type { OperatorCache } from '../cache/leasing-cache.ts'
 import type { Index } from '../cache/store.ts'
 import { Store } from '../cache/store.ts'
 import { Selector, storedForm } from '../cache/stored-form.ts'
 import { viewOf } from '../cache/view.ts'
 import type { Client } from '../client/client.ts'
 import type { ReconcileContext } from '../controller/reconciler.ts'
-import type { EventType } from '../telemetry/event-recorder.ts'
+import type { EventOptions, EventType } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 
@@ -62,6 +62,8 @@ export interface RecordedEvent {
   readonly type: EventType
   readonly reason: string
   readonly message: string
+  /** The further fields that the reconciler has given; absent without them. */
+  readonly options?: EventOptions
 }
 
 /** A reconcile context that records Events instead of writing them to the API server. */
@@ -72,7 +74,7 @@ export interface TestReconcileContext extends ReconcileContext {
 
 /**
  * Creates a context with which a test calls a reconciler directly. The cache contains only `cached` and never changes, so a test can also
- * simulate a stale cache. The cache supports every type, view and index.
+ * simulate a stale cache. The cache supports every type, view and index, so `cache.acquire` returns a lease that has synced.
  *
  * @example
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
@@ -92,12 +94,15 @@ export function reconcileContext(options: ReconcileContextOptions): TestReconcil
     signal: signal ?? new AbortController().signal,
     logger: logger ?? silentLogger(),
     reconcileID: randomUUID(),
-    events: { event: (object, type, reason, message) => void recorded.push({ object, type, reason, message }) },
+    events: {
+      event: (object, type, reason, message, options) =>
+        void recorded.push({ object, type, reason, message, ...(options === undefined ? {} : { options }) }),
+    },
     recorded,
   }
 }
 
-function cacheOf(objects: readonly CachedObject[]): CacheReader {
+function cacheOf(objects: readonly CachedObject[]): OperatorCache {
   const stores = new Map<string, Store>()
   const views = new Map<ResourceType, Store>()
   const storeOf = (id: string): Store => {
@@ -132,5 +137,14 @@ function cacheOf(objects: readonly CachedObject[]): CacheReader {
       if (options.index !== undefined) store.addIndex(options.index[0] as Index<ObjectOf<typeof type>>)
       return store.list(options)
     },
+    acquire: (type) => ({
+      synced: true,
+      whenSynced: () => Promise.resolve(),
+      onChange(listener) {
+        for (const object of storeFor(type).list()) listener({ type: 'added', object, initial: true })
+        return () => undefined
+      },
+      release: () => undefined,
+    }),
   }
 }

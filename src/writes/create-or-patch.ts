@@ -51,8 +51,8 @@ type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
  * Use it for objects that have several writers without server-side apply, or whose new state depends on their old state. For dependents
  * whose whole desired state is known, `applyIfChanged` is simpler.
  *
- * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, with `PRO_CONFIG_INVALID` for an invalid or unknown option, with the conflict of the last attempt, and in the cases in
- * which `client.create` and `client.patch` reject.
+ * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, with `PRO_CONFIG_INVALID` for an invalid or unknown option, with
+ * the conflict of the last attempt, and in the cases in which `client.create` and `client.patch` reject.
  *
  * @example
  * const { result } = await createOrPatch(context, core.configMap, { namespace, name: 'visits' }, (object) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { KubernetesObject, OwnerReference } from '../../src/api/object.ts'
-import { controllerOf, controllerReference, isControlledBy, refersTo } from '../../src/api/owner-reference.ts'
+import { controllerOf, controllerReference, isControlledBy, ownerReference, refersTo } from '../../src/api/owner-reference.ts'
 
 const object = (uid: string, ownerReferences?: OwnerReference[]): KubernetesObject => ({
   apiVersion: 'example.com/v1',
@@ -35,4 +35,10 @@ t.test('a controller reference has all required fields and blockOwnerDeletion', 
     controller: true,
     blockOwnerDeletion: true,
   })
+})
+
+t.test('an owner reference does not make its owner the controller', async (t) => {
+  const owner = object('owner')
+  t.strictSame(ownerReference(owner), { apiVersion: 'example.com/v1', kind: 'Thing', name: 'a', uid: 'owner' })
+  t.notOk(isControlledBy(object('x', [ownerReference(owner)]), owner))
 })

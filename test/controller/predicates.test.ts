@@ -13,8 +13,8 @@ import {
   or,
   ownedBy,
   resourceVersionChanged,
-  type ObjectEvent,
 } from '../../src/controller/predicates.ts'
+import type { ObjectEvent } from '../../src/cache/object-event.ts'
 import { part, thing } from '../support/controller/fakes.ts'
 
 const object = (metadata: Partial<ObjectMeta>): KubernetesObject => ({

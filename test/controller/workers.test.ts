@@ -22,7 +22,7 @@ function run(reconcile: Reconciler, options: Partial<WorkersOptions> = {}, clien
   const queue = new WorkQueue<string>({ clock: options.clock ?? clock })
   const { clock: own = clock, logger = environment.logger } = options
   const running = new RunningReconciles(
-    { ...environment, controller: 'thing', writes: environment.cache, clock: own, logger, random: systemRandom },
+    { ...environment, cache: world.cache, controller: 'thing', writes: environment.cache, clock: own, logger, random: systemRandom },
     queue,
   )
   const done = new Workers({

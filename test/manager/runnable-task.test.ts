@@ -62,6 +62,25 @@ t.test('it runs when the types that it reads have synced, and reads no other', a
   t.throws(() => contexts[0]!.cache.list(pod), { code: 'PRO_INPUT', message: /The runnable "import" does not read pods/ })
 })
 
+t.test('it acquires types at run time, which are released when it ends', async (t) => {
+  let counted: number | undefined
+  const { task, cache } = start(t, {
+    mayEnd: true,
+    async run({ cache, signal }) {
+      const lease = cache.acquire(configMap)
+      await lease.whenSynced(signal)
+      counted = cache.list(configMap).length
+      throw new Error('enough')
+    },
+  })
+  await Promise.resolve()
+  t.strictSame(cache.releases, [])
+  cache.of(configMap).sync()
+  await task.ended
+  t.equal(counted, 0)
+  t.strictSame(cache.releases, ['configmaps'])
+})
+
 t.test('a failure and an early return are logged and kept for the liveness probe', async (t) => {
   const failing = start(t, { run: () => Promise.reject(new Error('no luck')) })
   await failing.task.ended

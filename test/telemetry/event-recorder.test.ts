@@ -230,3 +230,43 @@ t.test('an object without metadata does not throw', async (t) => {
   t.equal(writes.length, 0)
   t.strictSame(lines, ['warn: an event could not be recorded'])
 })
+
+t.test('an Event may have annotations, a related object and an action, and is counted apart from others', async (t) => {
+  const { recorder, writes, entries } = setUp()
+  const related = object('database', 'other')
+  const options = { annotations: { 'example.com/id': '5' }, related, action: 'CreateDatabase' }
+  recorder.event(object('a', 'ns'), 'Normal', 'Created', 'x', options)
+  recorder.event(object('a', 'ns'), 'Normal', 'Created', 'x', { ...options, action: 'CreateUser' })
+  recorder.event(object('a', 'ns'), 'Normal', 'Created', 'x', { ...options, related: object('second') })
+  recorder.event(object('a', 'ns'), 'Normal', 'Created', 'x')
+  await recorder.flush()
+  recorder.event(object('a', 'ns'), 'Normal', 'Created', 'x', options)
+  await recorder.flush()
+  t.strictSame(
+    writes.map(({ verb }) => verb),
+    ['create', 'create', 'create', 'create', 'patch'],
+  )
+  t.match(writes[0], {
+    object: {
+      metadata: { annotations: { 'example.com/id': '5' } },
+      action: 'CreateDatabase',
+      reason: 'Created',
+      related: {
+        apiVersion: 'example.com/v1',
+        kind: 'Thing',
+        namespace: 'other',
+        name: 'database',
+        uid: 'uid-database',
+        resourceVersion: '7',
+      },
+    },
+  })
+  const plain = writes[3]
+  t.notOk(plain?.verb === 'create' && ('related' in plain.object || 'action' in plain.object || 'annotations' in plain.object.metadata))
+  recorder.event(object('a', 'ns'), 'Normal', 'Created', 'y', { acton: 'x' } as object)
+  t.match(entries.at(-1), {
+    level: 'warn',
+    msg: 'an event could not be recorded',
+    err: { message: /acton: unknown field; did you mean action\?/ },
+  })
+})

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { ConfigMap } from '../../src/api/builtin.ts'
 import { configMap, pod } from '../../src/api/builtin.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { Client } from '../../src/client/client.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import { cacheView } from '../../src/cache/view.ts'
@@ -54,10 +55,12 @@ t.test('events are recorded', async (t) => {
   const object = mapOf('a', 'b') as ConfigMap
   events.event(object, 'Warning', 'Why', 'because')
   t.strictSame(recorded, [{ object, type: 'Warning', reason: 'Why', message: 'because' }])
+  events.event(object, 'Normal', 'Again', 'x', { action: 'Do' })
+  t.strictSame(recorded[1], { object, type: 'Normal', reason: 'Again', message: 'x', options: { action: 'Do' } })
   events.event(object, 'Normal', 'Done', 'at last')
   t.strictSame(
     recorded.map(({ reason }) => reason),
-    ['Why', 'Done'],
+    ['Why', 'Again', 'Done'],
     'the oldest first',
   )
 })
@@ -79,4 +82,17 @@ t.test('given parts are used, and others have defaults', (t) => {
   t.not(usual.reconcileID, custom.reconcileID)
   t.strictSame(usual.cache.list(pod), [])
   t.end()
+})
+
+t.test('a lease of any type has synced, and its listeners get the objects of the cache', async (t) => {
+  const object = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { namespace: 'a', name: 'x' } }
+  const { cache } = reconcileContext({ client, cached: [object] })
+  const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+  const lease = cache.acquire(widget)
+  await lease.whenSynced()
+  t.ok(lease.synced)
+  const seen: string[] = []
+  lease.onChange((event) => seen.push(`${event.type} ${event.object.metadata.name}`))()
+  t.strictSame(seen, ['added x'])
+  lease.release()
 })

@@ -95,6 +95,8 @@ export class FakeCache implements ControllerCache {
   readonly indexes: CacheIndex[] = []
   /** The results of write requests that the cache was given. */
   readonly writes: unknown[][] = []
+  /** The plurals of the types whose leases were released. */
+  readonly releases: string[] = []
   namespaces: readonly string[] = []
 
   of(type: ResourceType): FakeInformer {
@@ -105,6 +107,20 @@ export class FakeCache implements ControllerCache {
 
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>> {
     return this.of(type) as unknown as WatchedInformer<ObjectOf<R>>
+  }
+
+  /** A lease of the informer; it has the methods of the leases of `Cache` and of `LeasingCache`. */
+  acquire<R extends ResourceType>(type: R) {
+    const informer = this.informer(type)
+    return {
+      informer,
+      get synced() {
+        return informer.synced
+      },
+      whenSynced: (signal?: AbortSignal) => informer.whenSynced(signal),
+      onChange: () => () => undefined,
+      release: () => void this.releases.push(type.plural),
+    }
   }
 
   addIndex(index: CacheIndex): void {

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ObjectKey } from '../../src/api/object.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
-import { runSources } from '../../src/controller/run-sources.ts'
+import { ExternalSources } from '../../src/controller/external-sources.ts'
 import type { Source } from '../../src/controller/source.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -17,7 +17,7 @@ function start(sources: readonly Source[], namespaces: readonly string[] = []) {
   const queue = { add: (each: string, ...others: unknown[]) => void added.push(each, ...(others as string[])) }
   const stop = new AbortController()
   const options = { type: thing, queue, cache: new FakeCache(), namespaces, clock, logger, random: () => 0.5 }
-  const done = runSources(sources, options, stop.signal)
+  const done = new ExternalSources(sources, options).run(stop.signal)
   const logged = (): unknown[] => entries.map(({ level, msg, source }) => [level, msg, source])
   return { clock, added, stop, done, logged, entries }
 }

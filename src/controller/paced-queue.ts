@@ -1,0 +1,62 @@
+/** `PacedQueue`: a work queue that hands out one key at most once in an interval. */
+import type { WorkQueueOptions } from './queue.ts'
+import { WorkQueue } from './queue.ts'
+
+export interface PacedQueueOptions<Key extends string> extends WorkQueueOptions<Key> {
+  /** The shortest time between two hand-outs of one key in milliseconds. */
+  readonly minIntervalMs: number
+}
+
+/**
+ * A key that was handed out less than the interval ago waits for the rest of it, as an entry with a delay. Whatever adds it meanwhile is combined
+ * with that entry. The failures of the key are kept, so that a retry waits for the longer one of its back-off and the interval.
+ */
+export class PacedQueue<Key extends string> extends WorkQueue<Key> {
+  readonly #options: PacedQueueOptions<Key>
+  /** The times at which keys were last handed out, oldest first, in milliseconds of `clock.monotonicNow()`. */
+  readonly #handedOut = new Map<Key, number>()
+
+  constructor(options: PacedQueueOptions<Key>) {
+    super(options)
+    this.#options = options
+  }
+
+  override async get(signal?: AbortSignal): Promise<Key | undefined> {
+    for (;;) {
+      const taken = signal?.aborted ? undefined : this.take()
+      if (taken !== undefined) return taken
+      const key = await super.get(signal)
+      if (key === undefined || this.#keep(key)) return key
+    }
+  }
+
+  override take(): Key | undefined {
+    for (;;) {
+      const key = super.take()
+      if (key === undefined || this.#keep(key)) return key
+    }
+  }
+
+  /** Returns true if a key that was handed out need not wait. Otherwise the key is put back until the interval has passed. */
+  #keep(key: Key): boolean {
+    const restMs = this.#restOf(key)
+    if (restMs <= 0) return true
+    this.add(key, { after: restMs, priority: this.priorityOf(key) })
+    this.done(key)
+    return false
+  }
+
+  /** Returns how long a key must wait. If it need not wait, its time is the present one from now on. */
+  #restOf(key: Key): number {
+    const { clock, minIntervalMs } = this.#options
+    const now = clock.monotonicNow()
+    for (const [oldest, at] of this.#handedOut) {
+      if (now - at < minIntervalMs) break
+      this.#handedOut.delete(oldest)
+    }
+    const at = this.#handedOut.get(key)
+    if (at !== undefined) return at + minIntervalMs - now
+    this.#handedOut.set(key, now)
+    return 0
+  }
+}
