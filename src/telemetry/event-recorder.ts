@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../api/object.ts'
 import { EventCorrelator } from './event-correlator.ts'
 import type { EventSeries, EventWriter } from './event-writes.ts'
 import { EventWrites } from './event-writes.ts'
+import { maxIdentity, maxMessage, maxReason, shortened } from './event-text.ts'
 import type { Logger } from './logger.ts'
 
 export type EventType = 'Normal' | 'Warning'
@@ -51,15 +52,17 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   const newName = ({ event }: EventSeries): string => nameFor(event.involvedObject.name ?? '')
   const writes = new EventWrites({ client, logger, clock, random, newName })
 
-  function record(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void {
-    const { apiVersion, kind, metadata } = object
-    const { name, namespace, uid, resourceVersion } = metadata
+  // The recorder keeps thousands of Events in memory, so all their texts are shortened before anything else.
+  function record(object: DeepReadonly<KubernetesObject>, type: EventType, longReason: string, longMessage: string): void {
+    const [reason, message] = [shortened(longReason, maxReason), shortened(longMessage, maxMessage)]
+    const involvedObject = identityOf(object)
+    const { apiVersion, kind, name = '', namespace, uid } = involvedObject
     const now = clock.now()
     const newSeries = (): EventSeries => ({
       namespace: namespace ?? 'default',
       name: nameFor(name),
       event: {
-        involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
+        involvedObject,
         type,
         reason,
         firstTimestamp: formatTime(now),
@@ -92,4 +95,13 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     },
     flush: () => writes.flush(),
   }
+}
+
+type Identity = Partial<Record<'apiVersion' | 'kind' | 'name' | 'namespace' | 'uid' | 'resourceVersion', string>>
+
+/** Returns the fields that identify an object, each with a limited length. A field may be missing in an object that does not exist yet. */
+function identityOf({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): Identity {
+  const { name, namespace, uid, resourceVersion } = metadata
+  const fields = Object.entries({ apiVersion, kind, name, namespace, uid, resourceVersion })
+  return Object.fromEntries(fields.filter(([, text]) => text !== undefined).map(([key, text]) => [key, shortened(text!, maxIdentity)]))
 }

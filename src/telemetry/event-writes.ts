@@ -6,6 +6,7 @@ import { messageOf, ProreusError } from '../api/errors.ts'
 import type { ObjectInput, ObjectKey } from '../api/object.ts'
 import type { Clock, Timer } from '../runtime/clock.ts'
 import type { Series } from './event-correlator.ts'
+import { maxMessage, shortened } from './event-text.ts'
 import type { Logger } from './logger.ts'
 
 /** The methods of the client that the recorder uses. */
@@ -44,9 +45,6 @@ const maxWaiting = 10_000
 /** Maximum number of tries for one Event, and the pause between them: those of client-go (`maxTriesPerEvent`, `defaultSleepDuration`). */
 const maxTries = 12
 const retryMs = 10_000
-
-/** The API server's maximum length of an Event's message. */
-const maxMessage = 1024
 
 export class EventWrites {
   readonly #options: EventWritesOptions
@@ -119,8 +117,8 @@ export class EventWrites {
   async #send(series: EventSeries): Promise<void> {
     const { client } = this.#options
     const { namespace, name, message, count, lastSeen } = series
-    const text = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message
-    const changing = { message: text, count, lastTimestamp: formatTime(lastSeen) }
+    // The beginning of a combined message may have made it too long again.
+    const changing = { message: shortened(message, maxMessage), count, lastTimestamp: formatTime(lastSeen) }
     if (series.stored) await client.patch(eventType, { namespace, name }, changing)
     else await client.create(eventType, { ...series.event, metadata: { namespace, name }, ...changing })
     series.stored = true
