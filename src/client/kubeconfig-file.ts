@@ -73,12 +73,16 @@ async function readFileContent(file: string): Promise<JsonObject> {
   } catch (error) {
     throw problem(`The kubeconfig ${file} ${readProblem(error as NodeJS.ErrnoException)}: check --kubeconfig and KUBECONFIG.`, error)
   }
-  const { parse } = await import('yaml') // is not needed in a Pod
+  const { parse, YAMLParseError } = await import('yaml') // is not needed in a Pod
   let content: unknown
   try {
-    content = parse(text)
+    // Without `logLevel`, warnings are printed.
+    content = parse(text, { logLevel: 'error' })
   } catch (error) {
-    throw problem(`The kubeconfig ${file} is not valid YAML: ${messageOf(error).split('\n', 1)[0]?.replace(/:$/, '')}.`, error)
+    // The messages of the parser quote lines of the file, which may contain tokens, so neither the message nor the error is part of this one.
+    const [{ line, col }] = (error instanceof YAMLParseError ? error.linePos : undefined) ?? [{ line: 0, col: 0 }]
+    const reason = error instanceof YAMLParseError ? error.code.toLowerCase().replaceAll('_', ' ') : 'an alias is invalid'
+    throw problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)
   }
   if (!isObject(content))
     throw problem(

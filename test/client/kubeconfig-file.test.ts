@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { inspect } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
 import { stringify } from 'yaml'
@@ -99,6 +100,28 @@ t.test('a field of a wrong type is refused, as in kubectl, without its value', a
     const file = join(t.testdir({ config: stringify(content) }), 'config')
     await t.rejects(readKubeconfig([file]), { code: 'PRO_KUBECONFIG', message: `The kubeconfig ${file} is invalid: ${problem}.` }, problem)
   }
+})
+
+t.test('an error about YAML has the position and the reason, and no text of the file', async (t) => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', onWarning)
+  t.teardown(() => process.off('warning', onWarning))
+  for (const [text, reason] of [
+    ['users:\n- token: *s3cretToken\n', 'an alias is invalid'],
+    ['token: "s3cretToken\nb: c', 'missing char at line 2, column 5'],
+    ['token: s3cretToken: b', 'block as implicit key at line 1, column 8'],
+    ['token: !s3cretToken s3cretToken\n\tb: s3cretToken', 'tab as indent at line 2, column 1'],
+    [`token: ${'['.repeat(20_000)}s3cretToken`, 'resource exhaustion at line 1, column 801'],
+  ] as const) {
+    const file = join(t.testdir({ config: text }), 'config')
+    const error = await readKubeconfig([file]).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'PRO_KUBECONFIG', message: `The kubeconfig ${file} is not valid YAML: ${reason}.` }, text.slice(0, 50))
+    t.notMatch(inspect(error, { depth: 9 }), /s3cret/)
+  }
+  await readKubeconfig([join(t.testdir({ config: 'token: !s3cretToken s3cretToken' }), 'config')])
+  await new Promise(setImmediate)
+  t.strictSame(warnings, [])
 })
 
 t.test('paths are relative to the file that names them', async (t) => {
