@@ -5,6 +5,7 @@ import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Credentials } from './credentials.ts'
+import { PluginErrors } from './plugin-errors.ts'
 
 /** The fields of `users[].user.exec` in a kubeconfig. */
 interface ExecConfig {
@@ -38,8 +39,6 @@ const interactiveModes: readonly unknown[] = [undefined, 'Never', 'IfAvailable',
 const limitMs = 55_000
 /** Maximum size of the plugin's output in bytes. An `ExecCredential` has some kilobytes. */
 const maxOutput = 1024 * 1024
-/** Maximum length of the plugin's error output in an error message. */
-const maxErrorOutput = 300
 
 /**
  * Runs a credential plugin, and caches its credentials until their `expirationTimestamp`, or until the server rejects them. A plugin is never
@@ -129,7 +128,8 @@ export class ExecPlugin {
       }
       const limit = interactive ? undefined : this.#options.clock.after(limitMs, kill)
       process.once('exit', kill)
-      let [output, errors] = ['', '']
+      let output = ''
+      const errors = new PluginErrors((text) => void process.stderr.write(text))
       child.on('error', (cause: NodeJS.ErrnoException) => {
         limit?.cancel()
         process.off('exit', kill)
@@ -139,17 +139,16 @@ export class ExecPlugin {
       child.on('close', (code, signal) => {
         limit?.cancel()
         process.off('exit', kill)
+        errors.close()
+        const message = errors.message()
         if (code === 0) resolve(output)
-        else reject(new Error(`${endOf(code, signal, output)}${errors.trim() === '' ? '' : `: ${errors.trim()}`}`))
+        else reject(new Error(`${endOf(code, signal, output)}${message === '' ? '' : `: ${message}`}`))
       })
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         output += text
         if (output.length > maxOutput) kill()
       })
-      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-        errors = (errors + text).slice(-maxErrorOutput)
-        process.stderr.write(text) // e.g. the URL of a login page
-      })
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => errors.add(text))
     })
   }
 }

@@ -1,10 +1,12 @@
 /** Reads kubeconfig files: validates them, merges them like kubectl, and makes relative paths absolute. */
 import { readFile } from 'node:fs/promises'
-import { dirname, isAbsolute, resolve } from 'node:path'
+import { delimiter, dirname, isAbsolute, resolve } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import { impersonationHeaders } from './impersonation.ts'
+import { wrongField } from './kubeconfig-fields.ts'
 
 /** A named entry of the lists `clusters`, `users` and `contexts`. */
 interface Entry extends JsonObject {
@@ -32,17 +34,32 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
   }
 }
 
-/** Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when `as` is missing. */
+/**
+ * Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when all are missing.
+ *
+ * @throws {ProreusError} `PRO_KUBECONFIG` when only `as` is missing: the request would be sent as the user of the credentials.
+ */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
-  if (!isObject(user) || typeof user.as !== 'string' || user.as === '') return undefined
+  if (!isObject(user)) return undefined
   const extra = isObject(user['as-user-extra']) ? user['as-user-extra'] : {}
+  if (typeof user.as !== 'string' || user.as === '') {
+    const alone = ['as-uid', 'as-groups', 'as-user-extra'].find((field) => !isEmpty(user[field]))
+    if (alone === undefined) return undefined
+    throw problem(
+      `The user ${quote(userName)} of the kubeconfig ${content.files.join(delimiter)} has ${alone} without as: add the name of the user to impersonate, or remove ${alone}.`,
+    )
+  }
   return impersonationHeaders({
     user: user.as,
     ...(isStrings(user['as-groups']) && { groups: user['as-groups'] }),
     ...(typeof user['as-uid'] === 'string' && { uid: user['as-uid'] }),
     extra: Object.fromEntries(Object.entries(extra).filter((entry): entry is [string, string[]] => isStrings(entry[1]))),
   })
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || Object.keys(Object(value) as object).length === 0
 }
 
 function isStrings(value: unknown): value is string[] {
@@ -56,17 +73,23 @@ async function readFileContent(file: string): Promise<JsonObject> {
   } catch (error) {
     throw problem(`The kubeconfig ${file} ${readProblem(error as NodeJS.ErrnoException)}: check --kubeconfig and KUBECONFIG.`, error)
   }
-  const { parse } = await import('yaml') // is not needed in a Pod
+  const { parse, YAMLParseError } = await import('yaml') // is not needed in a Pod
   let content: unknown
   try {
-    content = parse(text)
+    // Without `logLevel`, warnings are printed.
+    content = parse(text, { logLevel: 'error' })
   } catch (error) {
-    throw problem(`The kubeconfig ${file} is not valid YAML: ${messageOf(error).split('\n', 1)[0]?.replace(/:$/, '')}.`, error)
+    // The messages of the parser quote lines of the file, which may contain tokens, so neither the message nor the error is part of this one.
+    const [{ line, col }] = (error instanceof YAMLParseError ? error.linePos : undefined) ?? [{ line: 0, col: 0 }]
+    const reason = error instanceof YAMLParseError ? error.code.toLowerCase().replaceAll('_', ' ') : 'an alias is invalid'
+    throw problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)
   }
   if (!isObject(content))
     throw problem(
       `The kubeconfig ${file} is ${content === null || content === undefined ? 'empty' : 'no kubeconfig'}: it must have clusters, users and contexts.`,
     )
+  const wrong = wrongField(content)
+  if (wrong !== undefined) throw problem(`The kubeconfig ${file} is invalid: ${wrong}.`)
   return content
 }
 

@@ -11,7 +11,7 @@ import { sleep } from '../runtime/waiting.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { LeaderElectionMetrics } from '../telemetry/metrics.ts'
-import { heldBy, released } from './lease-record.ts'
+import { durationMs, heldBy, released } from './lease-record.ts'
 
 /** The durations of leader election, in milliseconds. */
 export interface LeaseTimes {
@@ -253,7 +253,7 @@ export class LeaderElector {
       return 'taken'
     }
     const sentAt = this.#now()
-    const spec = heldBy({ identity, leaseDurationMs, now: clock.now() }, current?.spec)
+    const spec = heldBy({ identity, leaseDurationMs, now: clock.now() }, current?.spec ?? {})
     try {
       const written =
         current === undefined
@@ -300,10 +300,9 @@ export class LeaderElector {
     if (this.#observed === undefined) return 0
     const { identity, leaseDurationMs, clock } = this.#options
     const { lease, at } = this.#observed
-    const { spec = {} } = lease
+    const spec = lease.spec ?? {}
     if (!spec.holderIdentity || spec.holderIdentity === identity) return 0
-    const seconds = spec.leaseDurationSeconds ?? 0
-    return at + (seconds > 0 ? seconds * 1000 : leaseDurationMs) - clock.monotonicNow()
+    return at + durationMs(spec, leaseDurationMs) - clock.monotonicNow()
   }
 
   /** Begins a term, or extends the current one. `sentAt` is the time at which the request was sent. */

@@ -10,16 +10,27 @@ export interface Candidate {
   readonly now: number
 }
 
+/**
+ * Returns the time in milliseconds for which a record is valid. The API server permits whole seconds from 1 to 2^31-1 only; any other value
+ * than a number above 0 is replaced by `defaultMs`.
+ */
+export function durationMs({ leaseDurationSeconds }: LeaseSpec, defaultMs: number): number {
+  const value: unknown = leaseDurationSeconds
+  const seconds = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0
+  return seconds > 0 ? seconds * 1000 : defaultMs
+}
+
 /** Returns the record with which the candidate acquires or renews the lease. Fields that leader election does not know are kept. */
 export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: LeaseSpec = {}): LeaseSpec {
   const renews = previous.holderIdentity === identity
+  const transitions = typeof previous.leaseTransitions === 'number' ? previous.leaseTransitions : 0
   return {
     ...previous,
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
     acquireTime: (renews ? previous.acquireTime : undefined) ?? microTime(now),
     renewTime: microTime(now),
-    leaseTransitions: (previous.leaseTransitions ?? 0) + (renews || previous.holderIdentity === undefined ? 0 : 1),
+    leaseTransitions: transitions + (renews || previous.holderIdentity === undefined ? 0 : 1),
   }
 }
 

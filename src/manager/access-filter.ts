@@ -22,6 +22,11 @@ const allowedMs = 300_000
 const deniedMs = 30_000
 /** Maximum number of entries of each cache. An entry has a digest and a user, whose groups are of the API server; all together take about a MiB. */
 const maxEntries = 1000
+/**
+ * Maximum number of decisions about one user. More than a dozen are possible only if the user has many tokens that differ in `extra`. Without
+ * this limit, one user could displace the decisions about all others.
+ */
+const maxDecisions = 50
 /** Time limit of a review in milliseconds. Prometheus waits ten seconds for a scrape by default. */
 const reviewMs = 8_000
 /**
@@ -29,6 +34,8 @@ const reviewMs = 8_000
  * the API server.
  */
 const maxReviews = 8
+/** Maximum number of reviews at the same time for requests of one remote address, so that other addresses still have their reviews. */
+const maxReviewsOfAddress = maxReviews / 2
 /**
  * Maximum number of rejected tokens from one remote address, for each `tokenMs`. Further unknown tokens from this address are refused
  * without a TokenReview. A scraper has one token, which changes once an hour.
@@ -38,6 +45,12 @@ const maxRejected = 10
 /** The advice for a missing permission of this process. */
 const advice =
   '; it needs the verb create on tokenreviews and subjectaccessreviews: apply the ClusterRole that "proreus generate" writes to config/rbac/role.yaml'
+
+interface Pending {
+  /** The remote address of the request that caused the review. */
+  readonly address: string
+  readonly result: Promise<unknown>
+}
 
 type User = NonNullable<NonNullable<authentication.TokenReview['status']>['user']>
 
@@ -53,35 +66,44 @@ class Refusal extends Error {
 
 export interface AccessFilterOptions {
   readonly client: Pick<Client, 'create'>
+  /** The paths that exist. There is no review for any other path. */
+  readonly paths: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
  * Returns a filter that permits a request when its bearer token is valid and its user has the permission for the path and the lower-case
- * method, such as `get /metrics`. It refuses a request with 401 without a valid token, with 403 without the permission, with 429 when there
- * are too many reviews, and with 500 when a review fails.
+ * method, such as `get /metrics`. It refuses a request with 401 without a valid token, with 404 for a path that does not exist, with 403
+ * without the permission, with 429 when there are too many reviews, and with 500 when a review fails.
  */
-export function accessFilter({ client, clock, logger }: AccessFilterOptions): AccessFilter {
+export function accessFilter({ client, paths, clock, logger }: AccessFilterOptions): AccessFilter {
   const users = new ExpiringCache<User>(clock, maxEntries)
   // Rejected tokens have a cache of their own, so they cannot displace valid ones.
   const rejectedTokens = new ExpiringCache<true>(clock, maxEntries)
   const rejections = new ExpiringCache<{ count: number }>(clock, maxEntries)
-  const decisions = new ExpiringCache<boolean>(clock, maxEntries)
-  const pending = new Map<string, Promise<unknown>>()
+  /** The decisions about each user. */
+  const decisions = new ExpiringCache<ExpiringCache<boolean>>(clock, maxEntries)
+  const pending = new Map<string, Pending>()
+
+  /** Returns whether all reviews are in use that a request of this address may use. */
+  function isBusy(address: string): boolean {
+    if (pending.size >= maxReviews) return true
+    return [...pending.values()].filter((each) => each.address === address).length >= maxReviewsOfAddress
+  }
 
   /** Calls `review`, unless the same review is in progress: its result is then used. */
-  function once<T>(key: string, review: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  function once<T>(key: string, address: string, review: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const known = pending.get(key)
-    if (known !== undefined) return known as Promise<T>
-    if (pending.size >= maxReviews) throw tooMany()
+    if (known !== undefined) return known.result as Promise<T>
+    if (isBusy(address)) throw tooMany()
     const controller = new AbortController()
     const timer = clock.after(reviewMs, () => controller.abort(new Error(`the API server did not answer within ${reviewMs} ms`)))
     const result = review(controller.signal).finally(() => {
       timer.cancel()
       pending.delete(key)
     })
-    pending.set(key, result)
+    pending.set(key, { address, result })
     return result
   }
 
@@ -90,13 +112,13 @@ export function accessFilter({ client, clock, logger }: AccessFilterOptions): Ac
     const known = users.get(key)
     if (known !== undefined) return known
     if (rejectedTokens.get(key) !== undefined) throw unauthorized()
-    if (pending.has(key)) return once(key, () => Promise.reject(unauthorized()))
+    if (pending.has(key)) return once(key, address, () => Promise.reject(unauthorized()))
     // The attempt counts before its result is known; otherwise many concurrent requests would pass.
     const rejected = rejections.get(address) ?? { count: 0 }
-    if (rejected.count >= maxRejected || pending.size >= maxReviews) throw tooMany()
+    if (rejected.count >= maxRejected || isBusy(address)) throw tooMany()
     if (rejected.count === 0) rejections.set(address, rejected, tokenMs)
     rejected.count += 1
-    return once(key, async (signal) => {
+    return once(key, address, async (signal) => {
       const user = await reviewToken(token, signal).catch((error: unknown) => {
         rejected.count -= 1
         throw error
@@ -117,12 +139,13 @@ export function accessFilter({ client, clock, logger }: AccessFilterOptions): Ac
     return status?.authenticated === true ? status.user : undefined
   }
 
-  async function isAllowed(user: User, path: string, verb: string): Promise<boolean> {
+  async function isAllowed(user: User, path: string, verb: string, address: string): Promise<boolean> {
+    const { username, uid, groups, extra } = user
+    const person = digest('user', JSON.stringify([username, uid, groups]))
     const key = digest('access', JSON.stringify([user, path, verb]))
-    const known = decisions.get(key)
+    const known = decisions.get(person)?.get(key)
     if (known !== undefined) return known
-    return once(key, async (signal) => {
-      const { username, uid, groups, extra } = user
+    return once(key, address, async (signal) => {
       const spec = {
         ...(username !== undefined && { user: username }),
         ...(uid !== undefined && { uid }),
@@ -132,7 +155,9 @@ export function accessFilter({ client, clock, logger }: AccessFilterOptions): Ac
       }
       const { status } = await client.create(authorization.subjectAccessReview, { metadata: {}, spec }, { signal })
       const allowed = status?.allowed === true
-      decisions.set(key, allowed, allowed ? allowedMs : deniedMs)
+      const own = decisions.get(person) ?? new ExpiringCache<boolean>(clock, maxDecisions)
+      own.set(key, allowed, allowed ? allowedMs : deniedMs)
+      decisions.set(person, own, allowedMs)
       return allowed
     })
   }
@@ -144,10 +169,13 @@ export function accessFilter({ client, clock, logger }: AccessFilterOptions): Ac
     try {
       const token = tokenOf(request)
       if (token === undefined) throw unauthorized()
-      const user = await authenticate(token, request.socket.remoteAddress ?? '')
+      const address = request.socket.remoteAddress ?? ''
+      const user = await authenticate(token, address)
+      // A client without a valid token does not learn which paths exist.
+      if (!paths.includes(url.pathname)) return { code: 404, body: 'not found\n' }
       step = 'authorization'
       const verb = (request.method ?? '').toLowerCase()
-      const allowed = await isAllowed(user, url.pathname, verb)
+      const allowed = await isAllowed(user, url.pathname, verb, address)
       problem = ''
       if (allowed) return undefined
       logger.debug({ user: user.username, path: url.pathname, verb }, 'a request was denied')
@@ -170,7 +198,7 @@ function unauthorized(): Refusal {
 }
 
 function tooMany(): Refusal {
-  return new Refusal(429, 'too many tokens are being reviewed', { 'retry-after': '60' })
+  return new Refusal(429, 'too many requests are being reviewed', { 'retry-after': '60' })
 }
 
 /** Returns the bearer token of a request; undefined without one. Its characters are those of RFC 6750. */

@@ -26,6 +26,18 @@ export interface DebugSources {
 /** Maximum number of keys of each queue in a response. The response is in memory, and a queue may contain every object of a cluster. */
 const maxKeys = 1000
 
+/** The paths of the handlers. */
+export const debugPaths: readonly string[] = [
+  '/debug',
+  '/debug/',
+  '/debug/heap',
+  '/debug/profile',
+  '/debug/queues',
+  '/debug/cache',
+  '/debug/process',
+  '/debug/log-level',
+]
+
 const index = `/debug/heap                        heap snapshot; blocks the process while it is taken
 /debug/profile?seconds=10          CPU profile
 /debug/queues?limit=${maxKeys}           keys of the work queues

@@ -15,12 +15,12 @@ import type { BackgroundTask } from './background.ts'
 import { inBackground } from './background.ts'
 import { accessFilter } from './access-filter.ts'
 import type { DebugSources } from './debug-handlers.ts'
-import { debugHandlers, loopbackHostsOnly } from './debug-handlers.ts'
+import { debugHandlers, debugPaths, loopbackHostsOnly } from './debug-handlers.ts'
 import type { HttpEndpoint, HttpEndpointOptions } from './http-endpoint.ts'
 import { startHttpEndpoint } from './http-endpoint.ts'
 import type { ListenAddress } from './listen-address.ts'
 import { isLoopback, parseListenAddress } from './listen-address.ts'
-import { metricsFlag, metricsHandler } from './probe-server.ts'
+import { metricsFlag, metricsHandler, metricsPath } from './probe-server.ts'
 
 const debugFlag = '--debug-bind-address'
 /** Time limit of a request to `/debug` in milliseconds: a CPU profile takes up to 60 s, and a heap snapshot may have some hundred MiB. */
@@ -80,7 +80,8 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
       const certificates = own ?? (await openOwn(options))
       if (own === undefined)
         certificateTask = inBackground('keeping the certificate of the metrics fresh', (stop) => certificates.start(stop), logger)
-      secured = { tls: { certificates, limits: tlsLimits(options.tls) }, access: accessFilter({ client, clock, logger }) }
+      const access = accessFilter({ client, paths: [metricsPath, ...debugPaths], clock, logger })
+      secured = { tls: { certificates, limits: tlsLimits(options.tls) }, access }
     }
     const metricsEndpoint =
       metricsAddress &&

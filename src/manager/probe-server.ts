@@ -11,6 +11,7 @@ import { ProreusError } from '../api/errors.ts'
 
 const probeFlag = '--health-probe-bind-address'
 export const metricsFlag = '--metrics-bind-address'
+export const metricsPath = '/metrics'
 
 export interface ProbeOptions {
   /** The address on which probes are served; `0` disables them. */
@@ -68,10 +69,10 @@ export async function startProbes(options: ProbeOptions): Promise<Probes> {
   }
 }
 
-/** Returns the handler of `/metrics`. */
+/** Returns the handler of `metricsPath`. */
 export function metricsHandler({ registry }: Metrics): Handler {
   return async (url) =>
-    url.pathname === '/metrics' ? { code: 200, body: await registry.metrics(), contentType: registry.contentType } : undefined
+    url.pathname === metricsPath ? { code: 200, body: await registry.metrics(), contentType: registry.contentType } : undefined
 }
 
 /**

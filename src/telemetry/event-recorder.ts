@@ -11,6 +11,7 @@ import { hasOptions, isAnObject, isMapOf, isText, refuseOptions } from '../api/o
 import { EventCorrelator } from './event-correlator.ts'
 import type { EventSeries, EventWriter } from './event-writes.ts'
 import { EventWrites } from './event-writes.ts'
+import { maxIdentity, maxMessage, maxReason, shortened } from './event-text.ts'
 import type { Logger } from './logger.ts'
 
 export type EventType = 'Normal' | 'Warning'
@@ -72,22 +73,26 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   function record(
     object: DeepReadonly<KubernetesObject>,
     type: EventType,
-    reason: string,
-    message: string,
+    longReason: string,
+    longMessage: string,
     options: EventOptions = {},
   ): void {
     refuseOptions('event', checkOptions(options, ''))
-    const { annotations, related, action } = options
-    const { apiVersion, kind, metadata } = object
-    const { name, namespace, uid } = metadata
+    const { annotations } = options
+    // The recorder keeps thousands of Events in memory, so their texts are shortened before anything else.
+    const [reason, message] = [shortened(longReason, maxReason), shortened(longMessage, maxMessage)]
+    const action = options.action === undefined ? undefined : shortened(options.action, maxReason)
+    const involvedObject = identityOf(object)
+    const related = options.related && identityOf(options.related)
+    const { apiVersion, kind, name = '', namespace, uid } = involvedObject
     const now = clock.now()
     const newSeries = (): EventSeries => ({
       namespace: namespace ?? 'default',
       name: nameFor(name),
       ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
       event: {
-        involvedObject: referenceTo(object),
-        ...(related === undefined ? {} : { related: referenceTo(related) }),
+        involvedObject,
+        ...(related === undefined ? {} : { related }),
         ...(action === undefined ? {} : { action }),
         type,
         reason,
@@ -103,7 +108,7 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     })
     const about = [apiVersion, kind, namespace ?? '', name, uid].join('\0')
     // Events that differ in their action or related object are not counted together.
-    const group = [reason, action ?? '', related?.metadata.uid ?? ''].join('\0')
+    const group = [reason, action ?? '', related?.uid ?? ''].join('\0')
     const series = correlator.observe({ object: about, type, reason: group, message }, newSeries)
     if (series === undefined) {
       logger.debug({ reason, message }, 'an event was dropped: too many')
@@ -125,7 +130,11 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   }
 }
 
-function referenceTo({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): core.ObjectReference {
+type Identity = Partial<Record<'apiVersion' | 'kind' | 'name' | 'namespace' | 'uid' | 'resourceVersion', string>>
+
+/** Returns the fields that identify an object, each with a limited length. A field may be missing in an object that does not exist yet. */
+function identityOf({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): Identity {
   const { name, namespace, uid, resourceVersion } = metadata
-  return { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) }
+  const fields = Object.entries({ apiVersion, kind, name, namespace, uid, resourceVersion })
+  return Object.fromEntries(fields.filter(([, text]) => text !== undefined).map(([key, text]) => [key, shortened(text!, maxIdentity)]))
 }

@@ -6,6 +6,7 @@ import { messageOf, ProreusError } from '../api/errors.ts'
 import type { ObjectInput, ObjectKey } from '../api/object.ts'
 import type { Clock, Timer } from '../runtime/clock.ts'
 import type { Series } from './event-correlator.ts'
+import { maxMessage, shortened } from './event-text.ts'
 import type { Logger } from './logger.ts'
 
 /** The methods of the client that the recorder uses. */
@@ -50,9 +51,6 @@ const retryMs = 10_000
 const maxProblems = 1000
 /** The advice for a missing permission. */
 const advice = '; events need the verbs create and patch on events: apply the RBAC that "proreus generate" writes'
-
-/** The API server's maximum length of an Event's message. */
-const maxMessage = 1024
 
 export class EventWrites {
   readonly #options: EventWritesOptions
@@ -129,8 +127,8 @@ export class EventWrites {
   async #send(series: EventSeries): Promise<void> {
     const { client } = this.#options
     const { namespace, name, annotations, message, count, lastSeen } = series
-    const text = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message
-    const changing = { message: text, count, lastTimestamp: formatTime(lastSeen) }
+    // The beginning of a combined message may have made it too long again.
+    const changing = { message: shortened(message, maxMessage), count, lastTimestamp: formatTime(lastSeen) }
     if (series.stored) await client.patch(eventType, { namespace, name }, changing)
     else
       await client.create(eventType, { ...series.event, metadata: { namespace, name, ...(annotations && { annotations }) }, ...changing })

@@ -117,6 +117,14 @@ t.test('a failed run is not cached', async (t) => {
   t.strictSame(await plugin.load(false), { authorization: 'Bearer abc' })
 })
 
+t.test('the error output of a plugin is copied and reported without its tokens', async (t) => {
+  const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJqYW5lIn0.c2lnbmF0dXJl'
+  const { plugin } = await pluginOf(t, `console.error('open https://login.example.com; got ${jwt}'); process.exit(3)`)
+  const written = t.capture(process.stderr, 'write', () => true)
+  await t.rejects(plugin.load(false), { message: 'it failed with exit code 3: open https://login.example.com; got [redacted]' })
+  t.equal(written.args().join(''), 'open https://login.example.com; got [redacted]\n')
+})
+
 t.test('malformed output is an error', async (t) => {
   const credential = (fields: object): string =>
     `console.log(${JSON.stringify(JSON.stringify({ kind: 'ExecCredential', apiVersion: v1, ...fields }))})`

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { inspect } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
 import { stringify } from 'yaml'
@@ -46,15 +47,81 @@ t.test('the first of several entries with a name wins, and the order is kept', a
   })
 })
 
-t.test('entries without a name and values of a wrong type are ignored', async (t) => {
+t.test('entries without a name are ignored, and null is a missing value', async (t) => {
   const { content } = await read(t, {
-    clusters: [null, 'c', { cluster: {} }, { name: 7 }, { name: 'c' }, { name: 'd', cluster: 'e' }],
-    users: { name: 'u' },
-    contexts: null,
-    'current-context': 7,
+    clusters: [null, { cluster: {} }, { name: null }, { name: 'c' }, { name: 'd', cluster: null, other: 7 }],
+    users: null,
+    contexts: [],
+    'current-context': null,
+    preferences: {},
   })
   const { files: _, ...rest } = content
-  t.strictSame(rest, { clusters: [{ name: 'c' }, { name: 'd', cluster: 'e' }], users: [], contexts: [] })
+  t.strictSame(rest, { clusters: [{ name: 'c' }, { name: 'd', cluster: null, other: 7 }], users: [], contexts: [] })
+})
+
+t.test('a field of a wrong type is refused, as in kubectl, without its value', async (t) => {
+  const user = (fields: object): object => ({ users: [null, { name: 'u', user: { token: 'a', ...fields } }] })
+  const cluster = (fields: object): object => ({ clusters: [{ name: 'c', cluster: { server: 'https://a', ...fields } }] })
+  const number = 'a number; expected is a string: put the value in quotes'
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x' }
+  for (const [content, problem] of [
+    [user({ as: 1234 }), `users["u"].user.as is ${number}`],
+    [user({ as: true }), 'users["u"].user.as is a boolean; expected is a string: put the value in quotes'],
+    [user({ as: ['jane'] }), 'users["u"].user.as is a list; expected is a string'],
+    [user({ 'as-groups': 'viewers' }), 'users["u"].user.as-groups is a string; expected is a list'],
+    [user({ 'as-groups': ['a', 1000] }), `users["u"].user.as-groups[1] is ${number}`],
+    [user({ 'as-groups': [null] }), 'users["u"].user.as-groups[0] is null; expected is a string'],
+    [user({ 'as-uid': 7 }), `users["u"].user.as-uid is ${number}`],
+    [user({ 'as-user-extra': ['x'] }), 'users["u"].user.as-user-extra is a list; expected is an object'],
+    [user({ 'as-user-extra': { a: 'x' } }), 'users["u"].user.as-user-extra["a"] is a string; expected is a list'],
+    [user({ token: 123 }), `users["u"].user.token is ${number}`],
+    [user({ password: 123 }), `users["u"].user.password is ${number}`],
+    [user({ 'client-key-data': {} }), 'users["u"].user.client-key-data is an object; expected is a string'],
+    [user({ exec: 'x' }), 'users["u"].user.exec is a string; expected is an object'],
+    [user({ exec: { ...exec, args: ['a', 1] } }), `users["u"].user.exec.args[1] is ${number}`],
+    [user({ exec: { ...exec, env: [{ name: 'A', value: 1 }] } }), `users["u"].user.exec.env["A"].value is ${number}`],
+    [
+      user({ exec: { ...exec, provideClusterInfo: 'true' } }),
+      'users["u"].user.exec.provideClusterInfo is a string; expected is true or false',
+    ],
+    [user({ 'auth-provider': { name: 'oidc', config: { a: 1 } } }), `users["u"].user.auth-provider.config["a"] is ${number}`],
+    [
+      cluster({ 'insecure-skip-tls-verify': 'true' }),
+      'clusters["c"].cluster.insecure-skip-tls-verify is a string; expected is true or false',
+    ],
+    [cluster({ 'tls-server-name': 7 }), `clusters["c"].cluster.tls-server-name is ${number}`],
+    [cluster({ 'proxy-url': ['http://proxy'] }), 'clusters["c"].cluster.proxy-url is a list; expected is a string'],
+    [{ contexts: [{ name: 'x', context: { namespace: 7 } }] }, `contexts["x"].context.namespace is ${number}`],
+    [{ users: [{ name: 7, user: {} }] }, `users[0].name is ${number}`],
+    [{ users: { name: 'u' } }, 'users is an object; expected is a list'],
+    [{ clusters: ['c'] }, 'clusters[0] is a string; expected is an object'],
+    [{ 'current-context': 7 }, `current-context is ${number}`],
+  ] as const) {
+    const file = join(t.testdir({ config: stringify(content) }), 'config')
+    await t.rejects(readKubeconfig([file]), { code: 'PRO_KUBECONFIG', message: `The kubeconfig ${file} is invalid: ${problem}.` }, problem)
+  }
+})
+
+t.test('an error about YAML has the position and the reason, and no text of the file', async (t) => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', onWarning)
+  t.teardown(() => process.off('warning', onWarning))
+  for (const [text, reason] of [
+    ['users:\n- token: *s3cretToken\n', 'an alias is invalid'],
+    ['token: "s3cretToken\nb: c', 'missing char at line 2, column 5'],
+    ['token: s3cretToken: b', 'block as implicit key at line 1, column 8'],
+    ['token: !s3cretToken s3cretToken\n\tb: s3cretToken', 'tab as indent at line 2, column 1'],
+    [`token: ${'['.repeat(20_000)}s3cretToken`, 'resource exhaustion at line 1, column 801'],
+  ] as const) {
+    const file = join(t.testdir({ config: text }), 'config')
+    const error = await readKubeconfig([file]).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'PRO_KUBECONFIG', message: `The kubeconfig ${file} is not valid YAML: ${reason}.` }, text.slice(0, 50))
+    t.notMatch(inspect(error, { depth: 9 }), /s3cret/)
+  }
+  await readKubeconfig([join(t.testdir({ config: 'token: !s3cretToken s3cretToken' }), 'config')])
+  await new Promise(setImmediate)
+  t.strictSame(warnings, [])
 })
 
 t.test('paths are relative to the file that names them', async (t) => {
@@ -69,7 +136,7 @@ t.test('paths are relative to the file that names them', async (t) => {
         { name: 'absolute', user: { 'client-certificate': '/a.crt', 'client-key': '' } },
         { name: 'plugin', user: { exec: { command: './plugin', args: ['./a'] } } },
         { name: 'on the PATH', user: { exec: { command: 'plugin' } } },
-        { name: 'no plugin', user: { exec: { command: 7 } } },
+        { name: 'no plugin', user: { exec: {} } },
         { name: 'nothing', user: null },
       ],
     },
@@ -80,7 +147,7 @@ t.test('paths are relative to the file that names them', async (t) => {
     { name: 'absolute', user: { 'client-certificate': '/a.crt', 'client-key': '' } },
     { name: 'plugin', user: { exec: { command: join(at(1), 'plugin'), args: ['./a'] } } },
     { name: 'on the PATH', user: { exec: { command: 'plugin' } } },
-    { name: 'no plugin', user: { exec: { command: 7 } } },
+    { name: 'no plugin', user: { exec: {} } },
     { name: 'nothing', user: null },
   ])
 })
@@ -109,7 +176,7 @@ t.test('data takes precedence over files, and a token file over a token, as in k
 
 t.test('impersonation becomes headers', async (t) => {
   const as = (user: unknown): KubeconfigContent => ({
-    files: [],
+    files: ['a.yaml'],
     clusters: [],
     users: [{ name: 'other', user: { as: 'no' } }, { name: 'u', user } as KubeconfigContent['users'][number]],
     contexts: [],
@@ -129,13 +196,16 @@ t.test('impersonation becomes headers', async (t) => {
       { as: 'jane', 'as-user-extra': { 'a/b': ['x', 'y'], c: ['z'] } },
       { ...jane, 'Impersonate-Extra-a%2Fb': ['x', 'y'], 'Impersonate-Extra-c': ['z'] },
     ],
-    [{ as: 'jane', 'as-uid': 7, 'as-groups': ['a', 7], 'as-user-extra': { a: 'x', b: [7, 'x'] } }, jane],
-    [{ as: 'jane', 'as-groups': 'a', 'as-user-extra': ['x'] }, jane],
-    [{ as: '' }, undefined],
-    [{ 'as-groups': ['a'] }, undefined],
-    [{ as: 7 }, undefined],
+    [{ as: 'jane', 'as-uid': null, 'as-groups': null, 'as-user-extra': { a: null } }, jane],
+    [{ as: '', 'as-uid': '', 'as-groups': [], 'as-user-extra': {} }, undefined],
+    [{ as: null, 'as-uid': null }, undefined],
     [null, undefined],
   ]
   for (const [user, headers] of cases) t.strictSame(impersonationOf(as(user), 'u'), headers, JSON.stringify(user))
   t.equal(impersonationOf(as({ as: 'jane' }), 'nobody'), undefined)
+  for (const fields of [{ 'as-groups': ['a'] }, { 'as-uid': '7', as: '' }, { 'as-user-extra': { a: ['x'] }, as: null }]) {
+    const [field] = Object.keys(fields)
+    const message = `The user "u" of the kubeconfig a.yaml has ${field} without as: add the name of the user to impersonate, or remove ${field}.`
+    t.throws(() => impersonationOf(as(fields), 'u'), { code: 'PRO_KUBECONFIG', message })
+  }
 })

@@ -162,6 +162,46 @@ t.test('a record without a duration is valid for the own duration', async (t) =>
   t.ok(b.leads())
 })
 
+t.test('a record with invalid fields is valid for the own duration', async (t) => {
+  for (const invalid of [
+    { leaseDurationSeconds: '20' },
+    { leaseDurationSeconds: {} },
+    { leaseDurationSeconds: -1, leaseTransitions: 7n },
+  ]) {
+    const { server, clock, replica } = world(t)
+    server.put({ holderIdentity: 'gone', ...(invalid as object) })
+    const b = await replica('b')
+    await clock.advance(14_999)
+    t.notOk(b.leads())
+    await clock.advance(1)
+    t.ok(b.leads())
+    t.equal(server.lease?.spec?.leaseTransitions, 1)
+    await b.end()
+  }
+})
+
+t.test('a Lease whose duration exceeds 2^53 is not free, and the candidate waits without failing', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', ...({ leaseDurationSeconds: 9_223_372_036_854_775_807n } as object) })
+  const b = await replica('b')
+  await clock.advance(86_400_000)
+  t.notOk(b.leads())
+  server.put({ holderIdentity: '' })
+  await clock.advance(0)
+  t.ok(b.leads())
+  await b.end()
+})
+
+t.test('a Lease whose spec is null is free', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({})
+  Object.assign(server.lease!, { spec: null })
+  const b = await replica('b')
+  await clock.advance(2_000)
+  t.ok(b.leads())
+  await b.end()
+})
+
 t.test('a change of labels does not renew a record', async (t) => {
   const { server, clock, replica } = world(t)
   server.put({ holderIdentity: 'gone', leaseDurationSeconds: 15 })

@@ -24,7 +24,7 @@ function world(respond: (review: Review, signal: AbortSignal) => Promise<object>
       return { status: await respond(review, signal) }
     },
   } as unknown as Pick<Client, 'create'>
-  const filter = accessFilter({ client, clock, logger })
+  const filter = accessFilter({ client, paths: ['/metrics', '/debug/heap', '/debug/cache'], clock, logger })
   const ask = async (authorization?: string, { path = '/metrics', method = 'GET', address = '10.0.0.1' } = {}): Promise<number> => {
     const request = { method, headers: { authorization }, socket: { remoteAddress: address } } as unknown as IncomingMessage
     return (await filter(request, new URL(path, 'http://localhost')))?.code ?? 200
@@ -148,4 +148,44 @@ t.test('at most eight reviews are in flight, and equal ones are one', async (t) 
   gate.resolve()
   t.strictSame([...new Set(await Promise.all(same))], [200], 'equal ones of one address do not count as rejected')
   t.strictSame((await Promise.all(others)).filter((code) => code === 429).length, 13)
+})
+
+t.test('a path that does not exist costs no review of the permission, and is not shown to clients without a token', async (t) => {
+  const { ask, reviews } = world()
+  for (let index = 0; index < 100; index++) t.equal(await ask('Bearer other', { path: `/p${index}` }), 404)
+  t.strictSame(reviews, ['token other'])
+  t.equal(await ask('Bearer bad', { path: '/p1' }), 401)
+  t.equal(await ask(undefined, { path: '/p1' }), 401)
+})
+
+t.test('a user with many tokens does not displace the decisions about others', async (t) => {
+  // Each token of a ServiceAccount has another `extra`.
+  const { ask, reviews } = world((review) => {
+    const { token } = review.spec
+    if (token === undefined || token === 'reader') return answer(review)
+    return { authenticated: true, user: { username: 'minter', extra: { 'authentication.kubernetes.io/credential-id': [token] } } }
+  })
+  t.equal(await ask('Bearer reader'), 200)
+  for (let index = 0; index < 1100; index++) await ask(`Bearer minted${index}`, { address: '10.0.0.9' })
+  reviews.length = 0
+  t.equal(await ask('Bearer reader'), 200)
+  t.strictSame(reviews, ['token reader'], 'the permission is still known')
+  reviews.length = 0
+  await ask('Bearer minted1099')
+  t.strictSame(reviews, [], 'the latest decisions about the user are known')
+})
+
+t.test('one address has at most half of the reviews in flight', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const { ask, reviews } = world(async (review) => {
+    await gate.promise
+    return answer(review)
+  })
+  const greedy = Array.from({ length: 8 }, (_, index) => ask(`Bearer user${index}`, { address: '10.0.0.9' }))
+  const other = ask('Bearer reader')
+  await Promise.resolve()
+  t.equal(reviews.length, 5)
+  gate.resolve()
+  t.equal(await other, 200)
+  t.strictSame((await Promise.all(greedy)).sort(), [403, 403, 403, 403, 429, 429, 429, 429])
 })

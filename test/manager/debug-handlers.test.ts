@@ -4,7 +4,7 @@ import { json as readJson } from 'node:stream/consumers'
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import { WorkQueue } from '../../src/controller/queue.ts'
-import { debugHandlers, loopbackHostsOnly, type DebugSources } from '../../src/manager/debug-handlers.ts'
+import { debugHandlers, debugPaths, loopbackHostsOnly, type DebugSources } from '../../src/manager/debug-handlers.ts'
 import type { Answer } from '../../src/manager/http-endpoint.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -33,6 +33,7 @@ t.test('the index lists what is served', async (t) => {
   for (const path of new Set(paths))
     if (!path.endsWith('/heap') && !path.endsWith('/profile')) t.match(await ask(path), { code: 200 }, path)
   t.match(await ask('/debug/other'), { code: 404 })
+  t.strictSame(new Set(paths), new Set(debugPaths.filter((path) => !/^\/debug\/?$/.test(path))), 'permissions are reviewed for these')
 })
 
 t.test('queues are listed with the state of each key', async (t) => {

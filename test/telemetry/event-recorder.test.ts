@@ -1,6 +1,8 @@
+import { Session } from 'node:inspector'
 import t from 'tap'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import type { Write } from '../support/telemetry/event-recorder.ts'
+import { until } from '../../src/testing/until.ts'
 import { created, object, setUp } from '../support/telemetry/event-recorder.ts'
 
 t.test('an event names its object, its reason and its reporter', async (t) => {
@@ -270,3 +272,42 @@ t.test('an Event may have annotations, a related object and an action, and is co
     err: { message: /acton: unknown field; did you mean action\?/ },
   })
 })
+t.test('texts are shortened before they are kept in memory', async (t) => {
+  const { recorder, writes } = setUp()
+  const long = 'x'.repeat(100_000)
+  const about = { ...object(`name-${long}`, `namespace-${long}`), apiVersion: `example.com/${long}`, kind: `Thing${long}` }
+  Object.assign(about.metadata, { uid: `uid-${long}`, resourceVersion: `7${long}` })
+  recorder.event(about, 'Normal', `Reason${long}`, 'a')
+  for (let i = 0; i < 10; i++) recorder.event(object('a', 'ns'), 'Warning', 'Failed', `try ${i} ${long}`)
+  await recorder.flush()
+  const [first] = writes
+  if (first?.verb !== 'create') throw new Error('nothing written')
+  t.match(first.object.reason, /^Reasonx{121}…$/)
+  for (const [field, text] of Object.entries(first.object.involvedObject)) t.equal(text.length, 317, field)
+  const combined = writes.at(-1)
+  t.match(combined, { object: { message: /^\(combined from similar events\): try 9 x+…$/ } })
+  t.equal(combined?.verb === 'create' && combined.object.message?.length, 1024)
+})
+
+t.test('many long messages need little memory, even if they are parts of longer texts', async (t) => {
+  const { recorder } = setUp()
+  const before = heapAfterCollection()
+  for (let i = 0; i < 1000; i++) {
+    const message = `${i} ${'x'.repeat(50_000)}`
+    // A flat string is needed: only its parts keep it in memory.
+    const flat = Buffer.from(message).toString('latin1')
+    recorder.event(object(`o-${i}`, 'ns'), 'Normal', 'A', i % 2 === 0 ? flat : flat.slice(0, 500))
+  }
+  await recorder.flush()
+  // One collection does not always find everything.
+  const retained = (): number => (heapAfterCollection() - before) / 2 ** 20
+  await t.resolves(until('less than 16 MiB are retained', () => retained() < 16, 5000))
+})
+
+function heapAfterCollection(): number {
+  const session = new Session()
+  session.connect()
+  session.post('HeapProfiler.collectGarbage')
+  session.disconnect()
+  return process.memoryUsage().heapUsed
+}

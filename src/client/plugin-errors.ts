@@ -1,0 +1,62 @@
+/** `PluginErrors`: the error output of a credential plugin, without secrets and of limited length. */
+import { redactText } from '../telemetry/secret-text.ts'
+
+/** Maximum number of characters that are copied to the error output of this process: enough for the instructions of a login. */
+const maxCopied = 8 * 1024
+/** Maximum number of characters at the end of the output that are kept for an error message, and maximum length of that message. */
+const maxKept = 8 * 1024
+const maxMessage = 300
+const truncated = '… (the plugin writes more than is shown)\n'
+
+/**
+ * Copies the error output of a plugin while it runs, because it may contain the URL of a login page, and keeps its end for an error message.
+ * A plugin may also write its tokens there, so secrets are redacted.
+ */
+export class PluginErrors {
+  readonly #write: (text: string) => void
+  /** The lines that were received, up to `maxCopied` characters. */
+  #begin = ''
+  /** The part of the redacted lines that was written. */
+  #written = ''
+  #isFull = false
+  #end = ''
+  #isCut = false
+
+  /** @param write writes to the error output of this process. */
+  constructor(write: (text: string) => void) {
+    this.#write = write
+  }
+
+  add(text: string): void {
+    this.#isCut ||= this.#end.length + text.length > maxKept
+    this.#end = (this.#end + text).slice(-maxKept)
+    if (this.#isFull) return
+    this.#begin += text
+    // A part of a line is not written, because it may end within a secret.
+    if (this.#begin.length <= maxCopied) return this.#copy(this.#begin.slice(0, this.#begin.lastIndexOf('\n') + 1))
+    this.#isFull = true
+    this.#copy(this.#begin.slice(0, this.#begin.lastIndexOf('\n', maxCopied - 1) + 1))
+    this.#write(truncated)
+  }
+
+  /** Writes the last line, when the plugin has ended. */
+  close(): void {
+    if (!this.#isFull) this.#copy(this.#begin)
+  }
+
+  /** Returns the end of the output. */
+  message(): string {
+    // The first word may be the rest of a secret.
+    const whole = this.#isCut ? this.#end.replace(/^\S*/, '') : this.#end
+    return redactText(whole).trim().slice(-maxMessage)
+  }
+
+  /** Writes what has been added to the redacted lines. Lines are redacted together, because a private key has several lines. */
+  #copy(lines: string): void {
+    const clean = redactText(lines)
+    if (!clean.startsWith(this.#written)) return
+    const added = clean.slice(this.#written.length)
+    this.#written = clean
+    if (added !== '') this.#write(added)
+  }
+}
