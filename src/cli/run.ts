@@ -8,9 +8,11 @@ import { installationName, namesOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
+import { releaseStartMemory } from '../manager/start-memory.ts'
 import { onTermination } from '../manager/termination.ts'
 import { toggleDebugOnSignal } from '../manager/log-level.ts'
 import { installOnServing } from '../manifests/install.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { limitYoungGeneration } from '../runtime/young-generation.ts'
 import {
   applyConfigFile,
@@ -243,7 +245,8 @@ export function runCommand(start: typeof run = run): Command {
     const removeLimit = limitYoungGeneration()
     try {
       const runnable = enabled(operators, options)
-      const running: RunOptions = { ...runOptions(connection, name, options), logger, signal }
+      const onStarted = (): void => void releaseStartMemory({ clock: systemClock, signal })
+      const running: RunOptions = { ...runOptions(connection, name, options), logger, signal, onStarted }
       const { install = false, forceConflicts = false } = options
       await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
     } finally {

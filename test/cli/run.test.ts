@@ -63,7 +63,7 @@ function setVariable(name: string, value: string | undefined): void {
 }
 
 /** Returns the options that can be compared: all but the objects that every call creates. */
-function plain({ connection: _, logger: __, signal: ___, ...options }: RunOptions): object {
+function plain({ connection: _, logger: __, signal: ___, onStarted: ____, ...options }: RunOptions): object {
   return options
 }
 
@@ -83,6 +83,7 @@ t.test('without flags the operators run with default options', async (t) => {
   t.equal(options.connection.server, 'https://127.0.0.1:1')
   t.equal(options.logger!.level, 'info')
   t.equal(options.signal!.aborted, false)
+  t.match(options.onStarted, Function, 'which returns the memory of the start')
   t.equal(process.listenerCount('SIGTERM'), listeners, 'no signal handlers remain')
   const failing = runCommand(() => Promise.reject(new Error('no luck')))
   const args = ['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod']

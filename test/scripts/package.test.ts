@@ -158,6 +158,8 @@ t.test('a process starts from few files, and without the embedded API server', a
     sources.filter((path) => path.includes('src/devcluster/')),
     [],
   )
+  for (const path of imported)
+    t.notMatch(readFileSync(path, 'utf8'), /^import .* from '(node:http|undici)';$/m, `${path} has no import that takes 10 MiB`)
 })
 
 t.test('each class exists once, whatever imports it', async (t) => {
