@@ -148,7 +148,7 @@ t.test('a process starts from few files, and without the embedded API server', a
     for (const [, target] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) [^;]*?'(\.[^']+)';$/gm))
       follow(join(dirname(path), target!))
   }
-  const main = scripts.find((path) => /^dist\/chunks\/main-\w+\.js$/.test(path))!
+  const main = scripts.find((path) => /^dist\/chunks\/main-[\w-]+\.js$/.test(path))!
   follow(join(unpacked, main))
   follow(join(unpacked, 'dist/index.js'))
   t.ok(imported.size > 3, 'imports are followed')
