@@ -9,8 +9,8 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { systemClock } from '../runtime/clock.ts'
-import { TimeSlices } from '../runtime/time-slices.ts'
 import { Gate } from './gate.ts'
+import { forEachInSlices } from './in-slices.ts'
 import type { Cause, Origin } from './origin.ts'
 import { OwnRemovals } from './own-removals.ts'
 import type { FullList } from './reflector.ts'
@@ -51,15 +51,6 @@ export interface InformerOptions<T extends KubernetesObject> {
   readonly clock?: Clock
   readonly random?: () => number
 }
-
-/**
- * Time in milliseconds for which the objects of lists may be processed before timers and sockets are served. Processing 20,000 objects takes
- * some hundred milliseconds, and a webhook must respond meanwhile.
- */
-const sliceMs = 2
-
-/** All informers share the time slices, because they share the event loop. */
-const slices = new TimeSlices(sliceMs)
 
 export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>
@@ -387,14 +378,5 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     } catch (err) {
       this.#logger.error({ err, resource: groupResourceOf(this.type), object: formatKey(metadataOf(object)) }, 'an event handler failed')
     }
-  }
-}
-
-/** Calls `action` for each item, and yields to the event loop whenever the time slice is used up. */
-async function forEachInSlices<Item>(items: readonly Item[], clock: Clock, action: (item: Item) => void): Promise<void> {
-  for (const item of items) {
-    action(item)
-    const turn = slices.next(() => clock.monotonicNow())
-    if (turn !== undefined) await turn
   }
 }

@@ -12,10 +12,13 @@ import type { DeepReadonly } from '../api/json.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import { isExpired } from '../client/api-error.ts'
-import type { Client, ListOptions, WatchOptions } from '../client/client.ts'
+import type { Client, WatchOptions } from '../client/client.ts'
 import { ContinueTokens } from '../client/continue-tokens.ts'
+import { ResponseTooLargeError } from '../client/response-too-large.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { BackOff } from './back-off.ts'
+import { forEachInSlices } from './in-slices.ts'
+import { PageSize } from './page-size.ts'
 import type { Diagnosis, Phase } from './watch-recovery.ts'
 import { diagnose } from './watch-recovery.ts'
 import { storedForm } from './stored-form.ts'
@@ -61,8 +64,6 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly random?: () => number
 }
 
-/** The page size of kubectl and client-go. It is large enough to be fast, and small enough that one page does not block the event loop. */
-const pageSize = 500
 /**
  * Minimum timeout of a watch (`timeoutSeconds`), and the range of the random time that is added to it: a watch ends after 5 to 10 minutes.
  * The next watch may reach another replica of the API server, so the load stays balanced. The timeout is random, because watches should not
@@ -104,6 +105,7 @@ export class Reflector<T extends KubernetesObject> {
   readonly #prepare: NonNullable<ReflectorOptions<T>['prepare']>
   readonly #clock: Clock
   readonly #random: () => number
+  readonly #pageSize = new PageSize()
   readonly #backOff: BackOff
   /** Counts the consecutive watches that sent events and were cut off. */
   readonly #cuts: BackOff
@@ -174,30 +176,35 @@ export class Reflector<T extends KubernetesObject> {
     const objects: DeepReadonly<T>[] = []
     sink.listing()
     const tokens = new ContinueTokens()
-    let paging: Pick<ListOptions, 'limit' | 'continue'> = { limit: pageSize }
+    /** The continue token of the next page. */
+    let next: string | undefined
     let expired = false
     for (;;) {
+      const limits = expired && next === undefined ? {} : this.#pageSize.limits
       let page
       try {
+        const paging = { ...limits, ...(next !== undefined && { continue: next }) }
         page = await client.list(this.#requested, { namespace, signal, ...selectorsOf(type), ...paging })
       } catch (error) {
-        if (paging.continue === undefined || expired || !isExpired(error)) throw error
+        if (error instanceof ResponseTooLargeError && limits.maxResponseBytes !== undefined) {
+          this.#pageSize.shrink()
+          continue
+        }
+        if (next === undefined || expired || !isExpired(error)) throw error
         expired = true
+        next = undefined
         // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
-        paging = {}
         continue
       }
-      for (const item of page.items) {
+      this.#pageSize.grow()
+      await forEachInSlices(page.items, this.#clock, (item) => {
         const object = this.#prepare(item)
         if (object !== undefined) objects.push(object)
-      }
-      const token = tokens.next(page)
-      if (token !== undefined) {
-        paging = { limit: pageSize, continue: token }
-        continue
-      }
+      })
+      next = tokens.next(page)
+      if (next !== undefined) continue
       if (!page.metadata.resourceVersion)
         throw new ProreusError(
           'PRO_API',

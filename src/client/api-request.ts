@@ -28,4 +28,6 @@ export interface ApiRequest {
   readonly guard?: (() => void) | undefined
   /** Time limit of one attempt in milliseconds, instead of the transport's. */
   readonly timeoutMs?: number | undefined
+  /** Maximum size of a 2xx response in bytes, instead of the transport's. */
+  readonly maxResponseBytes?: number | undefined
 }

@@ -177,7 +177,12 @@ export function clientOver(
     method: string,
     verb: string,
     path: string,
-    rest: { query?: Query; body?: object; contentType?: string; accept?: string | undefined } & RequestOptions,
+    rest: Pick<ListOptions, 'maxResponseBytes'> & {
+      query?: Query
+      body?: object
+      contentType?: string
+      accept?: string | undefined
+    } & RequestOptions,
   ): Promise<T> {
     const { body, accept, ...others } = rest
     const sent = { ...(body && { body: stringifyJson(body)! }), ...(accept !== undefined && { accept }) }
@@ -233,12 +238,18 @@ export function clientOver(
       return sendOne(type, 'GET', 'get', objectPath(type, key, options?.subresource), limitsOf(options)) as never
     },
 
-    async list<R extends ResourceType>(type: R, options: ListOptions = {}) {
-      checkVerbOptions('list', options)
+    async list<R extends ResourceType>(type: R, listOptions: ListOptions = {}) {
+      checkVerbOptions('list', listOptions)
+      const { maxResponseBytes, ...options } = listOptions
       const path = resourcePath(type, { namespace: options.namespace })
       const query = selectionQuery(options)
       const accept = acceptOf(type, 'list')
-      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, { query, accept, ...limitsOf(options) })
+      const list = await send<ObjectList<ObjectOf<R>>>(type, 'GET', 'list', path, {
+        query,
+        accept,
+        ...(maxResponseBytes !== undefined && { maxResponseBytes }),
+        ...limitsOf(options),
+      })
       const items = list.items ?? []
       if (isMetadataOnly(type)) {
         const listType = { apiVersion: apiVersionOf(type), kind: `${type.kind}List` }

@@ -55,7 +55,20 @@ export const selectionChecks = {
   resourceVersion: isText,
   resourceVersionMatch: isOneOf('Exact', 'NotOlderThan'),
 } satisfies Checks<SelectionOptions>
-const list = { ...selectionChecks, limit: isWholeNumber(0), continue: isText } satisfies Checks<ListOptions>
+const watch = {
+  ...selectionChecks,
+  limit: isWholeNumber(0),
+  continue: isText,
+  allowWatchBookmarks: isBoolean,
+  timeoutSeconds: isWholeNumber(0),
+  onOpen: isFunction,
+} satisfies Checks<WatchOptions>
+const list = {
+  ...selectionChecks,
+  limit: isWholeNumber(0),
+  continue: isText,
+  maxResponseBytes: isWholeNumber(1),
+} satisfies Checks<ListOptions>
 const deletion = {
   ...request,
   propagationPolicy: isOneOf('Background', 'Foreground', 'Orphan'),
@@ -79,12 +92,7 @@ const logs = {
 const verbChecks: Readonly<Record<Exclude<keyof Client, 'fieldManager' | 'close'>, OptionCheck>> = {
   get: hasOptions(get),
   list: hasOptions(list),
-  watch: hasOptions({
-    ...list,
-    allowWatchBookmarks: isBoolean,
-    timeoutSeconds: isWholeNumber(0),
-    onOpen: isFunction,
-  } satisfies Checks<WatchOptions>),
+  watch: hasOptions(watch),
   create: hasOptions(create),
   update: hasOptions(create),
   patch: hasOptions({ ...create, type: isOneOf('merge', 'json', 'strategic') } satisfies Checks<PatchOptions>),

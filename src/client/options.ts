@@ -42,9 +42,11 @@ export interface SelectionOptions extends RequestOptions {
 export interface ListOptions extends SelectionOptions {
   readonly limit?: number
   readonly continue?: string
+  /** Maximum size of the response in bytes, instead of the client's. A longer one is refused with `PRO_API` while it arrives. */
+  readonly maxResponseBytes?: number
 }
 
-export interface WatchOptions extends ListOptions {
+export interface WatchOptions extends Omit<ListOptions, 'maxResponseBytes'> {
   readonly allowWatchBookmarks?: boolean
   readonly timeoutSeconds?: number
   /** Called when the server has accepted the watch, before the first event. */

@@ -19,6 +19,7 @@ import { Fence } from './fence.ts'
 import { impersonationHeaders, withoutImpersonation } from './impersonation.ts'
 import type { RequestReport } from './request-report.ts'
 import { sizesOf } from './request-report.ts'
+import { ResponseTooLargeError } from './response-too-large.ts'
 import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
 import type { VerbTimeouts } from './timeouts.ts'
@@ -267,9 +268,9 @@ class HttpTransport implements Transport {
         code = statusCode
         return { credentials, statusCode, headers, text: '', stream: body }
       }
-      const { maxResponseBytes = maxTextBytes } = this.#options
+      const maxResponseBytes = request.maxResponseBytes ?? this.#options.maxResponseBytes ?? maxTextBytes
       const text = isSuccess
-        ? await readText(body, maxResponseBytes, () => tooLong(request, maxResponseBytes))
+        ? await readText(body, maxResponseBytes, () => new ResponseTooLargeError(request, maxResponseBytes))
         : await readText(body, maxFailureBytes)
       code = statusCode
       if (!streaming) received = text
@@ -388,14 +389,6 @@ class HttpTransport implements Transport {
 /** The abort reason of an attempt that exceeds its time limit. It is internal: callers get a `PRO_API_UNREACHABLE` error. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
-}
-
-function tooLong({ method, path, verb }: ApiRequest, limit: number): ProreusError {
-  const advice = verb === 'list' ? ': read the list with listInPages and a smaller pageSize, or raise the limit' : ''
-  return new ProreusError(
-    'PRO_API',
-    `The response to ${method} ${path} has more than ${limit} bytes, the client's maxResponseBytes${advice}.`,
-  )
 }
 
 function areEqual(a: Credentials, b: Credentials): boolean {

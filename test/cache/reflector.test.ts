@@ -7,6 +7,7 @@ import { failure } from '../../src/api/status.ts'
 import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { ListOptions, WatchOptions } from '../../src/client/client.ts'
+import { ResponseTooLargeError } from '../../src/client/response-too-large.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { ListAnswer } from '../support/client/fake-cluster.ts'
 import { ScriptedClient, object } from '../support/client/fake-cluster.ts'
@@ -210,6 +211,45 @@ t.test('an expired continue token causes a list without pages', async (t) => {
   ])
   t.strictSame(seen, ['= a b', 'synced'])
   t.equal(script.lastWatch.options.resourceVersion, '8')
+})
+
+t.test('a page that is too large is requested again with fewer objects, and with the same continue token', async (t) => {
+  const tooLarge = new ResponseTooLargeError({ method: 'GET', path: '/apis/example.com/v1/widgets' }, 1024 * 1024)
+  const { script, seen, log } = setUp(t, {
+    answers: [
+      { items: [object('a', 1)], resourceVersion: '5', continue: 'token' },
+      tooLarge,
+      tooLarge,
+      { items: [object('b', 2)], resourceVersion: '5', continue: 'next' },
+      { items: [object('c', 3)], resourceVersion: '5' },
+    ],
+  })
+  await eventually(() => script.watches.length === 1)
+  t.strictSame(
+    script.lists.map(({ limit, continue: token }) => [limit, token]),
+    [
+      [500, undefined],
+      [500, 'token'],
+      [250, 'token'],
+      [125, 'token'],
+      [132, 'next'],
+    ],
+  )
+  t.strictSame(seen, ['= a b c', 'synced'])
+  t.strictSame(log.lines, [], 'nothing is wrong')
+  script.answers = [{ items: [], resourceVersion: '9' }]
+  script.lastWatch.fail(expired)
+  await eventually(() => script.lists.length === 6)
+  t.equal(script.lists.at(-1)?.limit, 139, 'the next list begins with the last size')
+})
+
+t.test('a single object that the client refuses is a failure with a pause', async (t) => {
+  const tooLarge = new ResponseTooLargeError({ method: 'GET', path: '/apis/example.com/v1/widgets' }, 10)
+  const { script, clock, reflector } = setUp(t, { answers: [tooLarge] })
+  await eventually(() => clock.nextDue !== undefined)
+  t.equal(script.lists.length, 10)
+  t.equal(script.lists.at(-1)?.limit, 1)
+  t.match(reflector.lastError, /more than 10 bytes \(maxResponseBytes\)/)
 })
 
 t.test('a list that has no end fails, and is tried again after a pause', async (t) => {
@@ -534,7 +574,7 @@ t.test('watches last 60 to 90 s until a bookmark arrives, then 300 to 600 s', as
     [0, 60, 300],
     [0.999_999, 90, 600],
   ] as const) {
-    const { script } = setUp(t, { random })
+    const { script, clock } = setUp(t, { random })
     await eventually(() => script.watches.length === 1)
     t.equal(script.lastWatch.options.timeoutSeconds, unknown)
     script.lastWatch.bookmark('2')
@@ -542,6 +582,8 @@ t.test('watches last 60 to 90 s until a bookmark arrives, then 300 to 600 s', as
     await eventually(() => script.watches.length === 2)
     t.equal(script.lastWatch.options.timeoutSeconds, bookmarked)
     script.lastWatch.send('ADDED', object('a', 3))
+    await eventually(() => script.lastWatch.drained)
+    await clock.advance(2_000)
     script.lastWatch.end()
     await eventually(() => script.watches.length === 3)
     t.equal(script.lastWatch.options.timeoutSeconds, bookmarked, 'also after an event of another type')

@@ -69,7 +69,7 @@ t.test('a response over maxResponseBytes is refused while it arrives', async (t)
   const server = await startTestServer(flooding.handler)
   const transport = createTransport(server.connection, { maxResponseBytes: 2 * mebibyte })
   t.teardown(async () => (await transport.close(), await server.close()))
-  const refused = "The response to GET /api/v1/pods has more than 2097152 bytes, the client's maxResponseBytes"
+  const refused = 'The response to GET /api/v1/pods has more than 2097152 bytes (maxResponseBytes)'
   await t.rejects(transport.request({ method: 'GET', path: '/api/v1/pods', verb: 'list' }), {
     code: 'PRO_API',
     message: `${refused}: read the list with listInPages and a smaller pageSize, or raise the limit.`,
@@ -78,6 +78,9 @@ t.test('a response over maxResponseBytes is refused while it arrives', async (t)
   t.ok(flooding.sent < 48 * mebibyte, 'the connection was closed')
   flooding.sent = 0
   await t.rejects(transport.request({ method: 'GET', path: '/api/v1/pods' }), { message: `${refused}.` })
+  await t.rejects(transport.request({ method: 'GET', path: '/api/v1/pods', maxResponseBytes: mebibyte }), {
+    message: 'The response to GET /api/v1/pods has more than 1048576 bytes (maxResponseBytes).',
+  })
 })
 
 t.test('a failure response is truncated after 1 MiB, for requests and streams', async (t) => {

@@ -96,7 +96,7 @@ export class ScriptedClient {
 
   async list(type: ResourceType, options: ListOptions): Promise<unknown> {
     this.types.push(type)
-    const { signal: _, ...rest } = options
+    const { signal: _, maxResponseBytes: _maxResponseBytes, ...rest } = options
     this.lists.push(rest)
     const answer = this.answers.length > 1 ? this.answers.shift()! : this.answers[0]!
     if (answer instanceof Error) throw answer
