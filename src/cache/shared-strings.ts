@@ -25,15 +25,20 @@ export class SharedStrings {
    * assumed to be frozen completely, and remains unchanged.
    */
   freeze<T>(value: T): T {
-    if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-    const fields = value as Record<string, unknown>
-    for (const key of Object.keys(fields)) {
-      const field = fields[key]
-      if (typeof field !== 'string') this.freeze(field)
-      // The assignment is not visible, because both strings are equal.
-      else if (field.length > maxLengthOfV8 && field.length <= maxLength) fields[key] = this.#shared(field)
+    // It is a loop, because a call for each level would overflow the stack for an object with some thousand levels.
+    const waiting: unknown[] = [value]
+    for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
+      if (Object.isFrozen(each)) continue
+      const fields = each as Record<string, unknown>
+      for (const key of Object.keys(fields)) {
+        const field = fields[key]
+        if (typeof field === 'object' && field !== null) waiting.push(field)
+        // The assignment is not visible, because both strings are equal.
+        else if (typeof field === 'string' && field.length > maxLengthOfV8 && field.length <= maxLength) fields[key] = this.#shared(field)
+      }
+      Object.freeze(fields)
     }
-    return Object.freeze(value)
+    return value
   }
 
   #shared(text: string): string {

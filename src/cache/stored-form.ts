@@ -53,12 +53,22 @@ function transformed(type: ResourceType, object: KubernetesObject): DeepReadonly
   return strings.freeze(stored)
 }
 
-/** Copies a JSON value. `structuredClone` takes about four times as long. */
-function copyOf<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(copyOf) as T
+/** Copies a JSON object of any nesting. `structuredClone` takes about four times as long. */
+function copyOf<T extends object>(value: T): T {
   const copy: JsonObject = {}
-  for (const [key, field] of Object.entries(value)) setOwn(copy, key, copyOf(field as JsonValue))
+  const waiting: [source: object, target: JsonObject][] = [[value, copy]]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [source, target] = next
+    for (const [key, field] of Object.entries(source) as [string, JsonValue][]) {
+      if (typeof field !== 'object' || field === null) {
+        setOwn(target, key, field)
+        continue
+      }
+      const inner = (Array.isArray(field) ? [] : {}) as JsonObject
+      setOwn(target, key, inner)
+      waiting.push([field, inner])
+    }
+  }
   return copy as T
 }
 

@@ -7,7 +7,7 @@ type FieldType =
   | 'a string'
   | 'true or false'
   | { readonly list: FieldType }
-  | { readonly map: FieldType }
+  | { readonly map: FieldType; readonly except?: ReadonlyMap<string, FieldType> }
   | { readonly fields: Readonly<Record<string, FieldType>> }
 
 const text = 'a string'
@@ -54,7 +54,8 @@ const user: FieldType = {
     'as-user-extra': { map: { list: text } },
     username: text,
     password: text,
-    'auth-provider': { fields: { name: text, config: { map: text } } },
+    // The exec plugin is an extension of client-node: https://github.com/kubernetes-client/javascript (`src/exec_auth.ts`).
+    'auth-provider': { fields: { name: text, config: { map: text, except: new Map([['exec', exec]]) } } },
     exec,
     extensions,
   },
@@ -95,7 +96,8 @@ function wrong(value: JsonValue | undefined, type: FieldType, path: string): str
     )
   }
   if (!isObject(value)) return mismatch(path, value, 'an object')
-  if ('map' in type) return first(Object.entries(value), ([key, item]) => wrong(item, type.map, `${path}[${quote(key)}]`))
+  if ('map' in type)
+    return first(Object.entries(value), ([key, item]) => wrong(item, type.except?.get(key) ?? type.map, `${path}[${quote(key)}]`))
   const prefix = path === '' ? '' : `${path}.`
   return first(Object.entries(type.fields), ([field, expected]) =>
     Object.hasOwn(value, field) ? wrong(value[field], expected, `${prefix}${field}`) : undefined,

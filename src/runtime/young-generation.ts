@@ -14,7 +14,7 @@ const megabyte = 1024 * 1024
 /**
  * Limits the young generation of this process, and of threads that start later, to two halves of 8 MB. V8 reads its limit only at the start of
  * the process. Later, the growth factor has an effect: V8 multiplies the size by it when many objects have survived. It is 2 while the young
- * generation is small, and then 1. Has no effect when `--max-semi-space-size` or `--min-semi-space-size` is an option of the process.
+ * generation is small, and then 1. Two collections in the same turn of the event loop may double the size once more. Has no effect when `--max-semi-space-size` or `--min-semi-space-size` is an option of the process.
  *
  * @returns the function that removes the limit.
  */

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { failure } from '../../src/api/status.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { Informer } from '../../src/cache/informer.ts'
 import type { Cause, Origin } from '../../src/cache/origin.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -582,16 +583,17 @@ t.test('a response that cannot be stored does not fail the write: the object ent
   const script = new ScriptedClient()
   script.answers = [{ items: [object('a', 5)], resourceVersion: '5' }]
   const log = recordingLogger()
-  const informer = new Informer({ client: script.client, type: widget, logger: log.logger, clock: new FakeClock() })
+  const type = cacheView(widget, { labels: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } })
+  const informer = new Informer({ client: script.client, type, logger: log.logger, clock: new FakeClock() })
   const abort = new AbortController()
   t.teardown(() => abort.abort())
   void informer.start(abort.signal)
   await informer.whenSynced()
-  let nested: unknown[] = []
-  for (let depth = 0; depth < 100_000; depth += 1) nested = [nested]
   const origin = { controller: 'c', key: 'default/a' }
-  informer.written(object('a', 7, { nested }), origin)
-  informer.written(object('a', 8, { nested }), origin)
+  for (const resourceVersion of [7, 8]) {
+    const response = object('a', resourceVersion)
+    informer.written({ ...response, metadata: { ...response.metadata, labels: null as never } }, origin)
+  }
   const stored = (): string | undefined => informer.store.get({ namespace: 'default', name: 'a' })?.metadata.resourceVersion
   t.equal(stored(), '5')
   t.equal(informer.unconfirmedWrites, 0)
@@ -600,4 +602,36 @@ t.test('a response that cannot be stored does not fail the write: the object ent
   await eventually(() => script.watches.length === 1)
   script.lastWatch.send('MODIFIED', object('a', 8))
   await eventually(() => stored() === '8')
+})
+
+t.test('a response and an event with any nesting are stored', async (t) => {
+  const script = new ScriptedClient()
+  script.answers = [{ items: [object('a', 5)], resourceVersion: '5' }]
+  const informer = new Informer({ client: script.client, type: widget, logger: recordingLogger().logger, clock: new FakeClock() })
+  const abort = new AbortController()
+  t.teardown(() => abort.abort())
+  void informer.start(abort.signal)
+  await informer.whenSynced()
+  const nested = (): unknown[] => {
+    let list: unknown[] = ['innermost']
+    for (let depth = 0; depth < 50_000; depth += 1) list = [list]
+    return list
+  }
+  const stored = (): KubernetesObject & { nested?: unknown } => informer.store.get({ namespace: 'default', name: 'a' })! as never
+  const innermost = (): unknown => {
+    let value = stored().nested
+    while (Array.isArray(value)) {
+      if (!Object.isFrozen(value)) throw new Error('not frozen')
+      value = value[0]
+    }
+    return value
+  }
+  const response = object('a', 7, { nested: nested() })
+  informer.written(response, { controller: 'c', key: 'default/a' })
+  t.strictSame([stored().metadata.resourceVersion, innermost()], ['7', 'innermost'])
+  t.notOk(Object.isFrozen(response), 'the caller may change it')
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('MODIFIED', object('a', 8, { nested: nested() }))
+  await eventually(() => stored().metadata.resourceVersion === '8')
+  t.equal(innermost(), 'innermost')
 })

@@ -86,6 +86,10 @@ t.test('a field of a wrong type is refused, as in kubectl, without its value', a
     ],
     [user({ 'auth-provider': { name: 'oidc', config: { a: 1 } } }), `users["u"].user.auth-provider.config["a"] is ${number}`],
     [
+      user({ 'auth-provider': { name: 'exec', config: { exec: { command: 1 } } } }),
+      `users["u"].user.auth-provider.config["exec"].command is ${number}`,
+    ],
+    [
       cluster({ 'insecure-skip-tls-verify': 'true' }),
       'clusters["c"].cluster.insecure-skip-tls-verify is a string; expected is true or false',
     ],

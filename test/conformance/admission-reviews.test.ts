@@ -65,10 +65,14 @@ function seen({ request }: Call): Seen {
   return { operation, name, object: normalized(object), oldObject: normalized(oldObject), options }
 }
 
-/** Returns the reviews that the mutating and the validating webhook have received since the last call of this function. */
+/**
+ * Returns the last review that each webhook has received since the last call of this function. A real kube-apiserver may send earlier ones:
+ * it first tries a write with the object of its watch cache, and repeats it if that object is not the newest
+ * (`k8s.io/apiserver/pkg/storage/etcd3`: `GuaranteedUpdate`).
+ */
 function reviewed(): { mutating: Seen; validating: Seen } {
   const calls = server.take()
-  const of = (name: string): Seen => seen(calls.find((call) => call.path === name)!)
+  const of = (name: string): Seen => seen(calls.findLast((call) => call.path === name)!)
   return { mutating: of('mutating'), validating: of('validating') }
 }
 

@@ -22,10 +22,11 @@ async function grownTo(): Promise<number> {
 t.test('the young generation grows to the limit, and beyond it when the limit is removed', async (t) => {
   const release = limitYoungGeneration({ execArgv: [], env: {} })
   const megabytes = await grownTo()
-  // The size includes parts of pages during a collection.
-  t.ok(megabytes > limitMb / 4 && megabytes < 1.5 * limitMb, `${megabytes} MB`)
+  // Two collections in one turn may double the size once more.
+  t.ok(megabytes > limitMb / 4 && megabytes <= 2 * limitMb, `${megabytes} MB`)
   release()
-  t.ok((await grownTo()) >= 2 * limitMb)
+  const unlimited = await grownTo()
+  t.ok(unlimited >= 4 * limitMb, `${unlimited} MB`)
 })
 
 t.test('threads start with the limit, because they do not grow', async (t) => {
