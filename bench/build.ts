@@ -1,7 +1,9 @@
-/** Builds the compared programs, which are written in Go and Rust, into a cache folder outside of the repository. */
+/** Builds the compared programs: those in Go and Rust into a cache folder outside of the repository, those with Proreus into `dist`. */
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
 
 const root = join(import.meta.dirname, '..')
 const peers = join(import.meta.dirname, 'peers')
@@ -28,6 +30,25 @@ export const kubeRsProgram = (): string => rustProgram('kube-rs', join(peers, 'k
 /** Builds `dist/`, which a process loads faster than the sources. */
 export function buildProreus(): void {
   build(process.execPath, [join(root, 'scripts/build.ts')], root)
+}
+
+/**
+ * Removes the types from modules of this folder, and returns the path of the first one as JavaScript. A process that loads TypeScript also
+ * loads a compiler, which takes 18 MB. The image of an operator contains JavaScript.
+ */
+export function javaScriptOf(...modules: readonly string[]): string {
+  const target = (path: string): string => join(root, 'dist/bench', path.replace(/\.ts$/, '.js'))
+  const compilerOptions = {
+    target: ts.ScriptTarget.ES2024,
+    module: ts.ModuleKind.ESNext,
+    verbatimModuleSyntax: true,
+    rewriteRelativeImportExtensions: true,
+  }
+  for (const path of modules) {
+    mkdirSync(dirname(target(path)), { recursive: true })
+    writeFileSync(target(path), ts.transpileModule(readFileSync(join(import.meta.dirname, path), 'utf8'), { compilerOptions }).outputText)
+  }
+  return target(modules[0]!)
 }
 
 function build(command: string, args: readonly string[], cwd: string): void {

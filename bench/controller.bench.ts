@@ -39,8 +39,9 @@ const perSecond = 100
 
 const isChosen = ({ name }: { name: string }): boolean =>
   values.only === undefined || values.only.split(',').some((one) => name.toLowerCase().includes(one.toLowerCase()))
-const programs = built([proreus, controllerRuntime, kubeRs].filter(isChosen))
-if (programs.some(({ name }) => name === proreus.name)) buildProreus()
+const chosen = [proreus, controllerRuntime, kubeRs].filter(isChosen)
+if (chosen.includes(proreus)) buildProreus()
+const programs = built(chosen)
 
 /** Calls `measure` once for each program and round. Each round begins with a different program. */
 async function inTurns(rounds: number, measure: (program: BuiltProgram) => Promise<void>): Promise<void> {

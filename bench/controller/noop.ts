@@ -1,4 +1,7 @@
-/** Measures reconciles that do nothing, from the call of the event handler to the end of the reconcile. No API server is used. */
+/**
+ * A program of the controller benchmark that measures reconciles that do nothing, from the call of the event handler to the end of the
+ * reconcile. No API server is used. The arguments after `noop` are the number of workers and of seconds.
+ */
 import type { EventHandler } from '../../src/cache/informer.ts'
 import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
 import { runController } from '../../src/controller/run-controller.ts'
@@ -11,7 +14,7 @@ import { report } from './report.ts'
 const count = 10_000
 
 /** Reports the number of reconciles in `seconds` seconds, and the CPU seconds that they took. */
-export async function reconcileNothing(workers: number, seconds: number): Promise<void> {
+async function reconcileNothing(workers: number, seconds: number): Promise<void> {
   let reconciled = 0
   let batch = Promise.withResolvers<void>()
   const controller = defineController(app, {
@@ -86,3 +89,5 @@ function environmentOf(objects: readonly App[], handlers: EventHandler[]): Contr
     clock: systemClock,
   } as unknown as ControllerEnvironment
 }
+
+await reconcileNothing(Number(process.argv[3]), Number(process.argv[4]))

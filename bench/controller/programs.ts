@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { controllerRuntimeProgram, kubeRsProgram } from '../build.ts'
+import { controllerRuntimeProgram, javaScriptOf, kubeRsProgram } from '../build.ts'
 import { cpuSecondsOf, peakResidentMbOf, residentMbOf } from '../process-usage.ts'
 
 export interface Program {
@@ -13,12 +13,15 @@ export interface Program {
   readonly user: string
   /** Returns the command that starts the program, and builds the program if necessary. The caller appends arguments to the command. */
   command(): readonly string[]
+  /** The command of the program for reconciles that do nothing, if it is another one. */
+  readonly noopCommand?: readonly string[]
 }
 
 export const proreus: Program = {
   name: 'Proreus',
   user: 'proreus',
-  command: () => [process.execPath, join(import.meta.dirname, 'proreus.ts')],
+  command: () => [process.execPath, javaScriptOf('controller/proreus.ts', 'controller/report.ts', 'app.ts')],
+  noopCommand: [process.execPath, join(import.meta.dirname, 'noop.ts')],
 }
 export const controllerRuntime: Program = {
   name: 'controller-runtime',

@@ -130,10 +130,6 @@ switch (program) {
   case 'cache':
     await cacheApps(args[0]!, Number(args[1]), Number(args[2]))
     break
-  case 'noop':
-    // It loads the sources, whose memory must not count in the other programs.
-    await (await import('./noop.ts')).reconcileNothing(Number(args[0]), Number(args[1]))
-    break
   default:
     throw new Error(`${program} is not a program.`)
 }

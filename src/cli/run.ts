@@ -13,7 +13,7 @@ import { onTermination } from '../manager/termination.ts'
 import { toggleDebugOnSignal } from '../manager/log-level.ts'
 import { installOnServing } from '../manifests/install.ts'
 import { systemClock } from '../runtime/clock.ts'
-import { limitYoungGeneration } from '../runtime/young-generation.ts'
+import { limitHeapSize } from '../runtime/heap-size.ts'
 import {
   applyConfigFile,
   defaultConfigFile,
@@ -242,7 +242,7 @@ export function runCommand(start: typeof run = run): Command {
     const termination = onTermination(logger)
     const { signal } = termination
     const removeToggle = toggleDebugOnSignal(logger)
-    const removeLimit = limitYoungGeneration()
+    const removeLimit = limitHeapSize()
     try {
       const runnable = enabled(operators, options)
       const onStarted = (): void => void releaseStartMemory({ clock: systemClock, signal })

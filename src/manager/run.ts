@@ -11,7 +11,7 @@ import type { PermissionOptions } from './permissions.ts'
 import type { CompleteOptions, Endpoints, RunOptions } from './run-options.ts'
 import type { Running } from './running-parts.ts'
 import { aborted } from '../runtime/waiting.ts'
-import { limitYoungGeneration } from '../runtime/young-generation.ts'
+import { limitHeapSize } from '../runtime/heap-size.ts'
 import { messageOf } from '../api/errors.ts'
 import { Cache } from '../cache/cache.ts'
 import { injectCaBundle } from '../certs/injector.ts'
@@ -115,7 +115,7 @@ export async function runWith(parts: Parts, given: readonly Operator[], runOptio
   if (options.signal !== undefined) return runUntil(options.signal, operators, options, parts)
   const termination = onTermination(options.logger)
   const removeToggle = toggleDebugOnSignal(options.logger)
-  const removeLimit = limitYoungGeneration()
+  const removeLimit = limitHeapSize()
   try {
     await runUntil(termination.signal, operators, options, parts)
   } finally {

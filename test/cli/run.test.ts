@@ -9,7 +9,7 @@ import type { RunOptions } from '../../src/manager/run-options.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { tlsCipherSuites } from '../../src/webhook/http/tls.ts'
 import { repository } from '../support/process/process.ts'
-import { youngMbOfNewThread } from '../support/young-generation.ts'
+import { youngMbOfNewThread } from '../support/heap-size.ts'
 
 interface Call {
   readonly operators: readonly Operator[]

@@ -23,7 +23,7 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 import { FakeCache } from '../support/controller/fakes.ts'
-import { youngMbOfNewThread } from '../support/young-generation.ts'
+import { youngMbOfNewThread } from '../support/heap-size.ts'
 import { until } from '../../src/testing/until.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })

@@ -1,8 +1,11 @@
-/** Tests that V8 extends the young generation of a process and of its threads only to the limit. */
+/** Tests that the heap of a process and of its threads grows only to the limits. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import t from 'tap'
-import { limitYoungGeneration } from '../../src/runtime/young-generation.ts'
-import { youngMb, youngMbOfNewThread } from '../support/young-generation.ts'
+import { limitHeapSize } from '../../src/runtime/heap-size.ts'
+import { youngMb, youngMbOfNewThread } from '../support/heap-size.ts'
 
 const limitMb = 16
 
@@ -20,7 +23,7 @@ async function grownTo(): Promise<number> {
 }
 
 t.test('the young generation grows to the limit, and beyond it when the limit is removed', async (t) => {
-  const release = limitYoungGeneration({ execArgv: [], env: {} })
+  const release = limitHeapSize({ execArgv: [], env: {} })
   const megabytes = await grownTo()
   // Two collections in one turn may double the size once more.
   t.ok(megabytes > limitMb / 4 && megabytes <= 2 * limitMb, `${megabytes} MB`)
@@ -30,7 +33,7 @@ t.test('the young generation grows to the limit, and beyond it when the limit is
 })
 
 t.test('threads start with the limit, because they do not grow', async (t) => {
-  const release = limitYoungGeneration({ execArgv: [], env: {} })
+  const release = limitHeapSize({ execArgv: [], env: {} })
   t.equal(await youngMbOfNewThread(), limitMb / 2)
   release()
   t.ok((await youngMbOfNewThread()) < limitMb / 2)
@@ -41,8 +44,29 @@ t.test('an option of the process has precedence', async (t) => {
     { execArgv: ['--max-semi-space-size=64'], env: {} },
     { execArgv: [], env: { NODE_OPTIONS: '--enable-source-maps --max_semi_space_size=64' } },
   ]) {
-    const release = limitYoungGeneration(given)
+    const release = limitHeapSize(given)
     t.teardown(release)
     t.ok((await youngMbOfNewThread()) < limitMb / 2)
   }
+})
+
+t.test('garbage is collected when it takes half as much memory as the live objects', async (t) => {
+  const largest = async (...args: readonly string[]): Promise<number> => {
+    const program = join(import.meta.dirname, '../support/heap-garbage.ts')
+    return Number((await promisify(execFile)(process.execPath, ['--conditions=proreus-source', program, ...args])).stdout)
+  }
+  const limited = await largest('limited')
+  t.ok(limited > 60 && limited < 145, `${limited} MB`)
+  const unlimited = await largest('unlimited')
+  t.ok(unlimited > 145, `${unlimited} MB`)
+})
+
+t.test('an option of the process for the growth of the heap has precedence', async (t) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--heap-growing-percent=300',
+    '--conditions=proreus-source',
+    join(import.meta.dirname, '../support/heap-garbage.ts'),
+    'limited',
+  ])
+  t.ok(Number(stdout) > 145, `${stdout} MB`)
 })
