@@ -180,10 +180,11 @@ export class WorkQueue<Key extends string> {
     this.#working.delete(key)
     this.#metrics?.worked(this.#secondsSince(work.startedAt))
     this.#idle.resolve(key)
-    const item = this.#items.get(key)
-    if (item?.state === 'held') this.#offer(item)
+    // The timer comes first: a waiting worker may get the key at once, and `#handOut` then removes the timer again.
     const timer = this.#timers.get(key)
     if (timer !== undefined) this.#delayed.add(timer)
+    const item = this.#items.get(key)
+    if (item?.state === 'held') this.#offer(item)
     this.#limit?.release()
   }
 

@@ -156,6 +156,29 @@ t.test('a timer that is due while its key is being processed waits for the end, 
   t.equal(clock.pending, 0)
 })
 
+t.test('the timer of a key that a waiting worker gets at once displaces no other timer', async (t) => {
+  const { clock, queue } = setUp()
+  const started: string[] = []
+  const work = async (): Promise<void> => {
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      started.push(`${key} ${clock.now() - startedAt}`)
+      await new Promise<void>((resolve) => clock.after(10, resolve))
+      queue.done(key)
+    }
+  }
+  const startedAt = clock.now()
+  const workers = [work(), work()]
+  queue.add('a')
+  await clock.advance(1)
+  queue.add('a')
+  queue.add('a', { after: 50 })
+  queue.add('b', { after: 60 })
+  await clock.advance(100)
+  t.strictSame(started, ['a 0', 'a 10', 'a 51', 'b 61'])
+  queue.shutDown()
+  await Promise.all(workers)
+})
+
 t.test('a timer that is set while its key is being processed starts with the other entries', async (t) => {
   const { clock, queue, take } = setUp()
   queue.add('a')
