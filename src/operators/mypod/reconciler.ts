@@ -1,5 +1,15 @@
 /** Reconciles a MyPod: creates, updates and deletes its Pod, and derives the status from that Pod. */
-import { core, isAlreadyExists, isControlledBy, isForbidden, isInvalid, isNotFound, keyOf, patchStatusIfChanged } from 'proreus'
+import {
+  core,
+  findCondition,
+  isAlreadyExists,
+  isControlledBy,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  keyOf,
+  patchStatusIfChanged,
+} from 'proreus'
 import type { DeepReadonly, MergePatch, ObjectInput, ReconcileContext, Result, StatusPatch } from 'proreus'
 import { mypod, type MyPod } from './kind.ts'
 import { changeOf, podFor } from './pod.ts'
@@ -11,6 +21,12 @@ import { statusOf } from './status.ts'
  * or a user must resolve the problem. A change of the MyPod triggers a reconcile immediately.
  */
 const refusedRetryMs = 30_000
+
+/**
+ * Time in milliseconds for which the status does not yet report that a new Pod is starting. Most Pods run earlier, and then one write of the
+ * status suffices.
+ */
+const startMs = 2_000
 
 /** Values of `status.reason` of failed Pods whose node ended them, refused them or was lost. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
@@ -27,8 +43,24 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
   if (object.metadata.deletionTimestamp !== undefined) return
   const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)
-  await writeStatus(object, statusOf(object, step.pod, step.outcome, context.clock.now()), context)
+  const now = context.clock.now()
+  const waitMs = isReadyOrDegraded(object) ? 0 : startingMs(step, now)
+  if (waitMs > 0) return { requeueAfterMs: waitMs }
+  await writeStatus(object, statusOf(object, step.pod, step.outcome, now), context)
   return step.result
+}
+
+/** Returns the milliseconds for which the status need not be written yet, because the Pod is starting; otherwise 0. */
+function startingMs({ pod, outcome }: Step, now: number): number {
+  if (pod === undefined || outcome.progressing?.reason !== 'Creating') return 0
+  const age = now - Date.parse(pod.metadata.creationTimestamp)
+  // The age is negative when the clock of the API server is ahead.
+  return age < 0 ? 0 : Math.max(0, startMs - age)
+}
+
+/** Returns true if the status says something that a starting Pod makes untrue. */
+function isReadyOrDegraded({ status }: DeepReadonly<MyPod>): boolean {
+  return ['Ready', 'Degraded'].some((type) => findCondition(status?.conditions, type)?.status === 'True')
 }
 
 async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Step> {

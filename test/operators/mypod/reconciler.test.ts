@@ -13,6 +13,8 @@ import { recordingLogger } from '../../support/recording-logger.ts'
 import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 interface Script {
+  /** The age of the Pod in milliseconds. Default: 50 s, after which the status reports that the Pod is still starting. */
+  readonly ageMs?: number
   /** The Pod in the cache. */
   readonly cached?: Pod
   /** The Pod that the API server returns, if the cache is stale. */
@@ -54,7 +56,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
     logger,
     signal: new AbortController().signal,
     reconcileID: 'id',
-    clock: new FakeClock('2026-01-01T00:01:00Z'),
+    clock: new FakeClock(Date.parse('2026-01-01T00:00:10Z') + (script.ageMs ?? 50_000)),
     events: {
       event(about: unknown, type: string, reason: string, message: string) {
         events.push(reason)
@@ -67,6 +69,10 @@ async function reconcile(object: MyPod, script: Script = {}) {
     { status: Pick<NonNullable<MyPod['status']>, 'conditions'> } | undefined
   const conditions = status?.status.conditions?.map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`)
   return { verbs: writes.map(([verb]) => verb), writes, reads, events, recorded, lines, conditions, result }
+}
+
+function condition(type: string, status: 'True' | 'False') {
+  return { type, status, reason: 'Any', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
 }
 
 /** Returns the error with which the reconcile fails. */
@@ -84,6 +90,28 @@ t.test('a MyPod without a Pod gets one', async (t) => {
   const { verbs, events } = await reconcile(aMyPod())
   t.strictSame(verbs, ['create', 'patchStatus'])
   t.strictSame(events, ['Created'])
+})
+
+t.test('the status reports a starting Pod only after two seconds, so that one write suffices for most Pods', async (t) => {
+  const object = aMyPod()
+  const starting = livePodOf(object, { status: { phase: 'Pending' } })
+  const unready = { ...object, status: { conditions: [condition('Ready', 'False'), condition('Degraded', 'False')] } }
+  for (const waiting of [object, unready]) {
+    const created = await reconcile(waiting, { ageMs: 0 })
+    t.strictSame([created.verbs, created.result], [['create'], { requeueAfterMs: 2_000 }])
+    const later = await reconcile(waiting, { cached: starting, ageMs: 1_400 })
+    t.strictSame([later.verbs, later.result], [[], { requeueAfterMs: 600 }])
+    const late = await reconcile(waiting, { cached: starting, ageMs: 2_000 })
+    t.strictSame([late.verbs, late.result], [['patchStatus'], undefined])
+  }
+  for (const type of ['Ready', 'Degraded']) {
+    const status = { conditions: [condition(type, 'True')] }
+    const { verbs } = await reconcile({ ...object, status }, { cached: starting, ageMs: 0 })
+    t.strictSame(verbs, ['patchStatus'], `a status that is ${type} is no longer true`)
+  }
+  t.strictSame((await reconcile(object, { cached: livePodOf(object), ageMs: 0 })).verbs, ['patchStatus'], 'a running Pod is reported at once')
+  const ahead = await reconcile(object, { cached: starting, ageMs: -60_000 })
+  t.strictSame(ahead.verbs, ['patchStatus'], 'nothing waits for a clock of the API server that is ahead')
 })
 
 t.test('in steady state nothing is written', async (t) => {
