@@ -53,6 +53,8 @@ function conditionsOf(pod: DeepReadonly<core.Pod> | undefined, { degraded, progr
 function readyCondition(pod: DeepReadonly<core.Pod> | undefined, degraded: Outcome['degraded']): ConditionInput {
   if (pod === undefined)
     return { type: 'Ready', status: 'False', reason: degraded?.reason ?? 'NoPod', message: degraded?.message ?? 'There is no Pod yet.' }
+  if (pod.metadata.deletionTimestamp !== undefined)
+    return { type: 'Ready', status: 'False', reason: 'PodTerminating', message: 'The Pod is being deleted.' }
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status === 'True') return { type: 'Ready', status: 'True', reason: 'PodReady', message: '' }
   return {

@@ -53,6 +53,13 @@ t.test('without a Pod its fields are removed', async (t) => {
   t.strictSame(Object.keys(others), ['observedGeneration', 'conditions'], 'absent fields are not removed')
 })
 
+t.test('a Pod that is being deleted is not ready, although its containers still run', async (t) => {
+  const owner = aMyPod()
+  const ending = livePodOf(owner, { metadata: { deletionTimestamp: '2026-01-01T00:00:50Z' } })
+  const conditions = [{}, {}, { type: 'Ready', status: 'False', reason: 'PodTerminating', message: 'The Pod is being deleted.' }]
+  t.match(statusPatch(owner, ending, {}, now), { status: { conditions } })
+})
+
 t.test('a Pod that is not ready has a reason', async (t) => {
   const owner = aMyPod()
   const pending = livePodOf(owner, { status: { phase: 'Pending' } })
