@@ -19,7 +19,10 @@ const expired = new ApiError(failure(410, 'Expired', 'too old resource version: 
 const missing = new ApiError(failure(404, 'NotFound', 'the server could not find the requested resource'))
 const unreachable = new ProreusError('PRO_API_UNREACHABLE', 'Nothing answers at https://x.')
 
-function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient['answers']; random?: number; level?: string } = {}) {
+function setUp(
+  t: Test,
+  options: { namespace?: string; answers?: ScriptedClient['answers']; random?: number; level?: string; onPrepare?: () => void } = {},
+) {
   const script = new ScriptedClient()
   if (options.answers !== undefined) script.answers = options.answers
   const clock = new FakeClock()
@@ -32,6 +35,7 @@ function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient[
     logger: log.logger,
     clock,
     random: () => options.random ?? 0,
+    ...(options.onPrepare !== undefined && { prepare: (object) => (options.onPrepare!(), object) }),
     sink: {
       listing: () => undefined,
       replace: async ({ objects }) => void seen.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
@@ -211,6 +215,20 @@ t.test('an expired continue token causes a list without pages', async (t) => {
   ])
   t.strictSame(seen, ['= a b', 'synced'])
   t.equal(script.lastWatch.options.resourceVersion, '8')
+})
+
+t.test('the next page is requested before the objects of a page are processed', async (t) => {
+  const requested: number[] = []
+  const { script, seen } = setUp(t, {
+    answers: [
+      { items: [object('a', 1), object('b', 2)], resourceVersion: '5', continue: 'token' },
+      { items: [object('c', 3)], resourceVersion: '5' },
+    ],
+    onPrepare: () => requested.push(script.lists.length),
+  })
+  await eventually(() => script.watches.length === 1)
+  t.strictSame(requested, [2, 2, 2])
+  t.strictSame(seen, ['= a b c', 'synced'])
 })
 
 t.test('a page that is too large is requested again with fewer objects, and with the same continue token', async (t) => {

@@ -109,7 +109,11 @@ t.test('the status reports a starting Pod only after two seconds, so that one wr
     const { verbs } = await reconcile({ ...object, status }, { cached: starting, ageMs: 0 })
     t.strictSame(verbs, ['patchStatus'], `a status that is ${type} is no longer true`)
   }
-  t.strictSame((await reconcile(object, { cached: livePodOf(object), ageMs: 0 })).verbs, ['patchStatus'], 'a running Pod is reported at once')
+  t.strictSame(
+    (await reconcile(object, { cached: livePodOf(object), ageMs: 0 })).verbs,
+    ['patchStatus'],
+    'a running Pod is reported at once',
+  )
   const ahead = await reconcile(object, { cached: starting, ageMs: -60_000 })
   t.strictSame(ahead.verbs, ['patchStatus'], 'nothing waits for a clock of the API server that is ahead')
 })
