@@ -26,8 +26,8 @@ export interface TokenRefusal {
 }
 
 /**
- * Authenticates a token. The token must be valid for one of `audiences`; by default, this is the audience of the embedded API server.
- * Returns undefined for a token that is unknown or no longer valid.
+ * Authenticates a token. The token must be valid for at least one of `audiences`. Default: the audience of the embedded API server. Returns
+ * undefined for a token that is unknown or no longer valid.
  */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
@@ -78,7 +78,8 @@ type Target = Omit<AuthorizationAttributes, 'user'>
  * Returns the impersonated user; without impersonation headers, the requester (k8s.io/apiserver/pkg/endpoints/filters/impersonation:
  * WithConstrainedImpersonation).
  *
- * @throws {StatusError} 400 if other impersonation headers are set without a user name, 403 if the requester may not impersonate the user.
+ * @throws {StatusError} 400 when impersonation headers are set, but not `Impersonate-User`; 403 when the requester may not impersonate the
+ * user.
  */
 export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer, target: Target): UserInfo {
   const username = single(headers['impersonate-user'])
@@ -161,7 +162,7 @@ function single(header: string | string[] | undefined): string {
   return (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
 }
 
-/** Returns the values of a header that can occur several times. Node joins the values of all occurrences with commas. */
+/** Returns the values of a header that can occur several times. Node.js joins the values of all occurrences with commas. */
 function list(header: string | string[] | undefined): string[] {
   const values = Array.isArray(header) ? header : (header?.split(',') ?? [])
   return values.map((value) => value.trim()).filter((value) => value !== '')

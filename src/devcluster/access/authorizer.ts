@@ -26,8 +26,8 @@ export interface Authorizer {
    */
   authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
   /**
-   * Returns all rules that apply to a user in a namespace, for `kubectl auth can-i --list`. `error` lists problems of the user's bindings,
-   * such as a missing role; it is empty if there are none.
+   * Returns all rules that apply to a user in a namespace, for `kubectl auth can-i --list`. `error` is empty, or lists problems of the
+   * user's bindings, such as a missing role.
    */
   rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
 }

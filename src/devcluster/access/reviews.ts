@@ -19,8 +19,8 @@ const authorization = { group: 'authorization.k8s.io', version: 'v1' }
 const authentication = { group: 'authentication.k8s.io', version: 'v1' }
 
 /**
- * The error of a TokenReview for an invalid token. If the authenticator returns a reason, the error is a list of this message and the
- * reason.
+ * The `status.error` of a TokenReview for an invalid token. If the authenticator returns a refusal, `status.error` is
+ * `[invalid bearer token, REFUSAL]`.
  */
 const unknownToken = 'invalid bearer token'
 

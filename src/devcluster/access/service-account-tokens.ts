@@ -1,6 +1,6 @@
 /**
- * Issues tokens for ServiceAccounts through the subresource `serviceaccounts/token`, and authenticates them. The embedded API server signs
- * them with its own key.
+ * Issues tokens for ServiceAccounts through the subresource `serviceaccounts/token`, and authenticates these tokens. The embedded API
+ * server signs the tokens with its own key.
  */
 import type { KeyObject } from 'node:crypto'
 import { generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
@@ -146,7 +146,7 @@ function listOf(texts: readonly string[]): string {
 /** The status of a TokenRequest before its token is issued. */
 const noStatus: JsonObject = { token: '', expirationTimestamp: null }
 
-/** Applies defaults, and writes the absent optional fields as Go writes them (k8s.io/api/authentication/v1: TokenRequest). */
+/** Applies defaults, and sets missing optional fields to `null`, as Go encodes them (k8s.io/api/authentication/v1: TokenRequest). */
 function applyDefaults({ kind, apiVersion, metadata, spec }: JsonObject): JsonObject {
   const { audiences = null, expirationSeconds, boundObjectRef = null } = isObject(spec) ? spec : {}
   return {

@@ -8,8 +8,8 @@ import { JsonCursor, JsonSyntaxError } from '../../api/json-cursor.ts'
 /** The result of scanning a JSON document. `error` has the message of Go's `encoding/json`. */
 export interface JsonScan {
   /**
-   * Paths of the first duplicate keys, such as `spec.containers[0].name`, in document order and without repetition; at most
-   * `maxStrictErrors`, and fewer if they are very long.
+   * Paths of duplicate keys, such as `spec.containers[0].name`, in document order. Each path occurs once. The list ends at
+   * `maxStrictErrors` paths, or when the size of its paths reaches `maxPathSize`.
    */
   readonly duplicates: readonly string[]
   readonly error?: string
@@ -18,8 +18,8 @@ export interface JsonScan {
 }
 
 /**
- * Maximum depth of nesting of JSON. Go's decoder allows 10 000 levels, but recursive functions of this server could then exhaust the stack.
- * JSON written by hand does not reach this limit.
+ * Maximum depth of nesting of JSON. Go's decoder allows 10 000 levels. At that depth, recursive functions of this server could exhaust
+ * the stack. JSON written by hand has far fewer than 500 levels.
  */
 export const maxDepth = 500
 
@@ -30,8 +30,8 @@ export const maxDepth = 500
 export const maxStrictErrors = 100
 
 /**
- * Maximum total size of the reported paths, in characters and path elements. A key can be a megabyte long, and the path of each duplicate
- * key below it contains this key.
+ * Maximum total size of the reported paths: the number of their characters and of their elements. A key can be a megabyte long. Without
+ * this limit, 100 paths that contain such a key would have 100 megabytes.
  */
 const maxPathSize = 1024 * 1024
 
@@ -101,7 +101,7 @@ class Scanner {
     this.#path.pop()
   }
 
-  /** Adds the path of the current value to the duplicates. */
+  /** Adds the path of the current key to `duplicates`, unless a limit is reached. */
   #report(): void {
     if (this.duplicates.size === maxStrictErrors || this.#pathSize >= maxPathSize) return
     let path = ''

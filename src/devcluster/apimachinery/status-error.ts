@@ -1,4 +1,4 @@
-/** The error type of all code below the HTTP layer: it contains a `Status` with the message of kube-apiserver. */
+/** `StatusError`: an error that contains the `Status` of the response. The messages are those of kube-apiserver. */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalidStatus, quote } from '../../api/field-error.ts'
 import { groupResourceOf } from '../../api/group-version-kind.ts'
@@ -31,7 +31,7 @@ export function notFound(info: ErrorSubject, name: string): StatusError {
   return new StatusError(failure(404, 'NotFound', `${groupResourceOf(info)} "${name}" not found`, detailsOf(info, name)))
 }
 
-/** Returns the 404 error for an unknown resource in an existing group and version. */
+/** Returns the 404 error for an unknown resource or subresource of an existing API group. */
 export function unknownResource(): StatusError {
   return new StatusError(failure(404, 'NotFound', 'the server could not find the requested resource', {}))
 }
@@ -75,8 +75,9 @@ export function forbidden(info: ErrorSubject, name: string, detail: string, caus
 }
 
 /**
- * Returns the 410 error for a resourceVersion or continue token that is older than the stored history. With `continueToken`, the client can
- * continue the list at a newer revision; the list is then inconsistent.
+ * Returns the 410 error for a resourceVersion or continue token that is older than the stored history. `continueToken` becomes
+ * `metadata.continue` of the response. With this token, the client can continue the list at the current revision; the list is then
+ * inconsistent.
  */
 export function expired(message: string, continueToken?: string): StatusError {
   const status = failure(410, 'Expired', message)

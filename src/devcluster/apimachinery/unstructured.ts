@@ -7,19 +7,19 @@ export function at(value: JsonValue | undefined, ...path: readonly string[]): Js
   return path.reduce<JsonValue | undefined>((current, key) => (isObject(current) ? getOwn(current, key) : undefined), value)
 }
 
-/** Returns the string at a path of field names; empty when it is missing or not a string. */
+/** Returns the string at a path of field names; an empty string when the field is missing or not a string. */
 export function textAt(value: JsonValue | undefined, ...path: readonly string[]): string {
   const found = at(value, ...path)
   return typeof found === 'string' ? found : ''
 }
 
-/** Returns the number at a path of field names; 0 when it is missing or not a number. */
+/** Returns the number at a path of field names; 0 when the field is missing or not a number. */
 export function numberAt(value: JsonValue | undefined, ...path: readonly string[]): number {
   const found = at(value, ...path)
   return typeof found === 'number' ? found : 0
 }
 
-/** Returns the list at a path of field names; empty when it is missing or not a list. */
+/** Returns the list at a path of field names; an empty list when the field is missing or not a list. */
 export function listAt(value: JsonValue | undefined, ...path: readonly string[]): readonly JsonValue[] {
   const found = at(value, ...path)
   return Array.isArray(found) ? found : []

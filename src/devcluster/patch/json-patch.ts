@@ -1,6 +1,6 @@
 /**
- * JSON patch (RFC 6902). Like kube-apiserver's library (github.com/evanphx/json-patch v4), it tolerates some invalid patches, and its
- * errors have the same messages.
+ * JSON patch (RFC 6902). Like kube-apiserver's library (github.com/evanphx/json-patch v4), these functions accept some invalid patches. The
+ * error messages are those of the library.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/json.ts'
@@ -33,7 +33,10 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, copies, count), document)
 }
 
-/** The objects and lists that the patch has copied so far, and can therefore change in place. The parent of a copy is a copy, too. */
+/**
+ * The copies of objects and lists that were made for this patch. Operations change a copy in place, and copy any other object or list
+ * first. An object or list that contains a copy is itself a copy.
+ */
 class Copies {
   readonly #copies = new Set<JsonValue>()
 
@@ -46,8 +49,8 @@ class Copies {
   }
 
   /**
-   * Removes the value, and all objects and lists in it, from the copies. A `copy` operation puts the value into a second place, so it must
-   * no longer be changed in place.
+   * Removes the value, and all objects and lists in it, from the copies. After a `copy` operation, the value is at two paths, so a change
+   * in place would change both.
    */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return

@@ -70,8 +70,8 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
 }
 
 /**
- * Merges each list that has a `$setElementOrder` directive in the patch. Removes the list and the directive from `rest`, the fields that
- * are merged later.
+ * Merges each list that has a `$setElementOrder` directive in the patch into `merged`. Removes the list and the directive from `rest`. The
+ * caller merges the fields that remain in `rest`.
  */
 function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
   for (const [written, order] of Object.entries(rest)) {
@@ -101,8 +101,8 @@ function listAt(holder: JsonObject, key: string): readonly JsonValue[] | undefin
 }
 
 /**
- * Throws when the items of the patch are not in the `$setElementOrder` list `order`, or not in the same order. Items with a `$patch`
- * directive are not checked.
+ * Throws unless all items of the patch occur in the `$setElementOrder` list `order`, in the same order. Items with a `$patch` directive are
+ * not checked.
  */
 function checkOrder(patch: readonly JsonValue[], order: readonly JsonValue[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return
@@ -140,7 +140,7 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], f
 }
 
 /**
- * Processes the `$patch` directives among list items. Returns the old items that remain, and the items of the patch without a directive.
+ * Processes the `$patch` directives among list items. Returns the old items that remain, and the items of the patch that have no directive.
  */
 function processDirectives(
   before: readonly JsonValue[],

@@ -21,8 +21,8 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The values of a field. They are already decoded, except for a field of a single message: `pieces` then has the encoded bytes of each
- * occurrence of the field. The pieces are concatenated before they are decoded, because protobuf merges the occurrences of a message.
+ * The decoded value of a field. A message field that is not a list or map has `pieces` instead: the encoded bytes of each occurrence of the
+ * field. Protobuf merges these occurrences, so `pieces` are concatenated and then decoded as one message.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 
@@ -77,8 +77,8 @@ function readField(field: FieldDescriptor, wireType: number, reader: WireReader,
 }
 
 /**
- * Decodes an entry of a map with string keys. Like Go's decoder, this function does not reject invalid field numbers and wrong wire types
- * in the entry.
+ * Decodes an entry of a map with string keys. Like Go's decoder, this function accepts invalid field numbers in the entry, and does not
+ * check the wire types of the key and the value.
  */
 function entryOf(field: FieldDescriptor, bytes: Buffer, depth: number): [string, JsonValue] {
   const reader = new WireReader(bytes)

@@ -29,7 +29,8 @@ export class UnreadableObject extends ProtobufError {
  * Decodes a request body to JSON.
  *
  * @param expected replaces a missing or empty apiVersion or kind of the object.
- * @throws {ProtobufError} for invalid protobuf; an {@link UnreadableObject} if only apiVersion and kind can be decoded.
+ * @throws {ProtobufError} for invalid protobuf.
+ * @throws {UnreadableObject} when the type is not registered, or when the object itself is invalid protobuf.
  */
 export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObject {
   if (body.length === 0) throw new ProtobufError('empty data')
@@ -41,7 +42,7 @@ export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObje
   const type = { kind: unknown.kind || expected.kind, apiVersion: unknown.apiVersion || expected.apiVersion }
   if (!isRegistered(type.apiVersion, type.kind)) throw new UnreadableObject(type, noSuchKind(type))
   const message = messageOfKind(type.apiVersion, type.kind)
-  // The type is a list, or a type that is not served. The caller rejects it, so its fields are not decoded.
+  // No request body can have this type, for example a list. The caller rejects the object, so its fields are not decoded.
   if (message === undefined) return { ...type }
   try {
     return { ...type, ...decodeMessage(message, Buffer.from(unknown.raw ?? '', 'base64')) }

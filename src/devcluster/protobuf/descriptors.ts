@@ -16,7 +16,7 @@ export interface FieldDescriptor {
   readonly pointer: boolean
   /** True when Go omits an empty value from JSON: `omitempty`, or `omitzero` for messages. */
   readonly omitsEmpty: boolean
-  /** Type of the field's value; for a list or map, of its items or values. A scalar, or the name of a message. */
+  /** A scalar, or the name of a message. For a list, this is the type of the items; for a map, the type of the values. */
   readonly type: Scalar | { readonly message: string }
 }
 
@@ -82,11 +82,9 @@ const kinds = new Map<string, Kinds>([
   }),
 ])
 
-/**
- * Kinds that the generated data does not have: `unversioned` kinds are registered for every apiVersion, the kinds in `everywhere` for every
- * built-in group version, and the kinds in `coreAlone` only for `v1`.
- */
+/** Kinds that are registered for every apiVersion. The generated data does not contain them. */
 const unversioned: ReadonlySet<string> = new Set(['DeleteOptions', 'Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'])
+/** Kinds that are registered for every built-in group version. The generated data does not contain them. */
 const everywhere: ReadonlySet<string> = new Set([
   'ListOptions',
   'GetOptions',
@@ -95,6 +93,7 @@ const everywhere: ReadonlySet<string> = new Set([
   'PatchOptions',
   'WatchEvent',
 ])
+/** Kinds that are registered only for `v1`. The generated data does not contain them. */
 const coreAlone: ReadonlySet<string> = new Set([
   'List',
   'NodeProxyOptions',

@@ -1,5 +1,5 @@
 /**
- * `Strategy`: the differences between writes of a type and the generic write path, like the strategies of kube-apiserver
+ * `Strategy`: the functions and options of a type that the generic write path uses, like the strategies of kube-apiserver
  * (k8s.io/apiserver/pkg/registry/rest).
  */
 import type { Clock } from '../../runtime/clock.ts'
@@ -23,13 +23,13 @@ export interface ClusterView {
   readonly clock: Clock
 }
 
-/** The differences between writes of a type and the generic write path. All members are optional. */
+/** The functions and options of a type that the generic write path uses. All members are optional. */
 export interface Strategy {
   /** Returns an error message for each problem of a name. Default: the name must be a DNS-1123 subdomain. */
   readonly name?: (value: string) => string[]
   /** Returns the object with built-in defaults. Does not change its argument. */
   readonly default?: (object: JsonObject) => JsonObject
-  /** Sets and removes fields of a new object. Must be idempotent, because it is called again after admission. */
+  /** Sets and removes fields of a new object. Called after mutating admission and before validation. */
   readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
   /**
    * Runs the built-in admission plugins for a new object, and again if webhooks have changed the object. The fields that plugins add have
@@ -49,8 +49,8 @@ export interface Strategy {
   /** Returns the error for an object that must not be deleted, e.g. the namespace `default`. */
   readonly canDelete?: (object: JsonObject) => Status | undefined
   /**
-   * Returns the object with the changes that a started deletion makes, e.g. the phase `Terminating`. The object is already marked for
-   * deletion.
+   * Returns a changed copy of an object that a DELETE has already marked with a deletionTimestamp, e.g. a copy with the phase
+   * `Terminating`.
    */
   readonly beginDelete?: (object: JsonObject) => JsonObject
   /** Returns finalizers outside metadata that block deletion (`spec.finalizers` of namespaces). */

@@ -29,7 +29,10 @@ export interface SubresourceInfo {
    * `writing` is true when the call is part of a write request.
    */
   readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject
-  /** Returns the stored object with the body of a PUT, PATCH or POST merged in. Default: `prepareForUpdate` of the type's strategy. */
+  /**
+   * Returns the stored object with the body of a PUT, PATCH or POST merged in. Not needed when the body is an object of the type, as for
+   * `status`.
+   */
   readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
   /** For a scale subresource: returns the path of the replicas field. */
   readonly replicasPath?: ReplicasPath
@@ -54,8 +57,8 @@ export interface UnstoredRequest {
   /** Applies the defaults of the type to a request body. */
   readonly applyDefaults: (body: JsonObject) => JsonObject
   /**
-   * Validates the body, and sets the fields that only the server sets. `object` is the stored object of the subresource. Throws a
-   * `StatusError` to reject the request.
+   * Validates the body, and sets the fields that only the server sets. `object` is the stored object that has the subresource, e.g. the
+   * ServiceAccount for a TokenRequest. Throws a `StatusError` to reject the request.
    */
   readonly prepare: (object: JsonObject, body: JsonObject) => JsonObject
   /** Carries out the prepared request and returns the response. Throws a `StatusError` to reject the request. */

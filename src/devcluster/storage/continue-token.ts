@@ -6,9 +6,12 @@ import { isObject } from '../../api/json.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
 
 export interface ContinueToken {
-  /** The revision of the list. -1 means the current revision, because the original one was compacted. */
+  /**
+   * The revision of the list. -1 means the current revision. A token with -1 is part of the 410 error for a list whose revision has been
+   * compacted.
+   */
   readonly revision: number
-  /** Lower bound of the keys of the next page. For a list of one namespace, the key does not contain the namespace. */
+  /** Lower bound of the keys of the next page. For a list of one namespace, `start` does not contain the namespace. */
   readonly start: string
 }
 

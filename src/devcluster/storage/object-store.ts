@@ -73,7 +73,7 @@ export class ObjectStore {
     return this.#revision
   }
 
-  /** The oldest revision at which objects can be listed. A watch can also start after this revision, but not after an older one. */
+  /** The oldest revision of the history. A list or watch from an older revision fails with 410. */
   get compactedRevision(): number {
     return this.#compacted
   }
@@ -178,8 +178,8 @@ export class ObjectStore {
     this.#revision += 1
     const change: Change = { ...write, revision: this.#revision }
     this.#log.push(change)
-    // Compaction moves all remaining entries of the log. To do so for each write would cost more than the write itself, so a compaction
-    // drops a tenth of the log.
+    // A compaction moves all remaining entries of the log, and so costs more than a write. Each compaction therefore drops a tenth of the
+    // log, instead of one change per write.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)

@@ -1,6 +1,9 @@
-/** Functions for a sorted array of unique strings. A change moves all later strings. This is fast enough for a development cluster. */
+/**
+ * Functions for a sorted array of unique strings. Inserting or removing a string moves all later strings of the array. For the number of
+ * objects in a development cluster, this is fast enough.
+ */
 
-/** Returns the index of the first key that is equal to or greater than `key`; the number of keys when there is none. */
+/** Returns the index of the first key that is equal to or greater than `key`; `keys.length` when all keys are less. */
 export function firstAtOrAfter(keys: readonly string[], key: string): number {
   let low = 0
   let high = keys.length

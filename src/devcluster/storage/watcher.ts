@@ -26,7 +26,7 @@ export interface WatcherOptions {
   readonly present: (object: JsonObject) => JsonObject
   /**
    * Awaited before objects are passed to `matches` and `present`, for example to convert the objects with a webhook. A function that
-   * retries after an error must stop and reject as soon as the signal of the `Watcher` aborts.
+   * retries after an error must stop retrying and reject as soon as the signal of the `Watcher` aborts.
    */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**
@@ -52,7 +52,7 @@ const bookmarkIntervalMs = 60_000
 const lastBookmarkMs = 2_000
 const defaultQueueLimit = 10_000
 
-/** The sequence of events for one client. Events are queued from the construction of the watcher on, even before the first one is read. */
+/** The sequence of events for one client. Events are queued as soon as the watcher is constructed, before the first call of `next`. */
 export class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #options: WatcherOptions
   #queue: WatchEvent[] = []

@@ -8,7 +8,7 @@ import { checkShape } from './check-json-types.ts'
 import { goKind } from './go-text.ts'
 import type { GoType, Scalar, StructType } from './go-types.ts'
 
-/** Returns the converter's message for the first field with a wrong type; otherwise undefined. */
+/** Returns the converter's message for the first field with a wrong type; undefined when all types are right. */
 export function conversionError(struct: StructType, object: JsonObject): string | undefined {
   for (const [name, { type }] of struct.fields) {
     const error = valueError(type, getOwn(object, name))

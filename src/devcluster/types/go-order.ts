@@ -1,6 +1,6 @@
 /**
- * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. Keys that look like array indexes come first
- * nevertheless, because JavaScript always puts them first in an object.
+ * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. Keys such as `"1"` still come first,
+ * because JavaScript puts integer keys first in every object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'

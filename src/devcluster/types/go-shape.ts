@@ -10,7 +10,7 @@ export function shapeOf(struct: StructType): ObjectShape {
   let fields: ObjectShape['fields'] | undefined
   const shape: ObjectShape = {
     type: struct.name,
-    // `fields` is a getter, because a type can contain itself.
+    // `fields` is a getter, because a type such as JSONSchemaProps contains itself.
     get fields() {
       fields ??= Object.fromEntries([...struct.fields].map(([name, { type }]) => [name, fieldShape(type)]))
       return fields

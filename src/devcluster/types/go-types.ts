@@ -42,7 +42,7 @@ export interface GoField {
   readonly keys: readonly string[] | undefined
   /** True when server-side apply treats the map or struct as atomic: a manager owns it as a whole, and not its single fields. */
   readonly atomic: boolean
-  /** If this field is a key of list items: its default value, for items that omit the field. */
+  /** Default value of the field in list items that omit it. Used when the field is one of the `keys` of the list. */
   readonly keyDefault: JsonValue | undefined
 }
 
@@ -107,7 +107,7 @@ function struct(message: MessageDescriptor, isKind = false): StructType {
   const made: StructType = {
     kind: 'struct',
     name: message.name.slice(message.name.lastIndexOf('.') + 1),
-    // `fields` is a getter, because a type can contain itself.
+    // `fields` is a getter, because a type such as JSONSchemaProps contains itself.
     get fields() {
       fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])
       return fields

@@ -6,7 +6,10 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { GoField, GoType, StructType } from './go-types.ts'
 
-/** `keeps` for decoded objects: an empty list differs from a missing list. `drops` for encoded objects: empty lists are omitted. */
+/**
+ * The treatment of empty lists and maps in fields with `omitempty`. `drops` removes them, as Go's encoder does. `keeps` leaves them, as
+ * Go's decoder does.
+ */
 type Empties = 'keeps' | 'drops'
 
 /** Returns the object as Go encodes it; the same object when nothing changes. */

@@ -14,7 +14,7 @@ const protocols = ['SCTP', 'TCP', 'UDP']
 /**
  * Validates a container.
  *
- * @param taken names of the Pod's other containers; the container's name is added
+ * @param taken names of the Pod's containers that are already validated; the name of this container is added
  */
 export function validateContainer(container: JsonObject, path: string, volumes: ReadonlySet<string>, taken: Set<string>): FieldError[] {
   const image = textAt(container, 'image')
@@ -115,19 +115,19 @@ const maxId = 2 ** 31 - 1
 /** Go names of the fields whose Go name is not the capitalized JSON name. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
-/** Returns a value as kube-apiserver prints its internal type in errors: with all fields, and with their Go names. */
+/** Returns a struct as kube-apiserver prints it in errors: with all `fields`, keyed by their Go names. A missing field is null. */
 export function goStruct(value: JsonValue | undefined, fields: readonly string[]): JsonObject {
   const goName = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
   return Object.fromEntries(fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null]))
 }
 
-/** Returns the error "Invalid value" for a value that kube-apiserver prints as its internal type. */
+/** Returns the error "Invalid value" for a struct. The message contains the result of `goStruct`. */
 export function invalidStruct(path: string, value: JsonValue | undefined, fields: readonly string[], detail: string): FieldError {
   const printed = JSON.stringify(goStruct(value, fields))
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${printed}: ${detail}` }
 }
 
-/** Returns the error "Unsupported value" for a value that kube-apiserver prints as its internal type. */
+/** Returns the error "Unsupported value" for a struct. The message contains the result of `goStruct`. */
 export function notSupportedStruct(
   path: string,
   value: JsonValue | undefined,

@@ -77,7 +77,7 @@ const nodes = builtinResource({
 
 /**
  * Adds the not-ready taint to a new Node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). Unlike in kube-apiserver, a Node that is
- * created with the condition Ready gets no taint, because the embedded cluster has no controller that would remove it.
+ * created with the condition Ready=True gets no taint, because the embedded cluster has no controller that removes taints.
  */
 function tainted(node: JsonObject): JsonObject {
   const taints = listAt(node, 'spec', 'taints')

@@ -18,8 +18,8 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
 
 const defaultAccount = 'default'
 /**
- * Maximum number of lookups of the default ServiceAccount. In a new namespace, it may not exist yet, so the lookups are repeated for about
- * a second (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
+ * Maximum number of lookups of the default ServiceAccount. A new namespace may not have this ServiceAccount yet. Ten lookups, with
+ * `accountRetryMs` between them, take about a second (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
  */
 const accountAttempts = 10
 const accountRetryMs = 100

@@ -35,7 +35,7 @@ function isReady(status: JsonValue): boolean {
   return at(status, 'ready') === true && at(status, 'state', 'running') !== undefined
 }
 
-/** Returns the cell of the column Status: the reason of a waiting or terminated container, otherwise the reason or phase of the Pod. */
+/** Returns the cell of the column Status, e.g. `Running`, `Init:0/2`, `CrashLoopBackOff` or `Terminating`. */
 function podStatus(pod: JsonObject): string {
   const own = textAt(pod, 'status', 'reason')
   let text = own === '' ? textAt(pod, 'status', 'phase') : own
@@ -92,8 +92,8 @@ function conditions(pod: JsonObject): readonly JsonValue[] {
 }
 
 /**
- * Returns the number of restarts and the age of the last one. While init containers run, only the restarts of init containers count; later,
- * only those of the regular containers and sidecars.
+ * Returns the cell of the column Restarts, e.g. `3 (5m ago)`. While init containers run, only the restarts of init containers count.
+ * Afterwards, only the restarts of regular containers and sidecars count.
  */
 function restarts(pod: JsonObject, now: number): string {
   const sidecars = sidecarsOf(pod)

@@ -40,7 +40,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
   ]
 }
 
-/** Validates that each host port equals its container port. `hostNetwork: true` requires this. */
+/** Validates that each host port equals its container port, as `hostNetwork: true` requires. */
 function validateHostPorts(containers: readonly JsonValue[], path: string): FieldError[] {
   return objects(containers).flatMap(([container, index]) =>
     objects(listAt(container, 'ports')).flatMap(([{ containerPort, hostPort }, place]) =>
@@ -51,7 +51,6 @@ function validateHostPorts(containers: readonly JsonValue[], path: string): Fiel
   )
 }
 
-/** Validates the spec of a Pod template. */
 export function validatePodTemplateSpec(spec: JsonValue | undefined, path: string): FieldError[] {
   const errors = validatePodSpec(spec, path)
   return isObject(spec) && listAt(spec, 'ephemeralContainers').length > 0

@@ -38,8 +38,8 @@ const limitRanges = builtinResource({
 })
 
 /**
- * Returns `NAME: USED/HARD, …` for the resources of a quota: with `isLimit`, for the resources with the prefix `limits.`; otherwise for all
- * other resources.
+ * Returns `NAME: USED/HARD, …` for some resources of a quota. If `isLimit` is true, these are the resources with the prefix `limits.`. If
+ * `isLimit` is false, these are all other resources.
  */
 function usage(quota: JsonObject, isLimit: boolean): string {
   const hard = at(quota, 'status', 'hard')

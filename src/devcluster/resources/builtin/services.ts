@@ -255,7 +255,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
   return errors
 }
 
-/** Returns the error about a duplicate port. The error contains the port in kube-apiserver's internal type, as Go prints it. */
+/** Returns the error about a duplicate port. The message contains all fields of kube-apiserver's internal type ServicePort. */
 function samePort(path: string, port: JsonObject): FieldError {
   const printed = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(printed)}` }

@@ -146,7 +146,10 @@ function readyOf(object: JsonObject): string {
 
 const strategyFields = ['type', 'rollingUpdate']
 
-/** Applies the default type of an update strategy, and `defaults` to the field `rollingUpdate` of rolling updates. */
+/**
+ * Applies the default type `RollingUpdate` to an update strategy. If its type is `RollingUpdate`, also applies `defaults` to the field
+ * `rollingUpdate`.
+ */
 function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
   const typed = withDefaults(strategy, { type: 'RollingUpdate' })
   if (typed.type !== 'RollingUpdate') return typed
@@ -308,8 +311,8 @@ const daemonSets = builtinResource({
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
- * Returns the `Strategy` of DaemonSets. On an update, it counts changes of the Pod template in an annotation. The annotation replaces the
- * former field `templateGeneration`.
+ * Returns the `Strategy` of DaemonSets. Each update that changes the Pod template increments a number in an annotation. The annotation
+ * replaces the former field `templateGeneration`.
  */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({
