@@ -44,7 +44,7 @@ const arrows = {
     'telemetry',
     'devcluster',
   ],
-  devcluster: ['api', 'runtime', 'formats', 'cel', 'schema', 'client', 'cache', 'certs', 'controller', 'telemetry'],
+  devcluster: ['api', 'runtime', 'formats', 'cel', 'schema', 'client', 'cache', 'certs', 'controller', 'writes', 'telemetry'],
   cli: [
     'api',
     'runtime',

@@ -83,6 +83,19 @@ t.test('the generation increases with changes of the spec, not of metadata and s
   t.match(throughObject.body, { metadata: { generation: 2 }, status: { observed: 5 } })
 })
 
+t.test('annotations of a Deployment increase its generation, but not when they are written with the status', async (t) => {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`
+  const labels = { app: 'counted' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'example.com/app:1' }] } }
+  await created(path, { metadata: { name: 'counted' }, spec: { selector: { matchLabels: labels }, template } })
+  const annotated = await patch(`${path}/counted`, { metadata: { annotations: { a: 'b' } } })
+  t.match(annotated.body, { metadata: { generation: 2, annotations: { a: 'b' } } })
+  const metadata = { annotations: { c: 'd' }, labels: { not: 'written' } }
+  const throughStatus = await patch(`${path}/counted/status`, { metadata, status: { observedGeneration: 2 } })
+  t.match(throughStatus.body, { metadata: { generation: 2, annotations: { a: 'b', c: 'd' } }, status: { observedGeneration: 2 } })
+  t.notOk('labels' in metadataOf(throughStatus.body))
+})
+
 t.test('managedFields contain manager, operation, subresource and time of each write', async (t) => {
   const path = `${foos.path}/managed`
   const managers = ({ body }: RawAnswer): unknown =>

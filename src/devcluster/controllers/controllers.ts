@@ -15,6 +15,8 @@ import type { NodeOptions } from './node.ts'
 import { scheduler } from './scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
+import { deploymentController } from './workloads/deployment/deployment.ts'
+import { replicaSetController } from './workloads/replica-set.ts'
 
 export interface ControllersOptions {
   readonly client: Client
@@ -43,6 +45,8 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(kubelet(options.nodes), 'kubelet', options.nodes[0]?.name),
     start(namespaceController(source), 'namespace-controller'),
     start(serviceAccountController(options.ca), 'serviceaccount-controller'),
+    start(deploymentController(), 'deployment-controller'),
+    start(replicaSetController(), 'replicaset-controller'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])

@@ -129,13 +129,13 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 
 /**
  * Increments `metadata.generation` when a field changes, except for fields in `metadata` and, if the type has a status subresource, in
- * `status`. For Deployments, a change of annotations counts, too.
+ * `status`. For Deployments, a change of annotations counts, too, unless it is part of a write to the subresource `status`.
  */
-export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject): JsonObject {
+export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!countsGeneration(info)) return object
   const hasStatus = Object.hasOwn(info.subresources, 'status')
   const annotations = (whole: JsonObject): JsonValue | undefined =>
-    info.storageKey === 'apps/deployments' ? (metadataOf(whole).annotations ?? {}) : undefined
+    info.storageKey === 'apps/deployments' && subresource !== 'status' ? (metadataOf(whole).annotations ?? {}) : undefined
   const desired = (whole: JsonObject): JsonObject =>
     withFields(info.goType === undefined ? whole : asGo(info.goType, whole), {
       metadata: annotations(whole),

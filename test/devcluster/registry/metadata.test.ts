@@ -155,8 +155,8 @@ t.test('an update of immutable metadata is refused', (t) => {
 })
 
 t.test('the generation increases with changes of the desired state', (t) => {
-  const counted = (info: ResourceInfo, changes: JsonObject, before: JsonObject): unknown =>
-    metadataOf(countGeneration(info, { ...before, ...changes }, before)).generation
+  const counted = (info: ResourceInfo, changes: JsonObject, before: JsonObject, subresource = ''): unknown =>
+    metadataOf(countGeneration(info, { ...before, ...changes }, before, subresource)).generation
   const foo = object({ name: 'a', generation: 2 }, { spec: { size: 1 }, status: { phase: 'Up' }, data: 1 })
   t.equal(counted(foos, {}, foo), 2)
   t.equal(counted(foos, { status: {} }, foo), 2)
@@ -170,6 +170,7 @@ t.test('the generation increases with changes of the desired state', (t) => {
   const deployment = object({ name: 'a', generation: 2 }, { spec: { replicas: 1 } })
   const annotated = { metadata: { name: 'a', generation: 2, annotations: { a: 'b' } } }
   t.equal(counted(builtin('deployments'), annotated, deployment), 3, 'annotations of Deployments count')
+  t.equal(counted(builtin('deployments'), annotated, deployment, 'status'), 2, 'those written with the status do not')
   t.equal(counted(builtin('deployments'), { metadata: { name: 'a', labels: { a: 'b' } } }, deployment), 2)
   t.equal(counted(builtin('replicasets'), annotated, deployment), 2)
   t.equal(counted(builtin('configmaps'), { data: { a: 'b' } }, object({ name: 'a' })), undefined)

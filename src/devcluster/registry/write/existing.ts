@@ -68,7 +68,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   const prepare = (given: JsonObject): JsonObject => {
     const own = ownPart(given)
     const prepared = info.strategy.prepareForUpdate?.(own, old, subresource) ?? own
-    return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old)
+    return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old, subresource)
   }
   const now = environment.clock.now()
 

@@ -1,0 +1,131 @@
+/** Finds the dependents of a workload; adopts those that have no controller, and releases those that its selector no longer matches. */
+import { pod as podType } from '../../../api/builtin.ts'
+import { apps } from '../../../api/kubernetes/apps.ts'
+import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
+import type { DeepReadonly } from '../../../api/json.ts'
+import type { LabelSelector } from '../../../api/label-selector.ts'
+import { matchesLabels, requirementsOf } from '../../../api/label-selector.ts'
+import type { KubernetesObject, ObjectKey } from '../../../api/object.ts'
+import { controllerOf, controllerReference } from '../../../api/owner-reference.ts'
+import type { CacheIndex } from '../../../cache/cache-index.ts'
+import type { CacheReader } from '../../../cache/cache.ts'
+import { defineCacheIndex } from '../../../cache/cache-index.ts'
+import { isConflict, isInvalid, isNotFound } from '../../../client/api-error.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+
+/** The key in the index for objects that have no controller. A uid is never empty. */
+const noController = ''
+
+/** A label selector in the types of Kubernetes, where an operator is any string. The API server accepts only valid operators. */
+type Selector = Pick<LabelSelector, 'matchLabels'> & {
+  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[]
+}
+
+/** An owner that selects its dependents by labels. */
+export type Selecting = KubernetesObject & { readonly spec?: { readonly selector?: Selector } }
+
+/** Indexes the objects of `type` by the uid of their controller. */
+export function controllerIndex<R extends ResourceType>(type: R): CacheIndex<R> {
+  return defineCacheIndex(type, 'controller', (object) => controllerOf(object)?.uid ?? noController)
+}
+
+/** The Pods by the uid of their controller. */
+export const podsByController = controllerIndex(podType)
+
+/** The ReplicaSets by the uid of their controller. */
+export const replicaSetsByController = controllerIndex(apps.replicaSet)
+
+/** Returns true when a selector matches the labels of an object. An absent selector matches nothing. */
+export function selects(selector: Selector | undefined, { metadata }: DeepReadonly<KubernetesObject>): boolean {
+  return selector !== undefined && matchesLabels(requirementsOf(selector as LabelSelector), metadata.labels)
+}
+
+/** Returns the objects in the owner's namespace whose controller is the owner. Those that it should release are included. */
+export function controlledBy<R extends ResourceType>(
+  index: CacheIndex<R>,
+  { metadata }: DeepReadonly<KubernetesObject>,
+  { cache }: { readonly cache: CacheReader },
+): readonly DeepReadonly<ObjectOf<R>>[] {
+  return cache.list(index.type, { namespace: metadata.namespace, index: [index, metadata.uid] })
+}
+
+/**
+ * Returns the dependents of an owner: the objects that it controls and selects. Adopts selected objects that have no controller, and
+ * releases controlled objects that are no longer selected. While the owner is being deleted, it neither adopts nor releases objects
+ * (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
+ *
+ * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.
+ */
+export async function claimDependents<R extends ResourceType>(
+  index: CacheIndex<R>,
+  owner: DeepReadonly<Selecting>,
+  context: ReconcileContext,
+  isCandidate: (object: DeepReadonly<ObjectOf<R>>) => boolean = () => true,
+): Promise<readonly DeepReadonly<ObjectOf<R>>[]> {
+  const { selector } = owner.spec ?? {}
+  const isDeleted = owner.metadata.deletionTimestamp !== undefined
+  const controlled = controlledBy(index, owner, context).filter(isCandidate)
+  const dependents = controlled.filter((object) => selects(selector, object))
+  if (isDeleted) return dependents
+  for (const object of controlled) if (!selects(selector, object)) await release(index.type, object, owner, context)
+  const free = context.cache.list(index.type, { namespace: owner.metadata.namespace, index: [index, noController] })
+  const adopted: DeepReadonly<ObjectOf<R>>[] = []
+  for (const object of free) {
+    if (object.metadata.deletionTimestamp !== undefined || !isCandidate(object) || !selects(selector, object)) continue
+    const patched = await adopt(index.type, object, owner, context)
+    if (patched !== undefined) adopted.push(patched)
+  }
+  return [...dependents, ...adopted]
+}
+
+/** Makes the owner the controller of an object. Resolves with undefined when the object has changed. */
+async function adopt<R extends ResourceType>(
+  type: R,
+  { metadata }: DeepReadonly<KubernetesObject>,
+  owner: DeepReadonly<KubernetesObject>,
+  { client }: ReconcileContext,
+): Promise<DeepReadonly<ObjectOf<R>> | undefined> {
+  const ownerReferences = [...(metadata.ownerReferences ?? []), controllerReference(owner)]
+  const patch: object = { metadata: { uid: metadata.uid, resourceVersion: metadata.resourceVersion, ownerReferences } }
+  const untyped: ResourceType = type
+  return (await unlessChanged(client.patch(untyped, metadata, patch))) as DeepReadonly<ObjectOf<R>> | undefined
+}
+
+/** Removes the owner's reference from an object. */
+async function release(
+  type: ResourceType,
+  { metadata }: DeepReadonly<KubernetesObject>,
+  owner: DeepReadonly<KubernetesObject>,
+  { client }: ReconcileContext,
+): Promise<void> {
+  const ownerReferences = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid)
+  const patch: object = { metadata: { uid: metadata.uid, resourceVersion: metadata.resourceVersion, ownerReferences } }
+  await unlessChanged(client.patch(type, metadata, patch))
+}
+
+/**
+ * Resolves with undefined when the object is gone, has changed, or another object has its name. The API server refuses a patch of the uid as
+ * invalid. The event of the change causes another reconcile.
+ */
+async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
+  try {
+    return await response
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error) || isInvalid(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Returns the function that enqueues the owners that may adopt an object: those of its namespace that select it. Objects that have a
+ * controller enqueue nothing; `owns` of the controller enqueues their owner.
+ */
+export function mayAdopt<R extends ResourceType>(
+  ownerType: R,
+): (object: DeepReadonly<KubernetesObject>, context: { readonly cache: CacheReader }) => readonly ObjectKey[] {
+  return (object, { cache }) => {
+    if (controllerOf(object) !== undefined) return []
+    const owners = cache.list(ownerType, { namespace: object.metadata.namespace }) as readonly DeepReadonly<Selecting>[]
+    return owners.filter(({ spec }) => selects(spec?.selector, object)).map(({ metadata }) => metadata)
+  }
+}

@@ -1,0 +1,54 @@
+/** The annotations of a Deployment and its ReplicaSets, which `kubectl rollout history` and `undo` read. */
+import type { apps } from '../../../../api/kubernetes/apps.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+
+type Deployment = DeepReadonly<apps.Deployment>
+type Annotations = Readonly<Record<string, string>>
+
+export const annotations = {
+  /** The number of the revision. That of the new ReplicaSet is the highest. */
+  revision: 'deployment.kubernetes.io/revision',
+  /** The earlier revisions of a ReplicaSet that became the new one again, separated by commas. */
+  revisionHistory: 'deployment.kubernetes.io/revision-history',
+  /** `spec.replicas` of the Deployment when the ReplicaSet was scaled last. */
+  desiredReplicas: 'deployment.kubernetes.io/desired-replicas',
+  /** The maximum number of Pods of the Deployment, including the surge, when the ReplicaSet was scaled last. */
+  maxReplicas: 'deployment.kubernetes.io/max-replicas',
+} as const
+
+/** Annotations of a Deployment that its ReplicaSets do not get. */
+const notCopied: readonly string[] = [
+  ...Object.values(annotations),
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'deprecated.deployment.rollback.to',
+]
+
+/** Maximum length of the annotation with the earlier revisions (k8s.io/kubernetes/pkg/controller/deployment: maxRevHistoryLengthInChars). */
+const maxHistoryLength = 2000
+
+/** Returns the revision in annotations; 0 when there is none or it is no number. */
+export function revisionOf({ metadata }: DeepReadonly<apps.ReplicaSet>): number {
+  const text = metadata.annotations?.[annotations.revision] ?? ''
+  return /^\d+$/.test(text) ? Number(text) : 0
+}
+
+/**
+ * Returns the annotations of the new ReplicaSet: those of the Deployment and the revision. When an old ReplicaSet becomes the new one, its
+ * earlier revision moves to its history (…/deployment/util: SetNewReplicaSetAnnotations).
+ */
+export function newReplicaSetAnnotations(deployment: Deployment, current: Annotations, revision: number): Annotations {
+  const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !notCopied.includes(name))
+  const result = { ...current, ...Object.fromEntries(copied) }
+  const earlier = current[annotations.revision]
+  if (earlier !== undefined && !(Number(earlier) < revision)) return result
+  result[annotations.revision] = String(revision)
+  if (earlier !== undefined) result[annotations.revisionHistory] = historyWith(current[annotations.revisionHistory], earlier)
+  return result
+}
+
+/** Adds a revision to a history, and drops the oldest revisions of a history that is too long. */
+function historyWith(history: string | undefined, revision: string): string {
+  const revisions = [...(history ? history.split(',') : []), revision]
+  while (revisions.length > 1 && revisions.join(',').length > maxHistoryLength) revisions.shift()
+  return revisions.join(',')
+}

@@ -1,0 +1,60 @@
+/** The conditions of a Deployment. */
+import type { apps } from '../../../../api/kubernetes/apps.ts'
+import { findCondition, formatTime } from '../../../../api/conditions.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+
+type Deployment = DeepReadonly<apps.Deployment>
+export type DeploymentCondition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number]
+export type Conditions = readonly DeploymentCondition[]
+
+/** The condition `Progressing` with its status, reason and message. */
+export interface Progress {
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+}
+
+/** A deadline of this number of seconds means that there is no deadline. */
+const maxInt32 = 2_147_483_647
+
+/** Returns the progress deadline in milliseconds; undefined when a rollout may take any time. */
+export function progressDeadlineMs({ spec }: Deployment): number | undefined {
+  const seconds = spec?.progressDeadlineSeconds
+  return seconds === undefined || seconds === maxInt32 ? undefined : seconds * 1000
+}
+
+/**
+ * Sets a condition. A condition with the same status and reason is unchanged; `lastTransitionTime` changes only with the status
+ * (k8s.io/kubernetes/pkg/controller/deployment/util: SetDeploymentCondition).
+ */
+export function withCondition(conditions: Conditions, type: string, condition: Progress, now: number): Conditions {
+  const current = findCondition(conditions, type)
+  if (current?.status === condition.status && current.reason === condition.reason) return conditions
+  return replaced(conditions, type, condition, now)
+}
+
+/** Replaces a condition, also one with the same status and reason. */
+export function replaced(conditions: Conditions, type: string, { status, reason, message }: Progress, now: number): Conditions {
+  const current = findCondition(conditions, type)
+  const time = formatTime(now)
+  const lastTransitionTime = current?.status === status ? (current.lastTransitionTime ?? time) : time
+  return [...without(conditions, type), { type, status, lastUpdateTime: time, lastTransitionTime, reason, message }]
+}
+
+export function without(conditions: Conditions, type: string): Conditions {
+  return conditions.filter((condition) => condition.type !== type)
+}
+
+/**
+ * Returns the conditions of a Deployment that has just been paused or resumed. The time while it is paused must not count towards the
+ * progress deadline (…/deployment: checkPausedConditions).
+ */
+export function pauseConditions(deployment: Deployment, now: number): Conditions {
+  const { conditions = [] } = deployment.status ?? {}
+  const current = findCondition(conditions, 'Progressing')?.reason
+  if (progressDeadlineMs(deployment) === undefined || current === 'ProgressDeadlineExceeded') return conditions
+  const isPaused = deployment.spec?.paused === true
+  if (isPaused === (current === 'DeploymentPaused')) return conditions
+  const [reason, message] = isPaused ? ['DeploymentPaused', 'Deployment is paused'] : ['DeploymentResumed', 'Deployment is resumed']
+  return withCondition(conditions, 'Progressing', { status: 'Unknown', reason, message }, now)
+}

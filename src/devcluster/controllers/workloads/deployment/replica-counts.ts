@@ -1,0 +1,123 @@
+/** The numbers of Pods in a rollout: how many more or fewer Pods there may be, and how many each ReplicaSet gets. */
+import type { apps } from '../../../../api/kubernetes/apps.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import { scaledNumber } from '../int-or-percent.ts'
+import { annotations } from './annotations.ts'
+
+type Deployment = DeepReadonly<apps.Deployment>
+type ReplicaSet = DeepReadonly<apps.ReplicaSet>
+
+/** A ReplicaSet and the number of replicas that it shall have. */
+export interface NewSize {
+  readonly replicaSet: ReplicaSet
+  readonly replicas: number
+}
+
+/** Returns `spec.replicas` of a ReplicaSet. */
+export function sizeOf({ spec }: ReplicaSet): number {
+  return spec?.replicas ?? 0
+}
+
+/** Returns the sum of `spec.replicas`. */
+export function totalSize(replicaSets: readonly ReplicaSet[]): number {
+  return replicaSets.reduce((sum, one) => sum + sizeOf(one), 0)
+}
+
+/** Returns the sum of a number in the status of ReplicaSets. */
+export function totalOf(
+  replicaSets: readonly ReplicaSet[],
+  field: 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas',
+): number {
+  return replicaSets.reduce((sum, { status }) => sum + (status?.[field] ?? 0), 0)
+}
+
+/**
+ * Returns how many Pods a rolling update may add and may make unavailable; both are 0 for the strategy `Recreate`. When both would be 0,
+ * one Pod may be unavailable, because otherwise the rollout could not begin (k8s.io/kubernetes/pkg/controller/deployment/util:
+ * ResolveFenceposts, MaxUnavailable).
+ */
+export function rollingLimits({ spec }: Deployment): { readonly surge: number; readonly unavailable: number } {
+  const { replicas = 0, strategy } = spec ?? {}
+  if (strategy?.type !== 'RollingUpdate') return { surge: 0, unavailable: 0 }
+  const { maxSurge, maxUnavailable } = strategy.rollingUpdate ?? {}
+  const surge = scaledNumber(maxSurge, replicas, { roundsUp: true })
+  const unavailable = scaledNumber(maxUnavailable, replicas, { roundsUp: false })
+  return { surge, unavailable: Math.min(replicas, surge === 0 && unavailable === 0 ? 1 : unavailable) }
+}
+
+/** Returns the annotations with which a Deployment marks its size in a ReplicaSet. */
+export function sizeAnnotations(deployment: Deployment): Readonly<Record<string, string>> {
+  const { replicas = 0 } = deployment.spec ?? {}
+  return {
+    [annotations.desiredReplicas]: String(replicas),
+    [annotations.maxReplicas]: String(replicas + rollingLimits(deployment).surge),
+  }
+}
+
+/** Returns the size of the new ReplicaSet: as many Pods as the surge permits (…/deployment/util: NewRSNewReplicas). */
+export function newReplicaSetSize(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
+  const { replicas = 0, strategy } = deployment.spec ?? {}
+  if (strategy?.type !== 'RollingUpdate' || current > replicas) return replicas
+  const free = replicas + rollingLimits(deployment).surge - totalSize(all)
+  return current + Math.max(0, Math.min(free, replicas - current))
+}
+
+/**
+ * Returns the smaller sizes of old ReplicaSets in a rolling update, oldest first. Pods that are not available go first, because their end
+ * makes nothing unavailable (…/deployment: reconcileOldReplicaSets).
+ */
+export function oldReplicaSetSizes(deployment: Deployment, newest: ReplicaSet, old: readonly ReplicaSet[]): readonly NewSize[] {
+  const minAvailable = (deployment.spec?.replicas ?? 0) - rollingLimits(deployment).unavailable
+  const notAvailable = sizeOf(newest) - (newest.status?.availableReplicas ?? 0)
+  let removable = totalSize([...old, newest]) - minAvailable - notAvailable
+  if (removable <= 0) return []
+  const sizes = new Map(old.map((one) => [one, sizeOf(one)]))
+  for (const [one, size] of sizes) {
+    const removed = Math.max(0, Math.min(removable, size - (one.status?.availableReplicas ?? 0)))
+    sizes.set(one, size - removed)
+    removable -= removed
+  }
+  let surplus = totalOf([...old, newest], 'availableReplicas') - minAvailable
+  for (const [one, size] of sizes) {
+    const removed = Math.max(0, Math.min(surplus, size))
+    sizes.set(one, size - removed)
+    surplus -= removed
+  }
+  return [...sizes].filter(([one, size]) => size !== sizeOf(one)).map(([replicaSet, replicas]) => ({ replicaSet, replicas }))
+}
+
+/**
+ * Returns the sizes of ReplicaSets after a change of the Deployment's `spec.replicas` during a rollout: each one keeps its share of the Pods
+ * (…/deployment: scale).
+ */
+export function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): readonly NewSize[] {
+  const { replicas = 0 } = deployment.spec ?? {}
+  const allowed = replicas === 0 ? 0 : replicas + rollingLimits(deployment).surge
+  const toAdd = allowed - totalSize(active)
+  const age = toAdd > 0 ? -1 : 1
+  const ordered = active.toSorted((a, b) => sizeOf(b) - sizeOf(a) || age * compareAges(a, b))
+  let added = 0
+  const sizes = ordered.map((replicaSet) => {
+    const share = toAdd === 0 || added === toAdd ? 0 : shareOf(replicaSet, deployment, toAdd - added)
+    added += share
+    return { replicaSet, replicas: sizeOf(replicaSet) + share }
+  })
+  // The largest ReplicaSet gets what rounding has left.
+  return sizes.map((size, index) => (index === 0 ? { ...size, replicas: Math.max(0, size.replicas + toAdd - added) } : size))
+}
+
+/** Returns how many Pods a ReplicaSet gets or loses: its share, but at most `left` (…/deployment/util: GetReplicaSetProportion). */
+function shareOf(replicaSet: ReplicaSet, deployment: Deployment, left: number): number {
+  const size = sizeOf(replicaSet)
+  if (size === 0) return 0
+  const { replicas = 0 } = deployment.spec ?? {}
+  const before = Number(replicaSet.metadata.annotations?.[annotations.maxReplicas]) || (deployment.status?.replicas ?? 0)
+  let share = -size
+  if (replicas !== 0) share = before === 0 ? 0 : Math.round((size * (replicas + rollingLimits(deployment).surge)) / before) - size
+  return left > 0 ? Math.min(share, left) : Math.max(share, left)
+}
+
+/** Compares the ages of ReplicaSets: the older one comes first; of two equally old ones, the one with the lower name. */
+export function compareAges({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet): number {
+  return Date.parse(a.creationTimestamp) - Date.parse(b.creationTimestamp) || (a.name < b.name ? -1 : 1)
+}

@@ -1,0 +1,11 @@
+/** Fields such as `maxSurge` that are a number or a percentage. */
+
+/**
+ * Returns the number that a field stands for: `"25%"` of 10 is 3, or 2 when `roundsUp` is false. Returns 0 for an absent field
+ * (k8s.io/apimachinery/pkg/util/intstr: GetScaledValueFromIntOrPercent).
+ */
+export function scaledNumber(field: number | string | undefined, total: number, { roundsUp }: { readonly roundsUp: boolean }): number {
+  if (typeof field !== 'string') return field ?? 0
+  const exact = (Number.parseInt(field, 10) * total) / 100
+  return roundsUp ? Math.ceil(exact) : Math.floor(exact)
+}

@@ -1,0 +1,92 @@
+/** Creates and deletes the Pods of a workload, and reports both with Events on it. */
+import type { Pod, PodSpec } from '../../../api/builtin.ts'
+import { pod as podType } from '../../../api/builtin.ts'
+import type { DeepReadonly } from '../../../api/json.ts'
+import type { KubernetesObject, ObjectInput } from '../../../api/object.ts'
+import { controllerReference } from '../../../api/owner-reference.ts'
+import { isApiError, isNotFound } from '../../../client/api-error.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+
+/** The Pod template of a workload. */
+export interface PodTemplate {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly finalizers?: readonly string[]
+  }
+  readonly spec?: PodSpec
+}
+
+/**
+ * Returns the Pod that an owner creates from a template. The API server generates its name from that of the owner
+ * (k8s.io/kubernetes/pkg/controller: GetPodFromTemplate).
+ */
+export function podFromTemplate(template: DeepReadonly<PodTemplate> | undefined, owner: DeepReadonly<KubernetesObject>): ObjectInput<Pod> {
+  const { labels, annotations, finalizers } = template?.metadata ?? {}
+  return {
+    metadata: {
+      generateName: `${owner.metadata.name}-`,
+      namespace: owner.metadata.namespace!,
+      ...(labels !== undefined && { labels }),
+      ...(annotations !== undefined && { annotations }),
+      ...(finalizers !== undefined && { finalizers: [...finalizers] }),
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: template?.spec as PodSpec,
+  } as ObjectInput<Pod>
+}
+
+/** Creates a Pod. Resolves with undefined when the namespace is being deleted, in which case no Pod can be created. */
+export async function createPod(
+  pod: ObjectInput<Pod>,
+  owner: DeepReadonly<KubernetesObject>,
+  { client, events }: ReconcileContext,
+): Promise<Pod | undefined> {
+  try {
+    const created = await client.create(podType, pod)
+    events.event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
+    return created
+  } catch (error) {
+    if (isNamespaceTerminating(error)) return undefined
+    if (error instanceof Error) events.event(owner, 'Warning', 'FailedCreate', `Error creating: ${error.message}`)
+    throw error
+  }
+}
+
+/** Deletes a Pod. Does nothing when it is gone. */
+export async function deletePod(
+  { metadata }: DeepReadonly<Pod>,
+  owner: DeepReadonly<KubernetesObject>,
+  { client, events }: ReconcileContext,
+): Promise<void> {
+  try {
+    await client.delete(podType, metadata, { preconditions: { uid: metadata.uid } })
+  } catch (error) {
+    if (isNotFound(error)) return
+    if (error instanceof Error) events.event(owner, 'Warning', 'FailedDelete', `Error deleting: ${error.message}`)
+    throw error
+  }
+  events.event(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${metadata.name}`)
+}
+
+/**
+ * Runs a task `count` times, in batches of 1, 2, 4 and so on. When a task of a batch fails, the next batch is not started. So a quota that
+ * refuses all Pods gets few requests (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
+ *
+ * @throws the error of the first task that failed, when all tasks of its batch have ended.
+ */
+export async function slowStart(count: number, task: (index: number) => Promise<unknown>): Promise<void> {
+  for (let started = 0, batch = 1; started < count; batch *= 2) {
+    const size = Math.min(batch, count - started)
+    const from = started
+    const results = await Promise.allSettled(Array.from({ length: size }, (_, index) => task(from + index)))
+    const failed = results.find(({ status }) => status === 'rejected')
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
+    started += size
+  }
+}
+
+/** Returns true for the error of a creation in a namespace that is being deleted. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return isApiError(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')
+}

@@ -1,0 +1,42 @@
+/** The states of a Pod that workload controllers distinguish. */
+import type { Pod } from '../../../api/builtin.ts'
+import { findCondition } from '../../../api/conditions.ts'
+import type { DeepReadonly } from '../../../api/json.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** Returns true when the Pod runs or may still run (k8s.io/kubernetes/pkg/controller: IsPodActive). */
+export function isActive({ metadata, status }: ReadonlyPod): boolean {
+  return status?.phase !== 'Succeeded' && status?.phase !== 'Failed' && metadata.deletionTimestamp === undefined
+}
+
+/** Returns true when the Pod is being deleted and its containers have not ended. */
+export function isTerminating({ metadata, status }: ReadonlyPod): boolean {
+  return status?.phase !== 'Succeeded' && status?.phase !== 'Failed' && metadata.deletionTimestamp !== undefined
+}
+
+/** Returns true when the condition `Ready` is true. */
+export function isReady(pod: ReadonlyPod): boolean {
+  return readySince(pod) !== undefined
+}
+
+/** Returns the time in milliseconds since which the Pod is ready; undefined when it is not ready. */
+export function readySince({ status }: ReadonlyPod): number | undefined {
+  const ready = findCondition(status?.conditions, 'Ready')
+  return ready?.status === 'True' ? Date.parse(ready.lastTransitionTime ?? '') || 0 : undefined
+}
+
+/**
+ * Returns the time in milliseconds until the Pod is available, i.e. has been ready for `minReadySeconds`: 0 when it is available, undefined
+ * when it is not ready.
+ */
+export function availableInMs(pod: ReadonlyPod, minReadySeconds: number, now: number): number | undefined {
+  const since = readySince(pod)
+  if (since === undefined) return undefined
+  return minReadySeconds === 0 ? 0 : Math.max(0, since + minReadySeconds * 1000 - now)
+}
+
+/** Returns true when the Pod has been ready for `minReadySeconds`. */
+export function isAvailable(pod: ReadonlyPod, minReadySeconds: number, now: number): boolean {
+  return availableInMs(pod, minReadySeconds, now) === 0
+}

@@ -1,0 +1,35 @@
+/** Writes the status of a workload, as Go would serialize it. */
+import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
+import type { DeepReadonly } from '../../../api/json.ts'
+import { effectiveMergePatch } from '../../../api/merge-patch.ts'
+import type { KubernetesObject } from '../../../api/object.ts'
+import { isNotFound } from '../../../client/api-error.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+
+/**
+ * Writes the fields of `status` that have changed. Fields that Go omits because of their value, namely 0 and empty lists, are removed; those
+ * in `always` are kept. Does nothing when the object is gone.
+ *
+ * @param annotations are set by the same request.
+ */
+export async function writeStatus<R extends ResourceType>(
+  type: R,
+  object: DeepReadonly<ObjectOf<R>>,
+  status: Readonly<Record<string, unknown>>,
+  { client }: Pick<ReconcileContext, 'client'>,
+  always: readonly string[] = ['replicas'],
+  annotations?: Readonly<Record<string, string>>,
+): Promise<void> {
+  const isOmitted = (value: unknown): boolean => value === undefined || value === 0 || (Array.isArray(value) && value.length === 0)
+  const fields = Object.entries(status).map(([name, value]) => [name, isOmitted(value) && !always.includes(name) ? null : value])
+  const stored: DeepReadonly<KubernetesObject> & { readonly status?: unknown } = object
+  const changed = effectiveMergePatch(stored.status, Object.fromEntries(fields))
+  if (changed === undefined && annotations === undefined) return
+  const patch: object = { ...(annotations && { metadata: { annotations } }), ...(changed !== undefined && { status: changed }) }
+  const untyped: ResourceType = type
+  try {
+    await client.patch(untyped, stored.metadata, patch, { subresource: 'status' })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}

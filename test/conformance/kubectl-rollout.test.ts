@@ -1,0 +1,46 @@
+/** Tests of `kubectl rollout` and `kubectl scale` with Deployments. */
+import t from 'tap'
+import { until } from '../../src/testing/until.ts'
+import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import { kubectlAs } from '../support/devcluster/kubectl.ts'
+import { needsKubectl } from '../support/process/process.ts'
+
+const namespace = 'conformance-rollout'
+
+t.test('a Deployment is rolled out, undone, restarted and scaled', needsKubectl, async (t) => {
+  const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
+  const kubectl = kubectlAs(t, controlPlane.kubeconfig)
+  const run = (args: string): Promise<string> => kubectl.ok(`${args} -n ${namespace}`)
+  const image = (): Promise<string> => run('get deployment web -o jsonpath={.spec.template.spec.containers[0].image}')
+  const status = async (): Promise<string> => (await run('rollout status deployment web --timeout=60s')).trim().split('\n').at(-1)!
+  const rolledOut = 'deployment "web" successfully rolled out'
+
+  await run('create deployment web --image=nginx:1 --replicas=2')
+  t.equal(await status(), rolledOut)
+  await run('annotate deployment web kubernetes.io/change-cause=first')
+  await run('set image deployment/web nginx=nginx:2')
+  t.equal(await status(), rolledOut)
+  await run('annotate deployment web kubernetes.io/change-cause=second')
+  await until('the ReplicaSets have the causes', async () => /1 +first\n2 +second/.test(await run('rollout history deployment web')))
+  t.match(await run('rollout history deployment web --revision=1'), /Image:\s+nginx:1/)
+
+  t.equal(await run('rollout undo deployment web'), 'deployment.apps/web rolled back\n')
+  t.equal(await status(), rolledOut)
+  t.equal(await image(), 'nginx:1')
+  await until('the first revision is the third one', async () => /^2 +second\n3 +first$/m.test(await run('rollout history deployment web')))
+
+  await run('rollout pause deployment web')
+  await run('set image deployment/web nginx=nginx:3')
+  await run('scale deployment web --replicas=3')
+  t.match(await run('wait deployment web --for=jsonpath={.status.availableReplicas}=3 --timeout=60s'), /condition met/)
+  t.equal((await run('get replicasets -o name')).trim().split('\n').length, 2)
+  await run('rollout resume deployment web')
+  t.equal(await status(), rolledOut)
+  t.equal((await run('get replicasets -o name')).trim().split('\n').length, 3)
+
+  await run('rollout restart deployment web')
+  t.equal(await status(), rolledOut)
+  t.match(await run('wait deployment web --for=condition=Available --timeout=60s'), /condition met/)
+  t.match(await run('get deployment web --no-headers'), /^web +3\/3 +3 +3 /)
+  t.match(await run('describe deployment web'), /NewReplicaSet: +web-\w+ \(3\/3 replicas created\)/)
+})
