@@ -1,11 +1,12 @@
 /** `ConcurrencyLimit`: the number of objects that all controllers of a process together may reconcile at the same time. */
 
-/** Takes free places with `tryTake`, as many as can be used. */
+/** Called when a place becomes free. It takes free places with `tryTake`, as many as it can use. */
 type Wake = () => void
 
 /**
- * A number of places that work queues share. A queue takes a place for each key before it hands out the key, so a key that waits for a place
- * stays in its queue, where its priority counts. Queues that wait for a place get one in turn.
+ * The places that the work queues of a process share. A queue takes a place before it hands out a key. A key that waits for a place
+ * therefore stays in its queue, where keys with a higher priority come first. Queues that wait for a place get one in the order in which
+ * they began to wait.
  */
 export class ConcurrencyLimit {
   #free: number

@@ -16,7 +16,7 @@ export class DelayedItems<Item extends DelayedItem> {
   readonly #heap = new Heap<Item>((a, b) => (a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt))
   #timer: { readonly due: number; readonly timer: Timer } | undefined
 
-  /** @param onDue is called with each item when it is due. The item has been removed before. */
+  /** @param onDue is called with each due item, after the item has been removed. */
   constructor(clock: Clock, onDue: (item: Item) => void) {
     this.#clock = clock
     this.#onDue = onDue

@@ -32,15 +32,15 @@ export interface MapContext {
  * Returns the keys of the objects to reconcile when `object` changes. Keys in namespaces that the process does not watch are ignored. The
  * function is called for each event, so it should pass a `CacheIndex` to `cache.list` rather than iterate over all objects.
  *
- * The function may be asynchronous. Calls for one object then follow each other, and changes that arrive meanwhile are combined. Calls for
- * different objects run at the same time. When the function throws or its promise rejects, it is called again later.
+ * The function may be asynchronous. Calls for one object run one after the other, and changes of the object that arrive during a call are
+ * combined. Calls for different objects run at the same time. When the function throws or its promise rejects, it is called again later.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,
   context: MapContext,
 ) => readonly ObjectKey[] | Promise<readonly ObjectKey[]>
 
-/** Maps an object to keys without a map function of the user. */
+/** A built-in map function, for the primary type and the types in `owns`. */
 type Keys = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
 /**
@@ -55,7 +55,8 @@ export const toItself: Keys = ({ metadata: { namespace, name } }) => [{ namespac
 /**
  * Maps an object to the object of type `owner` that its controller reference names. Like controller-runtime's `EnqueueRequestForOwner`, it
  * compares group, kind and name, but not the uid. An owner may be deleted and created again with the same name while dependents of the old
- * owner still exist. The reconcile of the new owner may wait for their deletion, so their events must enqueue the new owner.
+ * owner still exist. The reconcile of the new owner may wait for the deletion of these dependents, so their events must enqueue the new
+ * owner.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): Keys {
   return (object) => {
@@ -65,8 +66,8 @@ export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & {
 }
 
 /**
- * Maps an object to all objects of type `owner` that its owner references name, whether they are its controller or not. Like `toController`,
- * it does not compare uids.
+ * Maps an object to all owners of type `owner` in its owner references, not only to its controller. Like `toController`, it does not
+ * compare uids.
  */
 export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): Keys {
   return ({ metadata: { namespace, ownerReferences = [] } }) =>

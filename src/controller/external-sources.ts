@@ -1,4 +1,4 @@
-/** `ExternalSources`: runs the external sources of a controller while it works, and starts them again after errors. */
+/** `ExternalSources`: runs the external sources of a controller, and starts a source again after an error. */
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { messageOf } from '../api/errors.ts'
 import type { ObjectKey } from '../api/object.ts'
@@ -23,7 +23,7 @@ export interface ExternalSourcesOptions extends MapOptions {
   readonly random: () => number
 }
 
-/** The external sources of a controller. They run in each of its terms. */
+/** The external sources of a controller. They run in each term in which the controller works. */
 export class ExternalSources {
   readonly #sources: readonly Source[]
   readonly #options: ExternalSourcesOptions
@@ -36,8 +36,8 @@ export class ExternalSources {
   }
 
   /**
-   * Runs all sources. Resolves when the last one has ended, or when the signal aborts, and does not reject. A call of a source that ignores
-   * the signal goes on; that source alone is not started in the next term before the call has ended.
+   * Runs all sources. Resolves when all sources have ended, or when the signal aborts; never rejects. If a source ignores the signal, its
+   * call goes on. In the next term, this source starts only after that call has ended; the other sources start immediately.
    */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#sources.map((_, index) => this.#run(index, signal)))
@@ -47,7 +47,7 @@ export class ExternalSources {
     const { type, queue, cache, namespaces, clock, logger, random } = this.#options
     const backOff = new BackOff(random)
     const context = { signal, cache, clock }
-    /** The message of the last failure, which is not logged again while it persists; empty after an event. */
+    /** The message of the last failure; empty after an event. A failure with the same message is logged at level `debug`. */
     let problem = ''
     const enqueue = (keys: readonly ObjectKey[]): void => {
       if (signal.aborted) return

@@ -69,7 +69,8 @@ export function withFinalizer<R extends ResourceType>(
       if (stored.deletionTimestamp !== undefined || stored.finalizers?.includes(name) === true) return undefined
       return [...(stored.finalizers ?? []), name]
     })
-    // If the object was deleted or changed by another client, the cache is older than the object, and the event of the change follows.
+    // The finalizer was not added, because the object on the API server is newer than the object in the cache. The event of the newer state
+    // enqueues the key again.
     if (added === undefined) return undefined
     context.logger.debug({ finalizer: name }, 'added the finalizer')
     return settings.reconcile(deepFreeze(added) as DeepReadonly<ObjectOf<R>>, context)
@@ -91,12 +92,14 @@ export function withFinalizer<R extends ResourceType>(
 type Metadata = DeepReadonly<KubernetesObject['metadata']>
 
 /**
- * Patches `metadata.finalizers` and returns the patched object. `change` returns the new list, or undefined when nothing is to be changed.
- * It is called again with the stored object after a conflict. Returns undefined when nothing was changed, or when the object no longer
- * exists.
+ * Patches `metadata.finalizers`, and returns the patched object. Returns undefined when `change` returns undefined, or when the object no
+ * longer exists.
  *
- * The patch replaces the whole list. It contains the resourceVersion, so that it fails with a conflict rather than remove a finalizer that
- * another client has added in the meantime.
+ * The merge patch replaces the whole list. It contains the resourceVersion, so the API server responds with 409 if another client has added
+ * a finalizer in the meantime.
+ *
+ * @param change returns the new list of finalizers, or undefined for no change. After a conflict, it is called again with the metadata from
+ * the API server.
  */
 async function changeFinalizers<R extends ResourceType>(
   type: R,

@@ -38,8 +38,8 @@ export interface MapCallsOptions {
 type Outcome = { readonly keys: readonly string[] } | { readonly object: ReadonlyObject; readonly error: unknown }
 
 /**
- * A map function may be asynchronous. Its calls for one object follow each other, while calls for different objects run at the same time. The
- * keys of a synchronous map function are enqueued at once.
+ * Calls of an asynchronous map function for one object run one after the other; calls for different objects run at the same time. The keys
+ * of a synchronous map function are enqueued synchronously.
  */
 export class MapCalls {
   readonly #options: MapCallsOptions
@@ -56,7 +56,9 @@ export class MapCalls {
     this.#retries = new MapFunctionRetries({ type, clock, logger, map: (object) => this.#retry(object) })
   }
 
-  /** Maps a changed object, and enqueues the keys. If a call for this object is running, the change waits for its end. */
+  /**
+   * Maps a changed object, and enqueues the keys. If a call for this object is running, the change is mapped when that call has settled.
+   */
   map(change: Change): void {
     const key = formatKey(change.newest.metadata)
     if (this.#running.has(key)) this.#waiting.set(key, merged(this.#waiting.get(key), change))
@@ -84,7 +86,7 @@ export class MapCalls {
     } else this.#settle(change, newest, oldest)
   }
 
-  /** Keeps a running call until it settles. A change that has waited for it is mapped then. */
+  /** Registers a running call. When the call settles, a change of the same object that has waited is mapped. */
   #track(key: string, call: Promise<void>): void {
     const end = (): void => {
       this.#running.delete(key)
@@ -134,8 +136,8 @@ export class MapCalls {
 }
 
 /**
- * Combines the changes of an object that wait for the same call. The states between the oldest and the newest are never mapped. As the
- * changes may have several causes, the combined change has none, so it enqueues all keys.
+ * Combines two changes of an object that wait for the same call. The states between the oldest and the newest are never mapped. The cause
+ * of the combined change is undefined, as for another client. A running reconcile therefore never ignores the combined change.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change

@@ -22,12 +22,11 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object for which the map function has thrown. Both are retried.
+   * The oldest and the newest state of the object for which the map function has thrown. Both are retried. The states between them are not
+   * retried: the function has usually thrown for them before, so their keys were never enqueued.
    *
-   * For an update, the function is called with the old and the new state. The oldest state here may be such an old state. When that state
-   * was new, the function may have succeeded, and the keys that it returned were enqueued. They must be enqueued again, because the object
-   * no longer has that state. The states between the oldest and the newest are not retried: the function always threw for them, so their
-   * keys were never enqueued.
+   * `oldest` may be the old state of an update. When the object had this state, the function may have succeeded, and its keys were
+   * enqueued. These keys must be enqueued again, because the object has changed since.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject
@@ -87,7 +86,7 @@ export class MapFunctionRetries {
     }
     if (this.#pending.get(key) !== pending) return
     this.#pending.delete(key)
-    // The map function has thrown for a newer state while it was called for this one.
+    // While the map function was called for `newest`, it threw for a newer state.
     if (pending.newest !== newest) this.#pending.set(key, { ...pending, oldest: newest, tries: 0, timer: this.#arm(key, 0) })
   }
 

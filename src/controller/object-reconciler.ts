@@ -15,8 +15,8 @@ import type { ReconcileContext, Reconciler, ReconcileRequest, Result } from './r
  * An object that the cache lacks may still exist, because the event of a dependent may arrive before the event of its owner. If no deletion
  * event was received, the reconciler therefore gets the object from the API server before it calls `deleted`.
  *
- * The type may be a view. An object that leaves the view is gone: its deletion event is received. An object that exists outside the view,
- * and that has never been in it, belongs to somebody else, so neither function is called for it.
+ * The type may be a view. When an object leaves the view, a deletion event is received, and `deleted` is called. For an object that exists
+ * outside the view and has never been in the view, neither function is called.
  *
  * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */
@@ -49,7 +49,7 @@ export function objectReconciler<R extends ResourceType>(
   }
 }
 
-/** Returns whether a view contains an existing object. Otherwise neither function is called for the object. */
+/** Returns whether the view contains an object that exists. */
 async function isInView(type: ResourceType, { namespace, name }: ObjectKey, { client }: ReconcileContext): Promise<boolean> {
   const { labelSelector, fieldSelector } = selectorsOf(type)
   const namespaces = namespacesOf(type)

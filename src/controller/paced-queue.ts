@@ -1,4 +1,4 @@
-/** `PacedQueue`: a work queue that hands out one key at most once in an interval. */
+/** `PacedQueue`: a work queue that hands out each key at most once in an interval. */
 import type { WorkQueueOptions } from './queue.ts'
 import { WorkQueue } from './queue.ts'
 
@@ -8,8 +8,8 @@ export interface PacedQueueOptions<Key extends string> extends WorkQueueOptions<
 }
 
 /**
- * A key that was handed out less than the interval ago waits for the rest of it, as an entry with a delay. Whatever adds it meanwhile is combined
- * with that entry. The failures of the key are kept, so that a retry waits for the longer one of its back-off and the interval.
+ * A key that was handed out less than `minIntervalMs` ago waits for the rest of the interval, with a timer. Calls of `add` for the key do
+ * not shorten this time. A retry waits for its back-off or for the rest of the interval, whichever is longer.
  */
 export class PacedQueue<Key extends string> extends WorkQueue<Key> {
   readonly #options: PacedQueueOptions<Key>
@@ -37,7 +37,10 @@ export class PacedQueue<Key extends string> extends WorkQueue<Key> {
     }
   }
 
-  /** Returns true if a key that was handed out need not wait. Otherwise the key is put back until the interval has passed. */
+  /**
+   * Returns true if the key may be processed now. Otherwise, adds the key again with the rest of the interval as the delay, and returns
+   * false.
+   */
   #keep(key: Key): boolean {
     const restMs = this.#restOf(key)
     if (restMs <= 0) return true
@@ -46,7 +49,10 @@ export class PacedQueue<Key extends string> extends WorkQueue<Key> {
     return false
   }
 
-  /** Returns how long a key must wait. If it need not wait, its time is the present one from now on. */
+  /**
+   * Returns the milliseconds for which a key must wait. Before it returns 0, it stores the current time as the time at which the key was
+   * handed out.
+   */
   #restOf(key: Key): number {
     const { clock, minIntervalMs } = this.#options
     const now = clock.monotonicNow()

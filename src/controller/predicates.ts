@@ -45,15 +45,12 @@ function finalizersOf({ metadata }: DeepReadonly<KubernetesObject>): readonly st
   return (metadata.finalizers ?? []).toSorted()
 }
 
-/**
- * Accepts events of objects that are being deleted, i.e. whose `metadata.deletionTimestamp` is set, and deletions. With `not`, it rejects
- * them.
- */
+/** Accepts deletion events, and events of objects whose `metadata.deletionTimestamp` is set. `not(beingDeleted)` rejects these events. */
 export const beingDeleted: Predicate = (event) => event.type === 'deleted' || event.object.metadata.deletionTimestamp !== undefined
 
 /**
- * Accepts events of objects that have an owner reference to an object of type `owner`, in any version. The owner need not be the controller.
- * An update is also accepted when only the old object has such a reference.
+ * Accepts events of objects that have an owner reference to an object of type `owner`, in any version. The owner need not be the
+ * controller. An update is also accepted when only the old object has such a reference.
  *
  * @example
  * watches: [{ type: core.pod, predicates: [predicates.ownedBy(apps.replicaSet)], map }]
@@ -92,7 +89,7 @@ export function funcs<T extends KubernetesObject = KubernetesObject>(functions: 
 
 /**
  * Accepts events of objects whose labels match a selector, e.g. `{ matchLabels: { app: 'web' } }`. An update is also accepted when only the
- * old object matches, because the controller must be notified when an object no longer matches.
+ * old object matches: the object has left the selection, and the controller must be notified.
  *
  * @throws {ProreusError} `PRO_INPUT` when the selector is invalid.
  */

@@ -50,9 +50,7 @@ export interface ControllerEnvironment {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly events: EventRecorder
-  /**
-   * The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. Default: 30 s.
-   */
+  /** The grace period of a shutdown in milliseconds. When this time has passed, the signals of running reconciles abort. Default: 30 s. */
   readonly graceMs?: number
   /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
   readonly limit?: ConcurrencyLimit
@@ -73,7 +71,7 @@ export interface PreparedController {
   close(): Promise<void> | void
 }
 
-/** A controller as it was defined. */
+/** The name, the types and the settings of a defined controller. */
 export interface ControllerParts {
   readonly name: string
   /** The primary type. */

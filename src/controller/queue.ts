@@ -12,23 +12,26 @@ import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
   /**
-   * Delay in milliseconds until the key is ready. Default 0. The delayed entry is a timer apart from other entries of the key: neither
-   * another `add` nor a retry brings it forward, and it remains when they are handed out. Only `forget` and `drop` remove it.
+   * Delay in milliseconds until the key is ready. Default 0. With a delay, the key gets a timer in addition to its other entry. An `add`
+   * without a delay, a retry, and the processing of the key leave the timer unchanged. Before the timer is due, only `forget` and `drop`
+   * remove it.
    */
   readonly after?: number
   /**
-   * The priority of the key. A key with a higher priority is processed earlier: each step counts as {@link stepMs} milliseconds of waiting.
-   * Default 0.
+   * The priority of the key. A key with a higher priority is processed earlier: a priority of 1 counts as {@link stepMs} milliseconds of
+   * waiting. Default 0.
    */
   readonly priority?: number | undefined
 }
 
 /**
- * Priorities are relative to waiting time, so no key waits for ever: a key with priority -100 is processed before a key with priority 0 that
- * became ready more than ten seconds later.
+ * The waiting time in milliseconds that is equivalent to a priority of 1. No key waits forever: a key with priority -100 is processed
+ * before any key with priority 0 that becomes ready more than 10 s later (100 × 100 ms).
  */
 const stepMs = 100
-/** The highest priority, and the lowest one as a negative number. A priority therefore counts as at most a minute of waiting. */
+/**
+ * Priorities above 600 count as 600, and priorities below -600 count as -600. A priority therefore counts as at most a minute of waiting.
+ */
 const maxPriority = 600
 
 export interface WorkQueueOptions<Key extends string> {
@@ -36,7 +39,7 @@ export interface WorkQueueOptions<Key extends string> {
   /** Computes the delays of `addRateLimited`. Default: 5 ms × 2^failures, at most 1000 s. */
   readonly rateLimiter?: RateLimiter<Key> | undefined
   readonly metrics?: QueueMetrics
-  /** The limit that this queue shares with others: each key that is being processed counts. Default: no limit. */
+  /** The limit of concurrent reconciles that this queue shares with the queues of other controllers. Default: no limit. */
   readonly limit?: ConcurrencyLimit | undefined
 }
 
@@ -45,13 +48,13 @@ interface Item<Key extends string> extends DelayedItem {
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.monotonicNow()`. */
   readyAt: number
-  /** Ready items are processed in the order of their ranks: `readyAt`, less the time for which the priority counts. */
+  /** `readyAt` minus `priority` × `stepMs`. The ready item with the lowest rank is processed first. */
   rank: number
   /** Breaks ties: of two items with the same rank or the same `readyAt`, the one with the lower `order` comes first. */
   order: number
   /**
-   * A retry or a timer is `delayed` until `readyAt`. An item is `ready` afterwards, or `held` instead of `ready` while a worker processes the
-   * same key.
+   * A retry or a timer is `delayed` until `readyAt`. A `ready` item waits for a worker. A `held` item becomes `ready` when the worker that
+   * processes the same key calls `done`.
    */
   state: 'delayed' | 'ready' | 'held'
 }
@@ -59,12 +62,15 @@ interface Item<Key extends string> extends DelayedItem {
 /** One key of a queue, for the debug endpoint. */
 export interface QueueEntry<Key extends string = string> {
   readonly key: Key
-  /** A key that a worker processes is `working`; if it has been added meanwhile, there is a second entry, which is `held`. */
+  /** A key that a worker processes is `working`. When the key is added again during the processing, a second entry of the key is `held`. */
   readonly state: 'delayed' | 'ready' | 'held' | 'working'
   readonly priority: number
   /** Consecutive failures; absent if the rate limiter does not count them. */
   readonly failures?: number
-  /** Seconds until a delayed key is ready, since a ready key waits, or since a worker processes the key. */
+  /**
+   * For `delayed`: seconds until the key is ready. For `ready` and `held`: seconds of waiting. For `working`: seconds since the worker
+   * started.
+   */
   readonly seconds: number
 }
 
@@ -76,9 +82,9 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A queue with one entry for each key, which is ready or a retry, and a timer besides. Keys with the same priority come in FIFO order. Keys
- * with a higher priority come earlier, but a key that has waited long comes before them. Two workers never process the same key at the same
- * time: after `get` or `take` has returned a key, they return this key again only when `done` has been called.
+ * A key has at most one entry that is ready, held or a retry, and at most one timer. Keys with the same priority are processed in FIFO
+ * order. Keys with a higher priority are processed earlier, except before a key that has waited long enough. Two workers never process the
+ * same key at the same time: after `get` or `take` has returned a key, the queue returns this key again only when `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -87,7 +93,7 @@ export class WorkQueue<Key extends string> {
   readonly #limit: ConcurrencyLimit | undefined
   /** The ready and held items, and the retries. */
   readonly #items = new Map<Key, Item<Key>>()
-  /** The items of `add` with `after`. While a worker processes a key, its timer is in no heap. */
+  /** The timers: the items of `add` with `after`. While a worker processes a key, the timer of the key is not in `#delayed`. */
   readonly #timers = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
   /** The retries, and the timers of keys that no worker processes. */
@@ -111,8 +117,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Adds `key`. If the key is already in the queue, its entry gets the higher of the two priorities and the earlier of the two times. A
-   * retry becomes ready.
+   * Adds `key`. An existing entry gets the higher of the two priorities and the earlier of the two times. Without `after`, a retry of the
+   * key becomes ready.
    */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
@@ -123,8 +129,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Counts a failure of `key`, and adds the key as a retry with the delay of the rate limiter. If the key is ready anyway, nothing else
-   * happens. The default priority is `priorityOf(key)`.
+   * Counts a failure of `key`, and adds a retry with the delay of the rate limiter. If the key is ready or held, only its priority may be
+   * raised. The default priority is `priorityOf(key)`.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     if (this.#shutDown) return
@@ -140,7 +146,7 @@ export class WorkQueue<Key extends string> {
     return this.#working.get(key)?.priority ?? 0
   }
 
-  /** Forgets the failures of `key`, so its next delay is the shortest one, and removes its timer. */
+  /** Resets the failures of `key` in the rate limiter, and removes the timer of `key`. */
   forget(key: Key): void {
     this.#rateLimiter.forget(key)
     const timer = this.#timers.get(key)
@@ -167,7 +173,7 @@ export class WorkQueue<Key extends string> {
     })
   }
 
-  /** Returns the next key if one is ready, as `get` does; undefined otherwise. */
+  /** Like `get`, but returns undefined instead of waiting. */
   take(): Key | undefined {
     const item = this.#shutDown ? undefined : this.#takeReady()
     return item && this.#handOut(item)
@@ -180,7 +186,8 @@ export class WorkQueue<Key extends string> {
     this.#working.delete(key)
     this.#metrics?.worked(this.#secondsSince(work.startedAt))
     this.#idle.resolve(key)
-    // The timer comes first: a waiting worker may get the key at once, and `#handOut` then removes the timer again.
+    // The timer is added before `#offer`: `#offer` may hand out the key at once, and `#handOut` then removes the timer from `#delayed`
+    // again.
     const timer = this.#timers.get(key)
     if (timer !== undefined) this.#delayed.add(timer)
     const item = this.#items.get(key)
@@ -203,11 +210,11 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Removes the entries for which `filter` returns true, whether they are ready, retries or timers, and forgets the failures of their keys.
-   * If a worker is processing such a key, it continues, and the failures of the key are kept.
+   * Removes the ready and held entries, the retries and the timers for which `filter` returns true, and resets the failures of their keys.
+   * A worker that is processing such a key continues, and the failures of this key are kept.
    *
-   * @param filter gets the key, and the time since the entry became ready in milliseconds. The time of a retry or a timer is 0. It is called
-   * twice for a key that has a timer and another entry.
+   * @param filter gets the key, and the time since the entry became ready in milliseconds. The time of a retry or a timer is 0. `filter` is
+   * called twice for a key that has a timer and another entry.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return
@@ -249,7 +256,7 @@ export class WorkQueue<Key extends string> {
     for (const waiter of this.#waiters) waiter(undefined)
   }
 
-  /** Returns the entries of the queue, those that workers process first; at most `limit`. */
+  /** Returns at most `limit` entries of the queue, first the keys that workers are processing. */
   entries(limit: number): readonly QueueEntry<Key>[] {
     const now = this.#clock.monotonicNow()
     const entries: QueueEntry<Key>[] = []
@@ -338,7 +345,7 @@ export class WorkQueue<Key extends string> {
     this.#delayed.remove(timer)
   }
 
-  /** A retry becomes ready. The key of a timer is added. */
+  /** A retry that is due becomes ready. A timer that is due adds its key. */
   #onDue(item: Item<Key>): void {
     if (this.#items.get(item.key) === item) {
       this.#becomeReady(item)
@@ -373,7 +380,10 @@ export class WorkQueue<Key extends string> {
     }
   }
 
-  /** Removes the next item from the ready ones, and takes a place of the limit for it; undefined when no item may be handed out now. */
+  /**
+   * Takes a place of the limit, and removes and returns the first ready item. Returns undefined when the queue is paused, when no item is
+   * ready, or when no place is free.
+   */
   #takeReady(): Item<Key> | undefined {
     if (this.#paused || this.#ready.first === undefined) return undefined
     return this.#limit === undefined || this.#limit.tryTake(this.#serve) ? this.#ready.pop() : undefined

@@ -6,9 +6,12 @@ import { expect, hasOptions, isAnything, isWholeNumber, refuseOptions } from '..
 export interface RateLimiter<Key extends string = string> {
   /** Counts a failure of `key`, and returns the delay until its next reconcile in milliseconds. */
   delayMs(key: Key): number
-  /** Forgets the failures of `key`, after a success. */
+  /**
+   * Forgets the failures of `key`. Called when a reconcile succeeds or throws a `TerminalError`, and when the key is dropped from the
+   * queue.
+   */
   forget(key: Key): void
-  /** Returns the number of failures of `key` that count, for the debug endpoint. */
+  /** Returns the number of consecutive failures of `key`, for the debug endpoint. */
   failuresOf?(key: Key): number
 }
 
@@ -45,7 +48,7 @@ export function exponentialBackoff<Key extends string = string>(options: Backoff
 export interface TokenBucketOptions {
   /** The average number of retries per second, for all keys of the controller together. It may be a fraction. */
   readonly perSecond: number
-  /** The number of retries that may follow each other without a delay after a quiet time. */
+  /** The size of the bucket: the number of retries that are not delayed when the bucket is full. */
   readonly burst: number
   readonly clock: Clock
 }
@@ -54,9 +57,9 @@ const isRate = expect('a finite number above 0', (value) => typeof value === 'nu
 const checkTokenBucket = hasOptions({ perSecond: isRate, burst: isWholeNumber(1), clock: isAnything }, ['perSecond', 'burst', 'clock'])
 
 /**
- * Returns a rate limiter for all keys together. Each retry takes a token from a bucket of `burst` tokens, which is refilled with `perSecond`
- * tokens a second. When the bucket is empty, the retry is delayed until its token arrives. As failures of single keys do not count, it is
- * usually combined with `exponentialBackoff`, as client-go's default rate limiter does.
+ * Returns a rate limiter for all keys together. Each retry takes a token from a bucket of `burst` tokens, which is refilled with
+ * `perSecond` tokens a second. When the bucket is empty, the retry is delayed until its token arrives. The delay does not grow with the
+ * failures of a key. Therefore `tokenBucket` is usually combined with `exponentialBackoff`, as in client-go's default rate limiter.
  *
  * @example
  * defineController(site, {

@@ -16,10 +16,12 @@ export type ReconcileRequest = ObjectKey
  * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
  * With `requeue`, it is requeued with back-off: after 5 ms, 10 ms, 20 ms, …, until a reconcile returns another result.
  *
- * The time of `requeueAfterMs` is kept until a reconcile neither fails nor returns `requeue`: back-off neither shortens nor replaces it.
+ * The timer of `requeueAfterMs` keeps its time while further reconciles of the object fail or return `requeue`. A reconcile that succeeds
+ * or throws a `TerminalError` cancels the timer.
  *
- * `priority` is the priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. Each step counts as
- * 100 ms of waiting, and at most 600 steps count. Default: 0 for `requeueAfterMs`, and the priority of this reconcile for `requeue`.
+ * `priority` is the priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. A priority of 1
+ * counts as 100 ms of waiting. Priorities above 600 count as 600, and priorities below -600 count as -600. Default: 0 for `requeueAfterMs`,
+ * and the priority of this reconcile for `requeue`.
  *
  * A `requeueAfterMs` of 0 or less has the same effect as `requeue`. For example, `expiry - now` is negative after the expiry. Without the
  * back-off, the reconciler would then be called in a tight loop. (In controller-runtime, 0 means no requeue.)
@@ -55,8 +57,8 @@ function wrongResult(found: string, expected = 'nothing, { requeueAfterMs: milli
 }
 
 /**
- * The second argument of a reconciler. Its properties are created when they are first read, so destructure it or pass it on as it is: a copy
- * such as `{ ...context }` lacks most of them.
+ * The second argument of a reconciler. Most of its properties are getters of a class, which a copy such as `{ ...context }` lacks.
+ * Destructure the context, or pass it on as it is.
  */
 export interface ReconcileContext {
   /** A client for the API server. Its requests are aborted when `signal` aborts. */
@@ -71,8 +73,8 @@ export interface ReconcileContext {
   /** A logger that adds the controller, the object and the `reconcileID` to each log line. */
   readonly logger: Logger
   /**
-   * Aborts when the reconcile exceeds its time limit, when this replica is no longer the leader, or when the reconcile is still running after
-   * the grace period of the process's shutdown.
+   * Aborts when the reconcile exceeds its time limit, or when this replica is no longer the leader. During the shutdown of the process, it
+   * aborts when the grace period has ended.
    */
   readonly signal: AbortSignal
   /** A unique id of this call of the reconciler. */
@@ -84,8 +86,8 @@ export interface ReconcileContext {
 export type Reconciler = (request: ReconcileRequest, context: ReconcileContext) => Promise<Result>
 
 /**
- * An error that a retry cannot fix. It is reported once, and the object is not requeued until the next event enqueues it. The same applies to
- * an error that has a `TerminalError` as its `cause`, directly or indirectly.
+ * An error that a retry cannot fix. The error is logged, and the object is not requeued. The next event or resync of the object enqueues
+ * it. The same applies to an error that has a `TerminalError` as its `cause`, directly or indirectly.
  */
 export class TerminalError extends ProreusError {
   override readonly name: string = 'TerminalError'

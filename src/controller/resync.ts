@@ -1,4 +1,4 @@
-/** `resync`: enqueues all objects from time to time, in case an event was missed or an external change sends none. */
+/** `resync`: enqueues all objects periodically, in case an event was missed, or something outside the cluster changed without an event. */
 import type { Clock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -18,8 +18,8 @@ export interface ResyncOptions {
 }
 
 /**
- * Enqueues all objects after each period until the signal aborts, and resolves then. Each period is up to 10 % shorter or longer, so that
- * the controllers of a cluster do not resync at the same time.
+ * Enqueues all objects after each period until the signal aborts, and resolves then. Each period is up to 10 % shorter or longer, so the
+ * controllers of a cluster do not resync at the same time.
  */
 export async function resync({ periodMs, clock, random, logger, enqueueAll }: ResyncOptions, signal: AbortSignal): Promise<void> {
   if (periodMs === 0) return

@@ -2,18 +2,18 @@
 import type { ControllerDefinition } from './builder.ts'
 import type { ControllerEnvironment } from './prepared-controller.ts'
 
-/** Tells when this replica may reconcile. */
+/** The periods in which this replica may reconcile. */
 export interface Terms {
   /**
-   * Resolves to the current period in which this replica may reconcile, or to the next one. `lost` aborts when the period ends. Rejects with
-   * the signal's reason when the signal aborts first.
+   * Resolves to the current period in which this replica may reconcile, or to the next one. `lost` aborts when the period ends. Rejects
+   * with the signal's reason when the signal aborts first.
    */
   term(signal: AbortSignal): Promise<{ readonly lost: AbortSignal }>
 }
 
 /**
- * Prepares the controller at once, so that its informers are up to date when its first term begins. It then works in each term until `stop`
- * aborts; without `terms`, it works all the time. Resolves when it has stopped, and rejects when a worker fails.
+ * Prepares the controller immediately, so that its informers are up to date when the first term begins. Then calls `work` in each term
+ * until `stop` aborts; without `terms`, only once. Resolves when the controller has stopped, and rejects when a worker fails.
  */
 export async function runController(
   definition: ControllerDefinition,

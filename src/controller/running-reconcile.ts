@@ -17,7 +17,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { ReconcileContext } from './reconciler.ts'
 
 /**
- * Maximum number of events that a reconcile holds back. Further events are added to the queue at once, which can only cause a needless
+ * Maximum number of events that a reconcile holds back. Each further event enqueues the key immediately, which may cause an unnecessary
  * reconcile.
  */
 const maxHeldBack = 100
@@ -39,8 +39,8 @@ export interface ReconcileEnvironment {
 }
 
 /**
- * Logger, ID, signal and client are created when they are first read, because most reconciles find nothing to do, and creating a child logger
- * takes as long as all the rest of such a reconcile.
+ * The logger, the ID, the signal and the client are created when they are first read. Most reconciles find nothing to do and read none of
+ * them. Creating a child logger would double the duration of such a reconcile.
  */
 export class RunningReconcile implements ReconcileContext, LogContext, Origin, OwnWrites {
   readonly cache: OperatorCache
@@ -110,7 +110,7 @@ export class RunningReconcile implements ReconcileContext, LogContext, Origin, O
     this.#environment.writes.deleted(type, key, uid, before)
   }
 
-  /** Returns false when the event must be added to the queue. */
+  /** Holds an event back until the reconcile ends. Returns false when too many events are held back; the caller then enqueues the key. */
   holdsBack({ metadata }: DeepReadonly<KubernetesObject>, priority: number): boolean {
     const heldBack = (this.#heldBack ??= new Map())
     const state = stateOf(metadata)
@@ -119,7 +119,7 @@ export class RunningReconcile implements ReconcileContext, LogContext, Origin, O
     return true
   }
 
-  /** Returns the highest priority of the events that were held back and that other clients have caused; undefined when there are none. */
+  /** Returns the highest priority of the held-back events that other clients have caused; undefined when there is no such event. */
   heldBackPriority(): number | undefined {
     if (this.#heldBack === undefined) return undefined
     const foreign = [...this.#heldBack].filter(([state]) => this.#written?.has(state) !== true)

@@ -1,4 +1,4 @@
-/** `RunningReconciles`: the running reconciles of a controller, so that none of them is called again for its own writes. */
+/** `RunningReconciles`: the running reconciles of a controller. The writes of a reconcile do not enqueue its own key. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { Cause } from '../cache/origin.ts'
@@ -7,15 +7,16 @@ import type { ReconcileEnvironment } from './running-reconcile.ts'
 import { RunningReconcile } from './running-reconcile.ts'
 
 /**
- * Adds the keys of events to the work queue, except for events that a running reconcile of the same key has caused by its own writes.
+ * Adds the keys of events to the work queue, except for events that a running reconcile of the same key has caused.
  *
- * The change of a write arrives with the response to the write, or with the watch, whichever is first. In the first case, the cause of the
- * change is the running reconcile. In the second case, the cause is unknown. The event is then held back until the reconcile ends. This
- * delays nothing, because the queue does not return a key that is being reconciled. At the end, the responses show which events were its
- * own.
+ * A write changes the cache when its response or its watch event arrives, whichever is first. If the response is first, the cause of the
+ * change is the running reconcile, and its key is not enqueued. If the watch event is first, the cause is unknown, and the event is held
+ * back until the reconcile ends. Holding an event back delays nothing, because the queue does not hand out a key that is being reconciled.
+ * When the reconcile ends, the responses to its writes have shown which events are its own.
  *
- * A deletion is never ignored. A reconcile that deletes an object usually ends, and continues when the object is gone. A write that
- * completes after its reconcile has ended is an ordinary change, too, because the next reconcile may already have read an older state.
+ * A deletion always enqueues the key. A reconciler that deletes an object usually returns, and does the next step when the object is gone.
+ * A write whose response arrives after the end of its reconcile also enqueues the key. The next reconcile may already have read an older
+ * state.
  */
 export class RunningReconciles {
   readonly #environment: ReconcileEnvironment
@@ -32,21 +33,21 @@ export class RunningReconciles {
     return this.#running.size
   }
 
-  /** Adds a key to the queue because `object` was added or updated. */
+  /** Adds a key to the queue because of an event of `object`, unless the running reconcile of this key has caused the event. */
   changed(key: string, priority: number, object: DeepReadonly<KubernetesObject>, cause: Cause): void {
     const running = this.#running.get(key)
     if (running !== undefined && (cause === running || (cause === 'unknown' && running.holdsBack(object, priority)))) return
     this.#queue.add(key, { priority })
   }
 
-  /** Starts a reconcile of `key`. Until `end` is called for it, no other reconcile of the key may be started. */
+  /** Creates the context of a reconcile of `key`. No other reconcile of the key may start before `end` is called. */
   start(key: string): RunningReconcile {
     const running = new RunningReconcile(key, this.#environment)
     this.#running.set(key, running)
     return running
   }
 
-  /** Ends a reconcile. Its key is added to the queue if other clients have caused events meanwhile. */
+  /** Ends a reconcile. Adds its key to the queue if other clients have caused events that were held back. */
   end(running: RunningReconcile): void {
     this.#running.delete(running.key)
     const priority = running.heldBackPriority()

@@ -15,7 +15,8 @@ import type { Source } from './source.ts'
 export interface OwnedType<R extends ResourceType = ResourceType> {
   readonly type: R
   /**
-   * True to enqueue every owner of the primary type that the owner references of a dependent name. Default false: only the controlling one.
+   * True: an event of a dependent enqueues all owners of the primary type in its owner references. Default false: the event enqueues only
+   * the controlling owner.
    */
   readonly everyOwner?: boolean
   readonly predicates?: readonly Predicate<ObjectOf<R>>[]
@@ -32,10 +33,10 @@ export interface FinalizerSettings<T extends KubernetesObject> {
   /** The name in `metadata.finalizers`: a domain, a slash and a name, e.g. `example.com/cleanup`. No other controller may use it. */
   readonly name: string
   /**
-   * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. The finalizer is removed when it resolves
-   * without a result; the API server then removes the object. With `requeueAfterMs` or `requeue`, the finalizer stays, and `finalize` is
-   * called again later. When it throws, it is called again with back-off. It must be idempotent: it may be called several times, and for an
-   * object whose reconcile never finished.
+   * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. When `finalize` resolves without a
+   * result, the finalizer is removed, and the API server then removes the object. With `requeueAfterMs` or `requeue`, the finalizer stays,
+   * and `finalize` is called again later. When `finalize` throws, it is called again with back-off. `finalize` must be idempotent: it may
+   * be called several times for one object, and for an object whose reconcile never finished.
    */
   finalize(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
 }
@@ -51,9 +52,9 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    */
   deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
   /**
-   * Delays the removal of deleted objects until `finalize` has cleaned up. The finalizer is added before the first `reconcile` of an object.
-   * With a finalizer, `reconcile` is not called for an object that is being deleted. The RBAC rule for patching the objects is added
-   * automatically.
+   * Delays the removal of deleted objects until `finalize` has cleaned up. The finalizer is added before the first `reconcile` of an
+   * object. With a finalizer, `reconcile` is not called for an object that is being deleted. The RBAC rule for patching the objects is
+   * added automatically.
    */
   readonly finalizer?: FinalizerSettings<T>
   /** The types of dependents: objects whose controller reference points to an object of the primary type. */
@@ -81,18 +82,17 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** Maximum number of objects that are reconciled at the same time. Default 1. */
   readonly workers?: number
   /**
-   * The shortest time between the starts of two reconciles of one object in milliseconds. Events that arrive earlier are combined, and the
-   * object is reconciled when the time has passed. Retries and requeues wait for it, too. It is for objects that change often, and for
-   * reconciles that are expensive. Default 0: no such limit.
+   * Minimum time in milliseconds between the starts of two reconciles of one object. Events, retries and requeues that are due earlier
+   * cause one reconcile at the end of this time. Set it for objects that change often, or for expensive reconciles. Default 0: no minimum.
    */
   readonly minIntervalMs?: number
   /**
-   * True to reconcile on every replica. Default false: only the leader reconciles, and the other replicas stand by. Two replicas may then
-   * reconcile one object at the same time, so this is for work that each replica does for itself.
+   * Default false: only the leader reconciles, and the other replicas stand by. True: every replica reconciles, so two replicas may
+   * reconcile one object at the same time. Set true only for work that each replica does for itself.
    */
   readonly everyReplica?: boolean
   /**
-   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. It is called once in the life of the process.
+   * Creates the rate limiter that delays keys after failed reconciles and after `requeue`. The function is called once in each process.
    * Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
    */
   readonly rateLimiter?: (context: { readonly clock: Clock }) => RateLimiter

@@ -25,8 +25,8 @@ type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>
  */
 export interface Source {
   /**
-   * Calls `enqueue` with keys of objects to reconcile, until the signal aborts. When it throws, the error is logged, and it is called again
-   * after a pause. When it returns, the source has no more events.
+   * Calls `enqueue` with keys of objects to reconcile, until the signal aborts. When `run` throws, the error is logged, and `run` is called
+   * again after a pause. When `run` returns, it is called again only when this replica becomes the leader again.
    */
   run(enqueue: (keys: readonly ObjectKey[]) => void, context: SourceContext): Promise<void>
 }
@@ -56,8 +56,8 @@ export function interval(ms: number, keys: readonly ObjectKey[] | ((context: Sou
 /**
  * Returns a source that enqueues keys for each event of an asynchronous iterable.
  *
- * @param events the iterable, or a function that returns one. Pass a function if the source may be started several times, i.e. after an error
- * or when this replica becomes the leader again: most iterables, such as generators, can be iterated only once.
+ * @param events the iterable, or a function that returns one. Pass a function if the source may be started several times, i.e. after an
+ * error or when this replica becomes the leader again: most iterables, such as generators, can be iterated only once.
  * @param map returns the keys for an event. Default: the event is a key.
  *
  * @example

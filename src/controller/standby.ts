@@ -1,4 +1,4 @@
-/** `Standby`: what a controller does with events while another replica is the leader. */
+/** `Standby`: limits the work queue of a controller while another replica is the leader. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -7,9 +7,9 @@ import type { EnqueueHandler } from './enqueue.ts'
 import type { WorkQueue } from './queue.ts'
 
 /**
- * Time in milliseconds for which keys stay queued on a standby. It is longer than the default lease. The queue of the next leader therefore
- * has the keys of the objects that have changed since the previous leader stopped, and they are reconciled before all others. They include
- * deleted objects, which no list would show.
+ * Time in milliseconds for which keys stay queued on a standby. It is longer than the default lease duration of 15 s. When a standby
+ * becomes the leader, its queue therefore has the keys of all objects that have changed since the previous leader stopped. These keys are
+ * reconciled first. They include the keys of deleted objects, which are no longer in the cache.
  */
 const keptMs = 60_000
 /** Interval in milliseconds between two checks for keys that have been queued for longer than `keptMs`. These keys are dropped. */
@@ -21,14 +21,14 @@ const slices = new TimeSlices(sliceMs)
 
 export interface StandbyOptions {
   readonly queue: WorkQueue<string>
-  /** The keys of objects whose deletion events were received. The keys that are dropped from the queue are removed. */
+  /** The keys of objects whose deletion events were received. When a key is dropped from the queue, it is removed from this set. */
   readonly seenGone: Set<string>
   readonly clock: Clock
 }
 
 /**
- * Limits the queue of a controller that stands by. The leader reconciles the objects, so a standby would otherwise collect the keys of all
- * objects, including those that are deleted, for as long as it waits.
+ * Limits the queue of a controller on a standby. A standby reconciles nothing, so its queue would otherwise grow until it has the keys of
+ * all objects, including deleted ones.
  */
 export class Standby {
   readonly #options: StandbyOptions
@@ -54,14 +54,14 @@ export class Standby {
   }
 
   /**
-   * Stops dropping keys. Returns whether the queue may lack keys of objects that have to be reconciled, because keys were dropped or
-   * another replica was the leader. `replay` then enqueues all objects.
+   * Stops dropping keys. Returns true if the queue may lack keys, because keys were dropped or this replica was the leader before. The
+   * caller then enqueues all objects with `replay`.
    */
   end(): boolean {
     this.#timer?.cancel()
     this.#timer = undefined
     const incomplete = this.#incomplete
-    // After this term, other replicas may lead.
+    // Another replica may be the leader before the next term of this replica, so the next term reconciles all objects.
     this.#incomplete = true
     return incomplete
   }

@@ -30,7 +30,7 @@ export interface WorkersOptions {
   readonly count: number
   /** Time after which the signal of a reconcile aborts, in milliseconds. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
-  /** The grace period of a shutdown in milliseconds. Reconciles may run until it ends; then their signals abort. */
+  /** The grace period of a shutdown in milliseconds. When this time has passed, the signals of running reconciles abort. */
   readonly graceMs: number
   readonly clock: Clock
   /** A logger that adds the controller's name to each log line. */
@@ -75,10 +75,9 @@ export class Workers {
   }
 
   /**
-   * Reconciles until one of the signals aborts. After `stop`, it resolves when the last running reconcile has ended. After `lost`, it
-   * resolves immediately. It may then be called again: keys that are still queued are reconciled, except those of reconciles that ignore
-   * their aborted signals. Such a key stays reserved until its reconcile ends, so that two reconciles never process one object at the same
-   * time.
+   * Reconciles until one of the signals aborts. After `stop`, the promise resolves when the last running reconcile has ended. After `lost`,
+   * the promise resolves immediately, even if a reconcile ignores its aborted signal. `work` may then be called again. While a reconcile is
+   * still running, its key is not handed out, so two reconciles never process one object at the same time.
    *
    * When a worker fails, `work` ends as if `stop` had aborted, and rejects with the worker's error.
    */
@@ -131,8 +130,8 @@ export class Workers {
   async #runWorker(): Promise<void> {
     const { queue } = this.#options
     for (let key = await queue.get(); key !== undefined; key = queue.take() ?? (await queue.get())) {
-      // The time slice is checked after `queue.get`, which may wait for a long time. If it were checked before, several keys that are added
-      // at once would start the reconciles of all waiting workers in the same iteration of the event loop.
+      // The time slice is checked after `queue.get`, not before. Otherwise, several keys that are added at once would start the reconciles
+      // of all waiting workers in one iteration of the event loop.
       const turn = slices.next(this.#now)
       if (turn !== undefined) await turn
       try {
@@ -147,8 +146,8 @@ export class Workers {
   }
 
   /**
-   * Logs that the outcome of a reconcile could not be reported, e.g. because the error has a getter that throws. The key is already
-   * requeued. If this log call also throws, the worker and the controller end, and the liveness probe fails.
+   * Logs that the outcome of a reconcile could not be reported, e.g. because the error has a getter that throws. If the key must be
+   * requeued, `#settle` has already done so. If this log call also throws, the worker and the controller end, and the liveness probe fails.
    */
   #logPlainly(key: string, error: unknown): void {
     this.#options.metrics.panicked()
@@ -199,7 +198,8 @@ export class Workers {
         return
       case 'requeue_after':
         queue.forget(key)
-        // Not the priority of this reconcile: a periodic reconcile of an object is not one of the initial reconciles, which have a lower one.
+        // The default is 0, not the priority of this reconcile. Otherwise, all periodic reconciles of the object would keep the low
+        // priority of its initial reconcile.
         queue.add(key, { after: outcome.ms, priority: outcome.priority })
         metrics.reconciled('requeue_after', seconds)
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
@@ -255,7 +255,7 @@ function outcomeOf(result: Result): Outcome {
   return requeue === 'requeue' ? { kind: 'requeue', priority } : { kind: 'requeue_after', ms: requeue, priority }
 }
 
-/** Returns the outcome of a reconcile that has thrown `error`. The thrown value may be one that throws when it is inspected. */
+/** Returns the outcome of a reconcile that has thrown `error`. A getter or a proxy trap of `error` may throw, too. */
 function failureOf(error: unknown, abortReason: unknown): Outcome {
   try {
     if (abortReason instanceof CutOff) return { kind: 'aborted', error, because: abortReason.because }

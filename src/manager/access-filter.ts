@@ -1,7 +1,7 @@
 /**
  * Authentication and authorization of requests to the metrics and debug endpoints. A TokenReview identifies the user, and a
  * SubjectAccessReview decides whether the user may send the request. The reviews, the times for which results are cached, and the status
- * codes are those of controller-runtime's `filters.WithAuthenticationAndAuthorization`.
+ * codes 401, 403 and 500 are those of controller-runtime's `filters.WithAuthenticationAndAuthorization`.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -20,25 +20,27 @@ import { ExpiringCache } from './expiring-cache.ts'
 const tokenMs = 60_000
 const allowedMs = 300_000
 const deniedMs = 30_000
-/** Maximum number of entries of each cache. An entry has a digest and a user, whose groups are of the API server; all together take about a MiB. */
+/** Maximum number of entries of each cache. An entry consists of a digest and a user; 1000 entries take about 1 MiB. */
 const maxEntries = 1000
 /**
- * Maximum number of decisions about one user. More than a dozen are possible only if the user has many tokens that differ in `extra`. Without
- * this limit, one user could displace the decisions about all others.
+ * Maximum number of decisions about one user. Tokens with the same `extra` need at most 27: for 9 paths and the verbs `get`, `head` and
+ * `put`. Without this limit, one user with many tokens that differ in `extra` could cause any number of decisions.
  */
 const maxDecisions = 50
 /** Time limit of a review in milliseconds. Prometheus waits ten seconds for a scrape by default. */
 const reviewMs = 8_000
 /**
- * Maximum number of reviews at the same time. Without a limit, a flood of requests with different tokens would become a flood of requests to
- * the API server.
+ * Maximum number of reviews at the same time. Without a limit, many requests with different tokens would overload the API server with
+ * reviews.
  */
 const maxReviews = 8
-/** Maximum number of reviews at the same time for requests of one remote address, so that other addresses still have their reviews. */
+/**
+ * Maximum number of reviews at the same time for requests of one remote address. The other reviews remain available for other addresses.
+ */
 const maxReviewsOfAddress = maxReviews / 2
 /**
- * Maximum number of rejected tokens from one remote address, for each `tokenMs`. Further unknown tokens from this address are refused
- * without a TokenReview. A scraper has one token, which changes once an hour.
+ * Maximum number of rejected tokens from one remote address within `tokenMs`. Further unknown tokens from this address are refused without
+ * a TokenReview. A scraper has one token, which changes once an hour.
  */
 const maxRejected = 10
 
@@ -66,16 +68,21 @@ class Refusal extends Error {
 
 export interface AccessFilterOptions {
   readonly client: Pick<Client, 'create'>
-  /** The paths that exist. There is no review for any other path. */
+  /** The paths that exist. A request for any other path is answered with 404, without a SubjectAccessReview. */
   readonly paths: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * Returns a filter that permits a request when its bearer token is valid and its user has the permission for the path and the lower-case
- * method, such as `get /metrics`. It refuses a request with 401 without a valid token, with 404 for a path that does not exist, with 403
- * without the permission, with 429 when there are too many reviews, and with 500 when a review fails.
+ * Returns a filter that permits a request with a valid bearer token whose user has the permission, such as `get /metrics`. The verb is the
+ * method in lower case. The filter refuses other requests with these status codes:
+ *
+ * - 401: there is no valid token,
+ * - 404: the path does not exist,
+ * - 403: the user lacks the permission,
+ * - 429: there are too many reviews, or too many rejected tokens of the remote address,
+ * - 500: a review has failed.
  */
 export function accessFilter({ client, paths, clock, logger }: AccessFilterOptions): AccessFilter {
   const users = new ExpiringCache<User>(clock, maxEntries)
@@ -86,13 +93,13 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
   const decisions = new ExpiringCache<ExpiringCache<boolean>>(clock, maxEntries)
   const pending = new Map<string, Pending>()
 
-  /** Returns whether all reviews are in use that a request of this address may use. */
+  /** Returns true when no further review may start for a request from this address. */
   function isBusy(address: string): boolean {
     if (pending.size >= maxReviews) return true
     return [...pending.values()].filter((each) => each.address === address).length >= maxReviewsOfAddress
   }
 
-  /** Calls `review`, unless the same review is in progress: its result is then used. */
+  /** Calls `review`. If the same review is already in progress, returns its result instead. */
   function once<T>(key: string, address: string, review: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const known = pending.get(key)
     if (known !== undefined) return known.result as Promise<T>
@@ -113,7 +120,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
     if (known !== undefined) return known
     if (rejectedTokens.get(key) !== undefined) throw unauthorized()
     if (pending.has(key)) return once(key, address, () => Promise.reject(unauthorized()))
-    // The attempt counts before its result is known; otherwise many concurrent requests would pass.
+    // An attempt counts as rejected until its result is known. Otherwise, many concurrent requests would exceed `maxRejected`.
     const rejected = rejections.get(address) ?? { count: 0 }
     if (rejected.count >= maxRejected || isBusy(address)) throw tooMany()
     if (rejected.count === 0) rejections.set(address, rejected, tokenMs)
@@ -162,7 +169,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
     })
   }
 
-  /** The last failure, which is logged once while it persists; empty after a success. */
+  /** The last failure; empty after a success. */
   let problem = ''
   return async (request, url) => {
     let step = 'authentication'
@@ -182,12 +189,12 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
       return { code: 403, body: `the user may not ${verb} ${url.pathname}\n` }
     } catch (error) {
       if (error instanceof Refusal) return error.answer
-      // Prometheus sends a request every few seconds, so a problem is logged once while it persists.
+      // Prometheus sends a request every few seconds, so a repeated failure is logged only at level `debug`.
       const cause = `${step}: ${messageOf(error)}`
       const level = cause === problem ? 'debug' : 'error'
       problem = cause
       logger[level]({ err: loggedError(error) }, `the ${step} of a request to ${url.pathname} failed${isForbidden(error) ? advice : ''}`)
-      // The message of the API server is for the operator's log, not for a client that is not authenticated.
+      // The API server's message is only logged, because the client may not be authenticated.
       return { code: 500, body: `the ${step} failed\n` }
     }
   }

@@ -91,15 +91,15 @@ function json(content: object): Answer {
 
 /**
  * Permits requests whose Host header is an IP address or `localhost`, unless a web page sends them. This is the filter of a server without
- * authentication on a loopback address. A web page that the user of this machine visits could otherwise read responses, by a name of its own
- * (DNS rebinding), or cause expensive requests without reading the responses.
+ * authentication on a loopback address. Without it, a web page that the user of this machine visits could read responses through DNS
+ * rebinding, or cause expensive requests.
  */
 export const loopbackHostsOnly: AccessFilter = ({ headers }) => {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = headers
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
   if (isIP(name) === 0 && name.toLowerCase() !== 'localhost')
     return { code: 403, body: 'the Host header must be localhost or an IP address\n' }
-  // `none` means that the user has typed the address. No page is served here, so no request has the site `same-origin` for a good reason.
+  // `none` means that the user has typed the address. This server serves no web pages, so a request with `same-origin` is not expected.
   if (origin !== undefined || site !== 'none') return { code: 403, body: 'requests of web pages are not answered here\n' }
   return undefined
 }

@@ -17,8 +17,9 @@ const defaultSeconds = 10
  */
 const snapshotBytesPerHeapByte = 14
 /**
- * V8 also keeps a kilobyte for each index of the longest array (`v8::internal::StringsStorage`), and an item of an array has 8 bytes. Arrays
- * and hash tables that are long enough to matter are in the large-object spaces of the heap.
+ * Additional memory that V8 needs, in bytes for each byte of large objects. V8 keeps a kilobyte for each index of the longest array
+ * (`v8::internal::StringsStorage`), and an item of an array has 8 bytes. Arrays and hash tables that are long enough to matter are large
+ * objects.
  */
 const snapshotBytesPerLargeByte = 1024 / 8
 
@@ -29,16 +30,19 @@ export interface ProfileOptions {
 }
 
 /**
- * Returns the handlers of `/debug/heap` and `/debug/profile?seconds=N`. One of them runs at a time, because each of them needs much memory
- * or CPU time.
+ * Returns the handlers of `/debug/heap` and `/debug/profile?seconds=N`. Only one heap snapshot or CPU profile runs at a time, because each
+ * needs much memory or CPU time.
  */
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
-  // At the start, the large objects that are in use are the sources of the modules, which are strings.
+  // At the start, the large objects in use are the sources of the modules. They are strings, which have no indexes, so their size is
+  // subtracted later.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 
-  /** Calls `produce`, unless another profile is running. The profile ends when `produce` calls its argument, or throws. */
+  /**
+   * Calls `produce`. While another profile is running, returns 429 instead. A profile is running until `produce` calls `end`, or throws.
+   */
   async function alone(name: string, produce: (end: () => void) => Promise<Answer> | Answer): Promise<Answer> {
     if (running !== undefined) return { code: 429, body: `a ${running} is running: try again later\n`, headers: { 'retry-after': '10' } }
     running = name
@@ -67,7 +71,7 @@ interface SnapshotOptions {
   readonly memoryLimitBytes: number
   /** The size of the large objects at the start of the process. */
   readonly sourceBytes: number
-  /** Is called when the snapshot has been sent or refused. */
+  /** Called when the snapshot has been sent or refused. */
   readonly end: () => void
 }
 
@@ -76,7 +80,7 @@ interface SnapshotOptions {
  * snapshot is refused when the memory for it is not available, because the kernel would kill the process.
  */
 function heapSnapshot({ memoryLimitBytes, sourceBytes, end }: SnapshotOptions): Answer {
-  // A snapshot begins with a garbage collection, too, so garbage needs no memory.
+  // V8 collects garbage before it takes a snapshot, so only live objects count.
   collectGarbage()
   const { used_heap_size: heap } = getHeapStatistics()
   const needed = heap * snapshotBytesPerHeapByte + Math.max(0, largeObjectBytes() - sourceBytes) * snapshotBytesPerLargeByte
@@ -110,7 +114,7 @@ function largeObjectBytes(): number {
 function collectGarbage(): void {
   const session = new Session()
   session.connect()
-  // The inspector of the same thread runs the command before `post` returns.
+  // In a session with the same thread, the command has run when `post` returns.
   session.post('HeapProfiler.collectGarbage')
   session.disconnect()
 }

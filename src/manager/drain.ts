@@ -17,9 +17,9 @@ export interface DrainOptions {
 /** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for the release of the lease, and then for stopping the cache, the leader election, the `caBundle` injection,
- * the certificates and the events, which stop concurrently. The limit is needed because an API server that does not respond must not delay
- * the end of the process.
+ * Time limit in milliseconds for the release of the lease. The same limit applies to the cache, the leader election, the `caBundle`
+ * injection, the certificates and the events, which stop concurrently afterwards. An API server that does not respond must not delay the
+ * end of the process.
  */
 const restMs = 3_000
 /**
@@ -38,8 +38,8 @@ const closeMs = 2_000
  * write.
  * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in
  * flight.
- * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections to
- * the API server.
+ * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections
+ * to the API server.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
@@ -72,7 +72,8 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   }
   const left = delayMs + deadlineMs + unwindMs - (clock.now() - startedAt)
   const ended = await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
-  // The lease is not released while work goes on. It expires when the process has ended.
+  // While a reconcile or a runnable is still running, the lease is not released. In this case, the lease expires after the process has
+  // ended.
   if (!ended.includes(false)) await attempt('the release of the lease', restMs, () => resigned)
 
   await Promise.all([

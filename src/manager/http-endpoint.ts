@@ -13,7 +13,7 @@ import { messageOf } from '../api/errors.ts'
 import { listen } from '../runtime/listen.ts'
 import { Connections, onDisconnect } from '../webhook/http/connections.ts'
 
-// An import statement reads every export of the module. One of them is `WebSocket`, for which Node.js then loads its own copy of undici: 10 MiB
+// An import statement reads every export of the module. When the export `WebSocket` is read, Node.js loads its own copy of undici: 10 MiB
 // of memory and 50 ms.
 const { createServer } = process.getBuiltinModule('node:http')
 
@@ -46,7 +46,7 @@ export interface HttpEndpointOptions {
   readonly logger: Logger
   /** The methods that are served; requests with any other method are answered with 405. Default: GET and HEAD. */
   readonly methods?: readonly string[]
-  /** The certificates with which the server serves TLS. It changes to a renewed certificate without a restart. Default: no TLS. */
+  /** The certificates with which the server serves TLS. A renewed certificate is used without a restart. Default: no TLS. */
   readonly tls?: { readonly certificates: Pick<CertificateSource, 'current' | 'onChange'>; readonly limits: TlsLimits } | undefined
   /** Decides for each request whether it is permitted. Default: all requests are. */
   readonly access?: AccessFilter | undefined
@@ -65,7 +65,7 @@ export interface HttpEndpoint {
  * probes.
  */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-/** Maximum size of the headers where a token is expected. It is the size that nginx and Node.js accept by default. */
+/** Maximum size in bytes of the headers where a token is expected. It is the default of Node.js. */
 const maxHeaderSizeWithToken = 16_384
 /**
  * Limits on connections. Few connections are needed, because the kubelet opens one for each probe, and each Prometheus replica opens one.
@@ -120,7 +120,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   if (response.destroyed) return void (typeof body === 'string' || body.destroy())
   response.writeHead(code, { 'content-type': contentType, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', ...headers })
   if (typeof body === 'string') response.end(request.method === 'HEAD' ? undefined : body)
-  // The client, or the time limit, has ended the response: `pipeline` has destroyed both streams.
+  // `pipeline` rejects when the client disconnects or the time limit passes. It has destroyed both streams by then.
   else await pipeline(body, response).catch(() => undefined)
 }
 

@@ -28,7 +28,7 @@ export type Election = Pick<LeaderElector, 'run' | 'term' | 'guard' | 'resign'>
 
 /** Lease duration, renew deadline and retry period of Kubernetes' own components: `RecommendedDefaultLeaderElectionConfig`. */
 const defaults: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
-/** client-go adds up to this multiple of the retry period to each pause, and therefore requires a longer renew deadline. */
+/** client-go's `leaderelection.JitterFactor`. As in client-go, the renew deadline must be longer than this multiple of the retry period. */
 const jitterFactor = 1.2
 
 /**

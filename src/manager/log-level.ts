@@ -5,8 +5,8 @@ import type { Logger } from '../telemetry/logger.ts'
 export const logLevels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /**
- * Sets the level of a logger. Its child loggers without a level of their own have the same level from then on, because pino's child loggers
- * inherit it by their prototype.
+ * Sets the level of a logger. Child loggers without a level of their own have the same level from then on: pino's child loggers have their
+ * parent as their prototype.
  *
  * @throws {ProreusError} `PRO_INPUT` for an unknown level.
  */
@@ -19,13 +19,13 @@ export function setLogLevel(logger: Logger, level: string): void {
   }
   const before = logger.level
   logger.level = level
-  // The line has the level `warn`, so a log of level `info` explains why lines begin or cease.
+  // The line has the level `warn`, because an `info` line would be dropped when the new level is `warn`.
   if (before !== level) logger.warn(`the log level is ${level} now; it was ${before}`)
 }
 
 /**
  * Installs a handler for SIGUSR2: the first signal sets the level `debug`, the next one the previous level again. SIGUSR1 is not used,
- * because it starts the inspector of Node.js. On Windows there is no such signal.
+ * because it starts the inspector of Node.js. Windows has no SIGUSR2.
  *
  * @returns the function that removes the handler.
  */

@@ -1,6 +1,6 @@
 /**
- * The servers of metrics and of `/debug`. Both serve HTTPS and check permissions, except for plain metrics, and for `/debug` on a loopback
- * address.
+ * The servers of secured metrics and of `/debug`. Both serve HTTPS and check permissions, except `/debug` on a loopback address.
+ * `startProbes` serves plain metrics.
  */
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import { openFileCertificates } from '../certs/file-store.ts'

@@ -142,7 +142,8 @@ export function convertedDefinitions(operators: readonly Operator[]): readonly s
 /**
  * Rejects operators that cannot run in one process.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, controllers, runnables or health checks have the same name, or when webhooks conflict.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, controllers, runnables or health checks have the same name, or when
+ * webhooks conflict.
  */
 export function checkOperators(operators: readonly Operator[]): void {
   const problems = [

@@ -37,7 +37,7 @@ export interface PermissionOptions {
 
 const verbs = ['list', 'watch'] as const
 
-/** Number of SelfSubjectAccessReviews at the same time. With many types and namespaces, there are thousands of them. */
+/** Maximum number of SelfSubjectAccessReviews at the same time. With many types and namespaces, thousands of them are needed. */
 const maxReviews = 20
 
 interface Need {

@@ -28,8 +28,8 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
 }
 
 /**
- * Returns the checks of `/healthz`, one for each background task, because a task that has failed does nothing until the process restarts.
- * During the shutdown all checks succeed.
+ * Returns the checks of `/healthz`: those of the operators, and one for each background task. A task that has failed does nothing until the
+ * process restarts. During the shutdown, all checks succeed.
  */
 export function livenessChecks(running: Running): readonly Check[] {
   const { cache, certificates, injection, electionTask, controllers, runnables } = running

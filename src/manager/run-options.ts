@@ -118,7 +118,8 @@ export interface RunOptions {
   readonly metricsCertDir?: string
   /**
    * The address of `/debug`: heap snapshots, CPU profiles, queues, cache, log level. An address without a host, such as `:6060`, is on
-   * `127.0.0.1`. On a loopback address, there is no authentication; on any other, it is as with `metricsSecure`. Default `0`: disabled.
+   * `127.0.0.1`. On a loopback address, there is no authentication. Any other address requires HTTPS and a bearer token, as with
+   * `metricsSecure`. Default `0`: disabled.
    */
   readonly debugBindAddress?: string
   /**
@@ -151,7 +152,7 @@ export interface RunOptions {
   readonly clock?: Clock
   /**
    * Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID` and the identity in the Lease. Replicas
-   * with the same numbers need different names (`instance`). Default: `Math.random`.
+   * whose functions return the same numbers need different values of `instance`. Default: `Math.random`.
    */
   readonly random?: () => number
   readonly metrics?: Metrics
@@ -240,7 +241,10 @@ function metricsDefaults(
   return { metricsBindAddress: address, metricsSecure: metricsSecure ?? (inCluster || (parsed !== undefined && !isLoopback(parsed))) }
 }
 
-/** Debugging on all addresses of the machine must be written as `0.0.0.0:6060` or `[::]:6060`, because a profile contains secrets. */
+/**
+ * Converts `:6060` to `127.0.0.1:6060`, because a heap snapshot contains secrets. To debug on all addresses, a user writes `0.0.0.0:6060`
+ * or `[::]:6060`.
+ */
 function debugAddressOf(text: string): string {
   return text.startsWith(':') ? `127.0.0.1${text}` : text
 }

@@ -260,8 +260,8 @@ async function startWebhooks(
 }
 
 /**
- * Starts the injection of `caBundle`. It must be called after `onServing`, because that function may install the webhook configurations.
- * The injection must find them when it first checks.
+ * Starts the injection of `caBundle`. It must be called after `onServing`, because `onServing` may install the webhook configurations that
+ * the injection patches.
  */
 function startInjection(
   operators: readonly Operator[],
@@ -335,7 +335,9 @@ function startElection({ logger }: CompleteOptions, running: Running): void {
   if (elector !== undefined) running.electionTask = inBackground('the leader election', (stop) => elector.run(stop), logger)
 }
 
-/** The options of the servers for metrics and debugging, which start when the certificates of the webhook server are available. */
+/**
+ * The options of the servers for metrics and debugging. These servers start after the webhook server, because they share its certificates.
+ */
 function monitoringOptions(options: CompleteOptions, running: Running): MonitoringOptions {
   const { metricsBindAddress, metricsSecure, metricsCertDir, debugBindAddress, metrics, clock, logger, webhook, memoryLimitBytes } = options
   const { tlsMinVersion, tlsCipherSuites } = webhook

@@ -23,7 +23,7 @@ export interface RunnableEnvironment {
   readonly terms: Terms | undefined
 }
 
-/** Starts `run` when the types in `reads` have synced and, without `everyReplica`, this replica is the leader. */
+/** Calls `run` when the types in `reads` have synced. Without `everyReplica`, this replica must also be the leader. */
 export function startRunnable(runnable: Runnable, environment: RunnableEnvironment): BackgroundTask {
   const { name, run, everyReplica = false, mayEnd = false, reads = [] } = runnable
   const { client, cache, clock, metrics, terms } = environment
@@ -42,7 +42,7 @@ export function startRunnable(runnable: Runnable, environment: RunnableEnvironme
     } finally {
       leasing.releaseAll()
     }
-    // For the liveness probe, the task must not end before the process stops.
+    // A task that ends before the process stops would fail the liveness probe.
     if (mayEnd) await aborted(signal)
     if (!signal.aborted) throw new Error('it returned before the process stopped; a runnable that may do so has the option mayEnd: true')
   }
@@ -51,7 +51,7 @@ export function startRunnable(runnable: Runnable, environment: RunnableEnvironme
 
 type Task = (signal: AbortSignal) => Promise<void>
 
-/** Returns a task that runs `task` in each term of this replica. In the next term, it runs again. */
+/** Returns a task that calls `task` in each term of this replica as the leader. */
 function whileLeader(terms: Terms, task: Task): Task {
   return async (stop) => {
     while (!stop.aborted) {

@@ -12,7 +12,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 export interface RunnableContext {
   /** The client of the operator: its field manager is the operator's name. */
   readonly client: Client
-  /** The cache, limited to the types in `reads`, which have synced before `run` is called, and those that `run` acquires. */
+  /** A cache of the types in `reads`, and of the types that `run` acquires. The types in `reads` have synced before `run` is called. */
   readonly cache: OperatorCache
   /** A logger whose lines have the field `runnable`. */
   readonly logger: Logger
@@ -26,11 +26,11 @@ export interface Runnable {
   /** The name in the log and in the liveness probe. It consists of lower case letters, digits and dashes. */
   readonly name: string
   /**
-   * Runs until `signal` aborts. When it rejects, the error is logged, everything else goes on, and the liveness probe fails: the kubelet
-   * then restarts the container. The same applies when it returns too early, unless `mayEnd` is true.
+   * Runs until `signal` aborts. When `run` rejects, the error is logged, and the liveness probe fails, so the kubelet restarts the
+   * container. Until then, everything else goes on. The same applies when `run` returns before `signal` aborts, unless `mayEnd` is true.
    */
   readonly run: (context: RunnableContext) => Promise<void> | void
-  /** True runs it on every replica. Default false: it runs on the leader only, like controllers. */
+  /** True: `run` is called on every replica. Default false: `run` is called on the leader only. */
   readonly everyReplica?: boolean
   /** True for a task that is done when `run` returns, for example a migration at the start. Default false. */
   readonly mayEnd?: boolean

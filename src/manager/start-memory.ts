@@ -1,4 +1,4 @@
-/** `releaseStartMemory`: returns the memory that only the start of the process needs to the operating system. */
+/** `releaseStartMemory`: frees memory that the process has used for its start and no longer needs. */
 import { Session } from 'node:inspector/promises'
 import type { Clock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
@@ -6,7 +6,7 @@ import { sleep } from '../runtime/waiting.ts'
 /** The process is idle when it uses less than a tenth of a CPU for this time in milliseconds. */
 const idleMs = 500
 const idleShare = 0.1
-/** The number of times that the process is found busy before the attempt is given up: after a minute, it uses the memory for its work. */
+/** Maximum number of attempts, one every 500 ms. A process that is still busy after a minute uses the memory for its work. */
 const maxAttempts = 120
 /** A collection blocks the event loop: 90 ms for a heap of 20 MiB, 150 ms for 60 MiB. Larger heaps are left to V8. */
 const maxHeapBytes = 64 * 2 ** 20
@@ -20,9 +20,11 @@ export interface StartMemoryOptions {
 }
 
 /**
- * Collects garbage once, as soon as the process is idle: this takes a tenth of the memory of an idle operator. V8 would do so, too, but not in
- * Node.js: its memory reducer waits for allocations of Oilpan, which Node.js hardly uses (`node --trace-memory-reducer` shows "high alloc").
- * Resolves when the garbage is collected, when the process is too large or too busy for that, or when the signal aborts.
+ * Collects garbage once, as soon as the process is idle. This frees a tenth of the memory of an idle operator. V8's memory reducer would do
+ * the same, but never starts in Node.js. It waits for a low allocation rate of Oilpan. Without allocations in Oilpan, V8 assumes a high
+ * rate (`node --trace-memory-reducer` shows "high alloc").
+ *
+ * Resolves without a collection when the heap is too large, when the process remains busy, or when the signal aborts.
  */
 export async function releaseStartMemory(options: StartMemoryOptions): Promise<void> {
   const { clock, signal, usage = process, collect = collectGarbage } = options
@@ -40,7 +42,7 @@ export async function releaseStartMemory(options: StartMemoryOptions): Promise<v
   }
 }
 
-/** Collects all garbage, and shrinks the heap, which a usual collection does not. */
+/** Collects all garbage, and shrinks the heap. An ordinary garbage collection does not shrink the heap. */
 export async function collectGarbage(): Promise<void> {
   const session = new Session()
   session.connect()

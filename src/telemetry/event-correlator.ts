@@ -19,7 +19,7 @@ const refillMs = 300_000
 /** The beginning of the message of a combined Event. */
 const combined = '(combined from similar events): '
 
-/** A recorded Event, apart from its time. */
+/** A recorded Event without its time. */
 export interface Occurrence {
   /** Identifies the object. */
   readonly object: string
@@ -57,8 +57,8 @@ export class EventCorrelator<Own extends Series> {
   }
 
   /**
-   * Counts an Event. Returns its series; undefined when there were too many Events about the object, so this one is only counted. `create`
-   * creates the series of an Event that has not occurred before.
+   * Counts an Event, and returns its series. Returns undefined when there were too many Events about the object; the caller then does not
+   * write the series. `create` creates the series of an Event that has not occurred before.
    */
   observe({ object, type, reason, message }: Occurrence, create: () => Own): Own | undefined {
     const group = [object, type, reason].join('\0')

@@ -31,9 +31,9 @@ const checkOptions = hasOptions({
 } satisfies Record<keyof EventOptions, OptionCheck>)
 
 /**
- * Records Kubernetes Events about objects. `event` never throws and returns immediately. Like client-go, it counts repeated Events, combines
- * similar ones, limits the Events about one object, and tries for about two minutes to write an Event. An Event that cannot be written is
- * logged and dropped.
+ * Records Kubernetes Events about objects. `event` never throws and returns immediately. Like client-go, it counts repeated Events,
+ * combines similar ones, limits the Events about one object, and tries for about two minutes to write an Event. An Event that cannot be
+ * written is logged and dropped.
  */
 export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string, options?: EventOptions): void

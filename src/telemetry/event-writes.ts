@@ -41,7 +41,7 @@ export interface EventWritesOptions {
 
 /** Maximum number of requests at the same time. The order of different Events does not matter. */
 const maxRequests = 10
-/** Maximum number of Events that wait to be written, some ten megabytes. Further ones are dropped. */
+/** Maximum number of Events that wait to be written: about 10 MB, with a message of up to 1 KiB in each. Further Events are dropped. */
 const maxWaiting = 10_000
 /** Maximum number of tries for one Event, and the pause between them: those of client-go (`maxTriesPerEvent`, `defaultSleepDuration`). */
 const maxTries = 12
@@ -59,7 +59,7 @@ export class EventWrites {
   readonly #running = new Set<EventSeries>()
   /** The series that wait for their next try. */
   readonly #retries = new Map<EventSeries, Timer>()
-  /** The last failure of each namespace, which is logged once while it persists. */
+  /** The message of the last failure in each namespace. When the message repeats, it is logged at level `debug`. */
   readonly #problems = new Map<string, string>()
   #dropped = 0
   #idle: PromiseWithResolvers<void> | undefined
@@ -79,11 +79,11 @@ export class EventWrites {
     this.#next()
   }
 
-  /** Resolves when all pending writes have succeeded or been given up. A write that has failed before is tried once more, without a pause. */
+  /** Resolves when all pending writes have succeeded or been given up. Writes that wait for their next try are tried immediately. */
   flush(): Promise<void> {
     for (const [series, timer] of this.#retries) {
       timer.cancel()
-      // Two tries are left: a create whose response was lost fails with 409, and is followed by a patch.
+      // Leaves two tries: if the response to an earlier create was lost, a second create fails with 409, and a patch follows.
       this.#waiting.set(series, maxTries - 2)
     }
     this.#retries.clear()
@@ -127,7 +127,7 @@ export class EventWrites {
   async #send(series: EventSeries): Promise<void> {
     const { client } = this.#options
     const { namespace, name, annotations, message, count, lastSeen } = series
-    // The beginning of a combined message may have made it too long again.
+    // A combined message has a prefix, which may make the message too long.
     const changing = { message: shortened(message, maxMessage), count, lastTimestamp: formatTime(lastSeen) }
     if (series.stored) await client.patch(eventType, { namespace, name }, changing)
     else

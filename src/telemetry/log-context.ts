@@ -1,6 +1,6 @@
 /**
- * The logger of the current reconcile. Shared code that does not receive this logger as an argument, such as the code that logs API
- * warnings, gets it from `logContext()`. In controller-runtime, the `context.Context` contains the logger (`log.FromContext`).
+ * The logger of the current reconcile. Shared code, such as the code that logs API warnings, does not receive this logger as an argument,
+ * and gets it from `logContext()`. In controller-runtime, the `context.Context` contains the logger (`log.FromContext`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'

@@ -18,7 +18,9 @@ export interface LoggerOptions {
   readonly pretty?: boolean
   /** True colours the human-readable text of `pretty`. Default false. */
   readonly colorize?: boolean
-  /** While this function returns true, only warnings and errors are logged. A command uses it while it displays its own progress. */
+  /**
+   * While this function returns true, only warnings and errors are logged. Commands mute the logger while they display their own progress.
+   */
   readonly muted?: () => boolean
   /** The stream that log lines are written to. Default: standard error, because a command writes its result to standard output. */
   readonly destination?: DestinationStream
@@ -113,7 +115,7 @@ function withRedactedBindings(logger: Logger): Logger {
 
 /** Returns a stream that writes each line synchronously, so the last lines before the end of the process are not lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
-  // The module is loaded here, because a process in a cluster logs JSON.
+  // pino-pretty is loaded only here, because a process that logs JSON does not need it.
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty
   const format = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return { write: (line) => destination.write(format(line)) }

@@ -30,7 +30,7 @@ export interface ControllerMetrics {
 export interface QueueMetrics {
   /** Counts a key that became ready to be processed. */
   added(): void
-  /** Sets the number of ready keys of this priority. Default priority: 0. A text stands for several priorities together. */
+  /** Sets the number of ready keys of this priority. Default priority: 0. A string is the label for several priorities together. */
   depth(count: number, priority?: number | string): void
   /** Counts a key that was added with a delay. */
   retried(): void

@@ -8,7 +8,7 @@ export const redacted = '[redacted]'
  */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
-/** A quick check before the `rules`: if a string does not match, no rule can match it. This is the case for most strings. */
+/** A quick check before the `rules`: a string that does not match cannot match any rule. Most strings do not match. */
 const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
 /** Matches words for a secret anywhere in a string. `secretEnding` in `secret-keys.ts` matches similar words at the end of a name. */
@@ -23,8 +23,8 @@ const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
 
 /**
- * The patterns of secrets and their replacements. Matching takes linear time: each repetition has an upper limit, or the search never
- * starts again within the text that the repetition has read.
+ * The patterns of secrets and their replacements. Matching takes linear time: each repetition has an upper limit, or the search continues
+ * after the text that the repetition has read.
  */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],
@@ -33,7 +33,7 @@ const rules: readonly Rule[] = [
   [/LS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}={0,2}/g, (text) => (beginOf(text).includes('PRIVATE KEY') ? redacted : text)],
   // A JSON web token.
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
-  // The password in a URL. Up to five digits after the colon are a port if a `/`, `?`, `#` or the end of the string follows them.
+  // The password in a URL. A port is not redacted: up to five digits before `/`, `?`, `#` or the end of the string.
   [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
   // A user name of at least 20 characters in a URL: it is probably a token. Short names such as `git` are not redacted.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],

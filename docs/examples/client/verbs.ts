@@ -33,8 +33,8 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   await client.patchStatus(apps.deployment, key, { status: { observedGeneration: 1 } })
 
   const { spec: last, metadata } = await client.get(apps.deployment, key)
-  const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
-  await client.delete(apps.deployment, key, { preconditions, propagationPolicy: 'Background' })
+  // The precondition: another Deployment that has got the same name meanwhile is not deleted.
+  await client.delete(apps.deployment, key, { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background' })
   const gone = await client.get(apps.deployment, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error

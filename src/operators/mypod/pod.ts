@@ -9,8 +9,8 @@ const creatorValue = 'mypod-controller'
 /** The annotation with the hash of the immutable fields of the desired Pod spec. */
 export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
 /**
- * The annotation that records what the operator has set in fields that other clients may set, too. The operator later removes only what
- * this annotation records.
+ * The annotation that records the labels, annotations, tolerations, images and `activeDeadlineSeconds` that the operator has set. Other
+ * clients may set further labels and annotations. The operator removes only labels and annotations that this annotation records.
  */
 const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 

@@ -23,8 +23,8 @@ import { statusOf } from './status.ts'
 const refusedRetryMs = 30_000
 
 /**
- * Time in milliseconds for which the status does not yet report that a new Pod is starting. Most Pods run earlier, and then one write of the
- * status suffices.
+ * Time in milliseconds for which the status does not yet report that a new Pod is starting. Most Pods run before this time has passed. For
+ * these Pods, the status is written once instead of twice.
  */
 const startMs = 2_000
 
@@ -58,7 +58,10 @@ function startingMs({ pod, outcome }: Step, now: number): number {
   return age < 0 ? 0 : Math.max(0, startMs - age)
 }
 
-/** Returns true if the status says something that a starting Pod makes untrue. */
+/**
+ * Returns true if the status reports Ready or Degraded. While the Pod is starting, such a status is wrong, and must be replaced
+ * immediately.
+ */
 function isReadyOrDegraded({ status }: DeepReadonly<MyPod>): boolean {
   return ['Ready', 'Degraded'].some((type) => findCondition(status?.conditions, type)?.status === 'True')
 }
