@@ -16,6 +16,9 @@ import { scheduler } from './scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
 import { deploymentController } from './workloads/deployment/deployment.ts'
+import { jobController } from './workloads/job/job.ts'
+import { orphanedPodController } from './workloads/job/orphaned-pods.ts'
+import { timeToLiveController } from './workloads/job/time-to-live.ts'
 import { replicaSetController } from './workloads/replica-set.ts'
 
 export interface ControllersOptions {
@@ -47,6 +50,9 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(serviceAccountController(options.ca), 'serviceaccount-controller'),
     start(deploymentController(), 'deployment-controller'),
     start(replicaSetController(), 'replicaset-controller'),
+    start(jobController(), 'job-controller'),
+    start(orphanedPodController(), 'job-controller'),
+    start(timeToLiveController(), 'ttl-after-finished-controller'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])

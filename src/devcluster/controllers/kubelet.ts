@@ -1,6 +1,10 @@
-/** A simulated kubelet for all nodes. Each Pod that is bound to a node becomes running and ready, and stays so until it is deleted. */
+/**
+ * A simulated kubelet for all nodes. Each Pod that is bound to a node becomes running and ready, and stays so until it is deleted. The
+ * containers of a Job's Pod end with success after a moment.
+ */
 import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'
+import { controllerOf } from '../../api/owner-reference.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
 import { defineController } from '../../controller/builder.ts'
@@ -8,11 +12,13 @@ import type { ReconcileContext } from '../../controller/reconciler.ts'
 import type { NodeOptions } from './node.ts'
 import { nodeAddress } from './node.ts'
 import { PodAddresses } from './pod-addresses.ts'
-import { runningStatus } from './pod-status.ts'
+import { completedStatus, runningStatus } from './pod-status.ts'
 import type { ReadonlyPod } from './place-pod.ts'
 
 /** Time in milliseconds that simulated containers take to stop. A Pod with a shorter grace period stops after its grace period. */
 const stopMs = 100
+/** Time in milliseconds that the containers of a Job's Pod run. */
+const runMs = 100
 
 export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   const addresses = new PodAddresses()
@@ -44,7 +50,15 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
         if (entry.stoppedAt > now) return { requeueAfterMs: entry.stoppedAt - now }
         await remove(pod, context)
       } else if (pod.status?.phase === undefined || pod.status.phase === 'Pending' || pod.status.phase === 'Running') {
-        await run(pod, { hostIP, podIP: addresses.addressOf(uid, pod.status?.podIP), now: context.clock.now() }, context)
+        const now = context.clock.now()
+        const ends = controllerOf(pod)?.kind === 'Job'
+        if (ends && entry.stoppedAt !== undefined && entry.stoppedAt <= now) await writeStatus(pod, completedStatus(pod, now), context)
+        else {
+          await run(pod, { hostIP, podIP: addresses.addressOf(uid, pod.status?.podIP), now }, context)
+          if (!ends) return undefined
+          entry.stoppedAt ??= now + runMs
+          return { requeueAfterMs: entry.stoppedAt - now }
+        }
       }
       return undefined
     },
@@ -57,21 +71,25 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   })
 }
 
-async function run(pod: ReadonlyPod, place: Parameters<typeof runningStatus>[1], { client, events }: ReconcileContext): Promise<void> {
+async function run(pod: ReadonlyPod, place: Parameters<typeof runningStatus>[1], context: ReconcileContext): Promise<void> {
   const status = runningStatus(pod, place)
-  if (status === undefined) return
-  try {
-    await client.patchStatus(podType, pod.metadata, { status, metadata: { resourceVersion: pod.metadata.resourceVersion } })
-  } catch (error) {
-    // The Pod in the cache is outdated. Its newer state triggers another reconcile.
-    if (isNotFound(error) || isConflict(error)) return
-    throw error
-  }
-  if (pod.status?.phase === 'Running') return
+  if (status === undefined || !(await writeStatus(pod, status, context)) || pod.status?.phase === 'Running') return
+  const { events } = context
   for (const { name, image } of pod.spec?.containers ?? []) {
     events.event(pod, 'Normal', 'Pulled', `Container image "${image}" already present on machine`)
     events.event(pod, 'Normal', 'Created', `Created container: ${name}`)
     events.event(pod, 'Normal', 'Started', `Started container ${name}`)
+  }
+}
+
+/** Resolves with false when the Pod in the cache is outdated. Its newer state triggers another reconcile. */
+async function writeStatus({ metadata }: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<boolean> {
+  try {
+    await client.patchStatus(podType, metadata, { status, metadata: { resourceVersion: metadata.resourceVersion } })
+    return true
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return false
+    throw error
   }
 }
 

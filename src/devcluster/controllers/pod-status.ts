@@ -1,4 +1,4 @@
-/** Builds the status of a Pod whose containers are all running. */
+/** Builds the status of a Pod whose containers are all running, or have all ended with success. */
 import { createHash } from 'node:crypto'
 import { formatTime } from '../../api/conditions.ts'
 import type { ReadonlyPod } from './place-pod.ts'
@@ -49,6 +49,24 @@ export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undef
     initContainerStatuses: (spec?.initContainers ?? []).map((container) => initStatus(pod, container, time)),
     containerStatuses: containers.map((container) => containerStatus(pod, container)),
   }
+}
+
+/** Returns the changes in the status of a running Pod whose containers end with success. */
+export function completedStatus({ status }: ReadonlyPod, now: number): object {
+  const time = formatTime(now)
+  const reason = 'PodCompleted'
+  const conditions = (status?.conditions ?? []).map((condition) => {
+    if (condition.type === 'Initialized') return { ...condition, reason }
+    const isReadiness = condition.type === 'Ready' || condition.type === 'ContainersReady'
+    return isReadiness ? { ...condition, status: 'False', lastTransitionTime: time, reason } : condition
+  })
+  const containerStatuses = (status?.containerStatuses ?? []).map((container) => {
+    const { containerID: id } = container
+    const startedAt = container.state?.running?.startedAt ?? time
+    const terminated = { containerID: id, exitCode: 0, reason: 'Completed', startedAt, finishedAt: time }
+    return { ...container, ready: false, started: false, state: { terminated } }
+  })
+  return { phase: 'Succeeded', conditions, containerStatuses }
 }
 
 function conditionsOf({ status }: ReadonlyPod, time: string): object[] {

@@ -1,0 +1,47 @@
+/**
+ * Removes the finalizer of Pods whose Job no longer counts them, because it is gone or has finished. Otherwise these Pods could never be
+ * deleted (k8s.io/kubernetes/pkg/controller/job: handleSingleOrphanPod).
+ */
+import type { Pod } from '../../../../api/builtin.ts'
+import { pod as podType } from '../../../../api/builtin.ts'
+import { batch } from '../../../../api/kubernetes/batch.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import { controllerOf } from '../../../../api/owner-reference.ts'
+import type { ControllerDefinition } from '../../../../controller/builder.ts'
+import { defineController } from '../../../../controller/builder.ts'
+import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import { podsByController } from '../dependents.ts'
+import { retryRefused } from '../retry-refused.ts'
+import { isFinished } from './outcome.ts'
+import { isTracked } from './pods.ts'
+import { removeFinalizer } from './job.ts'
+
+export function orphanedPodController(): ControllerDefinition {
+  return defineController(podType, {
+    name: 'job-orphaned-pods',
+    resyncPeriodMs: 0,
+    watches: [
+      {
+        type: batch.job,
+        map: ({ metadata }, { cache }) => {
+          const { namespace, uid } = metadata
+          return cache
+            .list(podType, { namespace, index: [podsByController, uid] })
+            .filter(isTracked)
+            .map((pod) => pod.metadata)
+        },
+      },
+    ],
+    indexes: [podsByController],
+    reconcile: retryRefused(releasePod),
+  })
+}
+
+async function releasePod(pod: DeepReadonly<Pod>, context: ReconcileContext): Promise<void> {
+  if (!isTracked(pod)) return
+  const owner = controllerOf(pod)
+  if (owner !== undefined && owner.kind !== 'Job') return
+  const { namespace } = pod.metadata
+  const job = owner === undefined ? undefined : context.cache.get(batch.job, { namespace, name: owner.name })
+  if (job === undefined || job.metadata.uid !== owner?.uid || isFinished(job)) await removeFinalizer(pod, context)
+}

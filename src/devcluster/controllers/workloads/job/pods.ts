@@ -1,0 +1,77 @@
+/** The Pods of a Job: their creation, and which ones have succeeded or failed. */
+import type { Pod } from '../../../../api/builtin.ts'
+import type { batch } from '../../../../api/kubernetes/batch.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ObjectInput } from '../../../../api/object.ts'
+import { podFromTemplate } from '../pod-control.ts'
+import { isTerminating } from '../pod-state.ts'
+import { indexAnnotation } from './indexes.ts'
+
+type Job = DeepReadonly<batch.Job>
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** The finalizer of a Pod that its Job has not counted yet. */
+export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
+
+/** Maximum length of the prefix of a generated name. */
+const maxPrefixLength = 58
+
+/** The environment variable with the index of a Pod. */
+const indexVariable = 'JOB_COMPLETION_INDEX'
+
+export function isTracked({ metadata }: ReadonlyPod): boolean {
+  return metadata.finalizers?.includes(trackingFinalizer) ?? false
+}
+
+export function isIndexed({ spec }: Job): boolean {
+  return spec?.completionMode === 'Indexed'
+}
+
+/** Returns true when only Pods that have ended are replaced, and not those that are being deleted. */
+export function replacesOnlyFailed({ spec }: Job): boolean {
+  return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
+}
+
+/** Returns true when a Pod counts as failed. A Pod that is being deleted does, unless it is replaced only when it has ended. */
+export function hasFailed(pod: ReadonlyPod, job: Job): boolean {
+  return pod.status?.phase === 'Failed' || (isTerminating(pod) && !replacesOnlyFailed(job))
+}
+
+export function hasSucceeded({ status }: ReadonlyPod): boolean {
+  return status?.phase === 'Succeeded'
+}
+
+/** Returns the Pod that a Job creates; for an Indexed Job, the one with this index. */
+export function podOf(job: Job, index?: number): ObjectInput<Pod> {
+  const { name } = job.metadata
+  const template = job.spec?.template
+  const { metadata, spec } = podFromTemplate(template, job)
+  const tracked = {
+    ...metadata,
+    finalizers: [...(metadata.finalizers ?? []).filter((one) => one !== trackingFinalizer), trackingFinalizer],
+  }
+  if (index === undefined) return { metadata: tracked, spec } as ObjectInput<Pod>
+  const mark = { [indexAnnotation]: String(index) }
+  const suffix = `-${index}-`
+  return {
+    metadata: {
+      ...tracked,
+      generateName: name.slice(0, maxPrefixLength - suffix.length) + suffix,
+      annotations: { ...metadata.annotations, ...mark },
+      labels: { ...metadata.labels, ...mark },
+    },
+    spec: {
+      ...spec,
+      hostname: `${name}-${index}`,
+      containers: (spec?.containers ?? []).map(withIndexVariable),
+      ...(spec?.initContainers !== undefined && { initContainers: spec.initContainers.map(withIndexVariable) }),
+    },
+  } as ObjectInput<Pod>
+}
+
+function withIndexVariable<C extends { readonly env?: readonly { readonly name: string }[] }>(container: C): C {
+  const { env = [] } = container
+  if (env.some(({ name }) => name === indexVariable)) return container
+  const variable = { name: indexVariable, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${indexAnnotation}']` } } }
+  return { ...container, env: [...env, variable] }
+}

@@ -1,0 +1,55 @@
+/** `ReplacementDelays`: how long Jobs wait before they replace failed Pods. */
+import type { Pod } from '../../../../api/builtin.ts'
+import { findCondition } from '../../../../api/conditions.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** The delay is 10 s after the first failure, and doubles with each further one, up to 10 minutes. */
+const firstDelayMs = 10_000
+const maxDelayMs = 600_000
+
+interface Failures {
+  /** The number of failures since the last success. */
+  readonly count: number
+  /** The time of the last failure in milliseconds. */
+  readonly last: number
+}
+
+const none: Failures = { count: 0, last: 0 }
+
+/** The failures of all Jobs by uid, like the back-off store of kube-controller-manager (k8s.io/kubernetes/pkg/controller/job). */
+export class ReplacementDelays {
+  readonly #failures = new Map<string, Failures>()
+
+  /** Records Pods that have ended since the last call. */
+  record(uid: string, succeeded: readonly ReadonlyPod[], failed: readonly ReadonlyPod[]): void {
+    if (succeeded.length === 0 && failed.length === 0) return
+    const before = succeeded.length > 0 ? none : (this.#failures.get(uid) ?? none)
+    const lastSuccess = Math.max(0, ...succeeded.map(endOf))
+    const ends = failed.map(endOf).filter((end) => end > lastSuccess)
+    this.#failures.set(uid, { count: before.count + ends.length, last: Math.max(before.last, ...ends) })
+  }
+
+  /** Returns the time in milliseconds until failed Pods may be replaced; 0 when they may be replaced now. */
+  remainingMs(uid: string, now: number): number {
+    const { count, last } = this.#failures.get(uid) ?? none
+    if (count === 0) return 0
+    return Math.max(0, last + Math.min(maxDelayMs, firstDelayMs * 2 ** (count - 1)) - now)
+  }
+
+  forget(uid: string): void {
+    this.#failures.delete(uid)
+  }
+}
+
+/** Returns the time at which a Pod ended. When its containers do not show it, it is the time when the Pod became unready or was deleted. */
+function endOf({ metadata, status }: ReadonlyPod): number {
+  const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
+  const known = ends.filter((end) => !Number.isNaN(end))
+  if (known.length > 0) return Math.max(...known)
+  const ready = findCondition(status?.conditions, 'Ready')
+  const unready = ready?.status === 'False' ? Date.parse(ready.lastTransitionTime ?? '') : Number.NaN
+  const deleted = Date.parse(metadata.deletionTimestamp ?? '') - (metadata.deletionGracePeriodSeconds ?? 0) * 1000
+  return unready || deleted || Date.parse(metadata.creationTimestamp)
+}
