@@ -4,6 +4,7 @@ import { pod as podType } from '../../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../../api/conditions.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import { formatKey } from '../../../../api/object.ts'
 import { isNotFound } from '../../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
 import { defineController } from '../../../../controller/builder.ts'
@@ -41,6 +42,7 @@ export function jobController(): ControllerDefinition {
     watches: [{ type: podType, map: mayAdopt(batch.job) }],
     indexes: [podsByController],
     reconcile: retryRefused((job: Job, context: ReconcileContext) => reconcileJob(job, delays, context)),
+    deleted: (key) => Promise.resolve(delays.forget(formatKey(key))),
   })
 }
 
@@ -50,14 +52,15 @@ function isManagedByOther(job: Job): boolean {
 }
 
 async function reconcileJob(job: Job, delays: ReplacementDelays, context: ReconcileContext): Promise<Result> {
-  const { uid, deletionTimestamp } = job.metadata
+  const { deletionTimestamp } = job.metadata
+  const key = formatKey(job.metadata)
   if (isManagedByOther(job)) return undefined
-  if (isFinished(job)) return delays.forget(uid)
+  if (isFinished(job)) return delays.forget(key)
   const pods = await claimDependents(podsByController, job, context)
   const now = context.clock.now()
   const before = settled(countsOf(job), pods)
   const ended = newlyEnded(job, pods, before)
-  delays.record(uid, ended.succeeded, ended.failed)
+  delays.record(key, ended.succeeded, ended.failed)
   const counts = counted(job, pods, before, false)
   const failed = counts.failed + counts.uncounted.failed.length
   const succeeded = counts.indexes?.size ?? counts.succeeded + counts.uncounted.succeeded.length
@@ -75,7 +78,7 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
   outcome = outcome === undefined ? successOf(job, succeeded, active) : active > 0 ? undefined : outcome
   await finish(job, outcome, context)
   if (error !== undefined) throw error
-  const waits = [deadlineInMs(context.cache.get(batch.job, job.metadata) ?? job, now) ?? 0, delays.remainingMs(uid, now)]
+  const waits = [deadlineInMs(context.cache.get(batch.job, job.metadata) ?? job, now) ?? 0, delays.remainingMs(key, now)]
   const next = Math.min(...waits.filter((ms) => ms > 0))
   return Number.isFinite(next) && outcome === undefined ? { requeueAfterMs: next } : undefined
 }
@@ -98,7 +101,7 @@ async function manage(job: Job, { pods, succeeded, indexes, delays }: Progress, 
   if (surplus.length > 0) return deleteAll(job, surplus, context)
   const terminating = replacesOnlyFailed(job) ? pods.filter(isTerminating) : []
   const missing = Math.min(maxPods, wanted - terminating.length - active.length)
-  if (missing <= 0 || delays.remainingMs(job.metadata.uid, context.clock.now()) > 0) return
+  if (missing <= 0 || delays.remainingMs(formatKey(job.metadata), context.clock.now()) > 0) return
   if (indexes === undefined) return slowStart(missing, () => createPod(podOf(job), job, context))
   const taken = new Set([...active, ...terminating].map((pod) => indexOf(pod) ?? -1))
   const pending = pendingIndexes(missing, completions ?? 0, indexes, taken)

@@ -18,28 +18,28 @@ interface Failures {
 
 const none: Failures = { count: 0, last: 0 }
 
-/** The failures of all Jobs by uid, like the back-off store of kube-controller-manager (k8s.io/kubernetes/pkg/controller/job). */
+/** The failures of all Jobs by namespace and name, like the back-off store of kube-controller-manager (k8s.io/kubernetes/pkg/controller/job). */
 export class ReplacementDelays {
   readonly #failures = new Map<string, Failures>()
 
   /** Records Pods that have ended since the last call. */
-  record(uid: string, succeeded: readonly ReadonlyPod[], failed: readonly ReadonlyPod[]): void {
+  record(key: string, succeeded: readonly ReadonlyPod[], failed: readonly ReadonlyPod[]): void {
     if (succeeded.length === 0 && failed.length === 0) return
-    const before = succeeded.length > 0 ? none : (this.#failures.get(uid) ?? none)
+    const before = succeeded.length > 0 ? none : (this.#failures.get(key) ?? none)
     const lastSuccess = Math.max(0, ...succeeded.map(endOf))
     const ends = failed.map(endOf).filter((end) => end > lastSuccess)
-    this.#failures.set(uid, { count: before.count + ends.length, last: Math.max(before.last, ...ends) })
+    this.#failures.set(key, { count: before.count + ends.length, last: Math.max(before.last, ...ends) })
   }
 
   /** Returns the time in milliseconds until failed Pods may be replaced; 0 when they may be replaced now. */
-  remainingMs(uid: string, now: number): number {
-    const { count, last } = this.#failures.get(uid) ?? none
+  remainingMs(key: string, now: number): number {
+    const { count, last } = this.#failures.get(key) ?? none
     if (count === 0) return 0
     return Math.max(0, last + Math.min(maxDelayMs, firstDelayMs * 2 ** (count - 1)) - now)
   }
 
-  forget(uid: string): void {
-    this.#failures.delete(uid)
+  forget(key: string): void {
+    this.#failures.delete(key)
   }
 }
 

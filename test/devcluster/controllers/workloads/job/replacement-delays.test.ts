@@ -8,29 +8,29 @@ function endedAt(second: number): Pod {
   return { metadata: { name: 'a' }, status: { containerStatuses: [{ name: 'main', state }] } } as unknown as Pod
 }
 
-const remaining = (delays: ReplacementDelays, second: number): number => delays.remainingMs('uid', second * 1000) / 1000
+const remaining = (delays: ReplacementDelays, second: number): number => delays.remainingMs('a/b', second * 1000) / 1000
 
 t.test('the delay doubles with each failure, up to ten minutes', async (t) => {
   const delays = new ReplacementDelays()
   t.equal(remaining(delays, 100), 0)
-  delays.record('uid', [], [endedAt(100)])
+  delays.record('a/b', [], [endedAt(100)])
   t.equal(remaining(delays, 100), 10)
   t.equal(remaining(delays, 104), 6)
   t.equal(remaining(delays, 111), 0)
-  delays.record('uid', [], [endedAt(200), endedAt(205)])
+  delays.record('a/b', [], [endedAt(200), endedAt(205)])
   t.equal(remaining(delays, 205), 40)
-  for (let second = 300; second < 310; second += 1) delays.record('uid', [], [endedAt(second)])
+  for (let second = 300; second < 310; second += 1) delays.record('a/b', [], [endedAt(second)])
   t.equal(remaining(delays, 309), 600)
 })
 
 t.test('a success ends the delay, unless a Pod failed after it', async (t) => {
   const delays = new ReplacementDelays()
-  delays.record('uid', [], [endedAt(100), endedAt(101)])
-  delays.record('uid', [endedAt(110)], [endedAt(105)])
+  delays.record('a/b', [], [endedAt(100), endedAt(101)])
+  delays.record('a/b', [endedAt(110)], [endedAt(105)])
   t.equal(remaining(delays, 111), 0)
-  delays.record('uid', [endedAt(120)], [endedAt(121)])
+  delays.record('a/b', [endedAt(120)], [endedAt(121)])
   t.equal(remaining(delays, 121), 10)
-  delays.forget('uid')
+  delays.forget('a/b')
   t.equal(remaining(delays, 121), 0)
 })
 
@@ -38,7 +38,7 @@ t.test('without times of its containers, a Pod ended when it became unready, was
   const at = (second: number): string => new Date(second * 1000).toISOString()
   const record = (pod: object): number => {
     const delays = new ReplacementDelays()
-    delays.record('uid', [], [pod as unknown as Pod])
+    delays.record('a/b', [], [pod as unknown as Pod])
     return remaining(delays, 100)
   }
   const metadata = { creationTimestamp: at(95) }
