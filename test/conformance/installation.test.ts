@@ -43,6 +43,9 @@ import { until } from '../../src/testing/until.ts'
 import type { RequestRecord } from '../../src/devcluster/http/handle.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
+// Most of the time passes while a denial is cached for half a minute and connections to ended Pods expire: 75 s at least.
+t.setTimeout(300_000)
+
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
 const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
 
