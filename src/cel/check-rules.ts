@@ -1,7 +1,6 @@
 /**
- * Checks the CEL rules of a CustomResourceDefinition when it is created or updated: whether their expressions compile, and whether their
- * estimated cost is within the limits (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation:
- * ValidateCustomResourceDefinitionOpenAPISchema`).
+ * Checks the CEL rules of a CustomResourceDefinition: the expressions must compile, and their estimated cost must be within the limits
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid } from '../api/field-error.ts'
@@ -43,9 +42,7 @@ interface Context {
   readonly inScope: boolean
 }
 
-/**
- * Returns the CEL type of a schema node. It is a function because types are built only for nodes with rules, and for the nodes below them.
- */
+/** Builds the CEL type of a schema node. The function is called only for nodes with rules, and for the nodes below them. */
 type Declare = () => DeclaredType | undefined
 
 class DefinitionCheck {

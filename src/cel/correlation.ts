@@ -94,11 +94,12 @@ export class Correlation {
 
 /**
  * The comparisons that decide whether an error of a value becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
- * ratchetingOptions`). `current` compares the value with its old value; undefined if the value has no old value. `nearestParent` compares
- * the nearest ancestor that has an old value with the old value of this ancestor.
+ * ratchetingOptions`).
  */
 export interface Ratchet {
+  /** The value and its old value; undefined if the value has no old value. */
   readonly current: Correlation | undefined
+  /** The nearest ancestor that has an old value, and the old value of this ancestor. */
   readonly nearestParent: Correlation | undefined
 }
 
@@ -109,9 +110,8 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Returns the ratchet of a field. An error of the root's apiVersion or kind never becomes a warning, because a comparison cannot show
- * whether the update changes these fields. kube-apiserver has converted the old object to the version of the new object, so the fields are
- * always equal in both objects.
+ * Returns the ratchet of a field. An error of the root's apiVersion or kind never becomes a warning. kube-apiserver converts the old object
+ * to the version of the new object first, so these fields are equal in every update, even if the client has changed them.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

@@ -44,8 +44,8 @@ export type Compilation =
   | {
       readonly problem: string
       /**
-       * The result of the type check; undefined if the type check failed. If it is defined, the type check succeeded, but the CEL program
-       * could not be created, for example because a constant cannot be converted.
+       * The result of the type check; undefined if the type check failed. It is set if the type check succeeded, but the CEL program could
+       * not be created, for example because a constant cannot be converted.
        */
       readonly checked?: Checked
     }

@@ -30,7 +30,7 @@ export interface MatchRequest {
   readonly requestResource: ResourceCheck
 }
 
-/** The reason why the webhook does not match; undefined if all conditions are true. `error` is missing if a condition is false. */
+/** Undefined if all conditions are true, `{}` if a condition is false, and `{ error }` if the evaluation failed. */
 export type Mismatch = undefined | { readonly error?: string }
 
 /**

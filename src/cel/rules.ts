@@ -36,8 +36,8 @@ export interface CompiledRules {
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
-   * Returns the field errors of a default in the schema. The rules are evaluated twice, and must accept the default each time: first with
-   * the default as `oldSelf`, as for an unchanged value, and then without `oldSelf`, as for a new value.
+   * Returns the field errors of a default in the schema. The rules are evaluated twice, and must accept the default each time. In the first
+   * evaluation, the default is also `oldSelf`, as for an unchanged value. The second evaluation has no `oldSelf`, as for a new value.
    *
    * @param path path of the default.
    * @param budget cost budget of the rules.
@@ -214,8 +214,8 @@ class Evaluation {
   }
 
   /**
-   * Evaluates messageExpression. `text` is the message; `fatal` is an error that stops the evaluation of all rules. The result is empty if
-   * the evaluation fails or its value is not a valid message.
+   * Evaluates messageExpression. `text` is the message; `fatal` is an error that stops the evaluation of all rules. Returns `{}` if the
+   * evaluation fails, or if the value is not a valid message.
    */
   #message(expression: CompiledExpression, variables: Variable[]): { text?: string; fatal?: string } {
     const { value, error, cost } = run(expression, variables)

@@ -14,8 +14,8 @@ const addressSpec = `(?:${dotAtom}|${quotedString})@${space}(?:${dotAtom}|${doma
 const trailer = `(?:[ \\t]|${comment})*`
 
 const plainAddress = new RegExp(`^${space}${addressSpec}${trailer}$`)
-// Each repetition matches one character, quoted string or comment. A display name can be matched in only one way, so the pattern cannot
-// backtrack.
+// Each repetition matches one character, quoted string or comment. A display name can be matched in only one way, so matching takes linear
+// time.
 const displayName = `(?:[ \\t]|${quotedString}|${comment}|${atomCharacter}|\\.)*`
 const namedAddress = new RegExp(`^${displayName}<${space}${addressSpec}${space}>${trailer}$`)
 

@@ -7,7 +7,7 @@ import { isCidr, isHostname, isIpv4, isIpv6, isMac, isRequestUri } from './netwo
 import { isDate, isDateTime, isDuration } from './time.ts'
 
 export interface Format {
-  /** The name of the format as the schema writes it, for messages. */
+  /** The name of the format as written in the schema, for error messages. */
   readonly name: string
   test(text: string): boolean
 }

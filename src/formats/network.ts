@@ -7,8 +7,8 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * Accepts IPv4 addresses, even in IPv6 notation (`::ffff:1.2.3.4`). The numbers may have leading zeros, because Kubernetes still accepts
- * leading zeros, and reads such numbers as decimal.
+ * Accepts IPv4 addresses, even in IPv6 notation (`::ffff:1.2.3.4`). Decimal numbers may have leading zeros (`k8s.io/utils/net:
+ * ParseIPSloppy`).
  */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(withoutLeadingZeros(text))

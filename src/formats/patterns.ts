@@ -49,8 +49,8 @@ const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
 /**
  * Reports whether a pattern has the same meaning in RE2 and the JavaScript engine, and takes linear time in the JavaScript engine. The
  * check is conservative. It accepts only ASCII literals, simple character classes, `\d`, `\w`, groups without repetition, and at most one
- * unbounded repetition. A pattern with an unbounded repetition must be anchored, because the engine would otherwise try it again at each
- * position.
+ * unbounded repetition. A pattern with an unbounded repetition must be anchored: an unanchored pattern is tried at each position of the
+ * string, which takes quadratic time.
  */
 export function isSimple(source: string): boolean {
   const anchored = source.startsWith('^')
@@ -90,7 +90,7 @@ function parseSequence(parser: Parser): Effort | undefined {
     const atom = group ? parseGroup(parser) : parseCharacter(parser)
     if (atom === undefined) return undefined
     const repeated = repeat(atom, group, take(parser, quantifier))
-    // A second quantifier, which would make the first one lazy or possessive, is not an atom: the next iteration returns undefined.
+    // A second quantifier, as in `a*?` or `a*+`, is not an atom, so the next iteration returns undefined.
     if (repeated === undefined) return undefined
     total = { ways: total.ways * repeated.ways, width: total.width + repeated.width, unbounded: total.unbounded + repeated.unbounded }
   }

@@ -1,4 +1,4 @@
-/** `LeaderElector`: elects one of several replicas as the leader, with a Lease as client-go does it. */
+/** `LeaderElector`: elects one of several replicas as the leader by means of a Lease, as client-go does. */
 import { canonicalJson } from '../api/json.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { coordination } from '../api/kubernetes/coordination.ts'
@@ -27,7 +27,7 @@ export interface LeaderElectorOptions extends LeaseTimes {
   /** A client whose requests have a time limit that is shorter than `renewDeadlineMs`. */
   readonly client: Pick<Client, 'get' | 'create' | 'update' | 'watch'>
   readonly lease: { readonly namespace: string; readonly name: string; readonly labels?: Readonly<Record<string, string>> }
-  /** The name of this replica in the Lease. No other process may have the same one. */
+  /** The `holderIdentity` of this replica in the Lease. Each replica needs a different identity. */
   readonly identity: string
   readonly clock: Clock
   readonly logger: Logger
@@ -43,7 +43,7 @@ export interface Term {
   readonly lost: AbortSignal
 }
 
-/** A moment by both clocks. */
+/** A point in time in milliseconds, by the monotonic clock and by the wall clock. */
 interface Instant {
   readonly monotonic: number
   readonly wall: number
@@ -52,7 +52,7 @@ interface Instant {
 /** The last state of the Lease that this replica has seen. */
 interface Observed {
   readonly lease: coordination.Lease
-  /** The time at which this replica saw this record for the first time, by its monotonic clock. */
+  /** Monotonic time at which this replica first saw the spec of `lease`. */
   readonly at: number
 }
 
@@ -65,15 +65,16 @@ interface CurrentTerm extends Term {
 
 /** Maximum random part of a candidate's pauses, as a multiple of `retryPeriodMs`, so that candidates do not all try at the same time. */
 const jitter = 0.2
-/** Time limit of a candidate's watch in seconds. The next watch may reach another replica of the API server. */
+/** Time limit of a candidate's watch in seconds. The candidate then watches again. */
 const watchSeconds = 300
 
 /**
- * Stands for election, and leads or stands by.
+ * Acquires the lease and renews it, as `LeaderElector` of `k8s.io/client-go/tools/leaderelection` does.
  *
- * The times in the Lease are never compared with the clock of this machine, because the clocks of two machines may differ. A candidate takes
- * the lease when it has seen no new record for the duration in the record. The leader counts from the moment at which it sent its last
- * successful renewal, and ends its term after `renewDeadlineMs`. It therefore stops some seconds before any candidate may begin.
+ * The times in the Lease are never compared with the clock of this machine, because the clocks of two machines may differ. A candidate
+ * measures time since it last saw a new spec of the Lease, and takes the lease after `leaseDurationSeconds`. The leader measures time since
+ * it sent its last successful renewal, and ends its term after `renewDeadlineMs`. `renewDeadlineMs` is shorter than the lease duration, so
+ * the term ends before a candidate takes the lease.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
@@ -81,7 +82,7 @@ export class LeaderElector {
   readonly #waiting = new Set<(term: Term) => void>()
   readonly #resigned = new AbortController()
   #observed: Observed | undefined
-  /** True when `#observed` is the Lease that this replica itself has written, so the leader need not read it before it renews. */
+  /** True when this replica wrote the Lease in `#observed`. The leader then renews the lease without reading the Lease first. */
   #isOwn = false
   #term: CurrentTerm | undefined
   /** True while a watch of the Lease is open. */
@@ -98,7 +99,7 @@ export class LeaderElector {
     this.#random = options.random ?? systemRandom
   }
 
-  /** The identity of the leader as this replica last saw it; undefined when there is none. */
+  /** The `holderIdentity` of the last Lease that this replica saw; undefined when no replica holds the lease. */
   get leader(): string | undefined {
     return this.#observed?.lease.spec?.holderIdentity || undefined
   }
@@ -132,16 +133,16 @@ export class LeaderElector {
   }
 
   /**
-   * Returns when this replica is the leader; otherwise it throws. The transport calls it before it sends a request of a reconcile.
+   * Throws unless this replica is the leader. The transport calls `guard` before each request of a reconcile.
    *
-   * @throws {ProreusError} `PRO_ABORTED` when this replica is not the leader, or can no longer be sure to be.
+   * @throws {ProreusError} `PRO_ABORTED` when this replica is not the leader, or when its last renewal is older than `renewDeadlineMs`.
    */
   readonly guard = (): void => {
     if (this.#term !== undefined && this.#isValid(this.#term)) return
     throw new ProreusError('PRO_ABORTED', 'This replica is not the leader, so that requests of its reconciles are not sent.')
   }
 
-  /** Ends the term, and releases the lease, so another replica can take it at once. Afterwards this replica no longer stands for election. */
+  /** Ends the term and releases the lease, so another replica can lead at once. This replica then no longer stands for election. */
   async resign(): Promise<void> {
     const { client, clock, logger, lease, identity } = this.#options
     const leads = this.#term !== undefined && this.#isValid(this.#term)
@@ -149,7 +150,7 @@ export class LeaderElector {
     this.#end('it stops')
     if (!leads) return
     try {
-      // A renewal in flight was aborted, but the API server may still have received it. So the Lease is read again.
+      // A renewal in flight was aborted, but the API server may have received this renewal. So the Lease is read again.
       await retryOnConflict(
         async () => {
           const held = await client.get(coordination.lease, lease)
@@ -169,7 +170,7 @@ export class LeaderElector {
     const standing = new AbortController()
     const following = this.#follow(AbortSignal.any([ended, standing.signal]))
     while (!ended.aborted && this.#term === undefined) {
-      // While the watch is open, there is no need to read a lease that is not free.
+      // An open watch shows when another replica releases the lease, so a held lease need not be read.
       if (!this.#followed || this.#msUntilFree() <= 0) await this.#attempt(ended)
       if (this.#term === undefined) await this.#pause(ended)
     }
@@ -208,7 +209,7 @@ export class LeaderElector {
     this.#endPause()
   }
 
-  /** Watches the Lease until the signal aborts. The watch is an addition: without it, candidates notice a free lease somewhat later. */
+  /** Watches the Lease until the signal aborts. Without a watch, a candidate notices a released lease only at its next read. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { client, clock, logger, lease, retryPeriodMs } = this.#options
     const { namespace, name } = lease
@@ -217,7 +218,7 @@ export class LeaderElector {
         const onOpen = (): void => void (this.#followed = true)
         const options = { namespace, fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal, onOpen }
         for await (const event of client.watch(coordination.lease, options)) {
-          // A deleted Lease is not free: its leader goes on until its next renewal, for which it creates the Lease again.
+          // A deleted Lease is not free: the leader still leads, and creates the Lease again at the next renewal.
           if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
           this.#observe(event.object)
           if (this.#msUntilFree() <= 0) this.#wake()
@@ -226,7 +227,7 @@ export class LeaderElector {
         if (!signal.aborted) logger.debug({ error: messageOf(error) }, 'the Lease cannot be watched, so it is read from time to time')
       }
       this.#followed = false
-      // The pause may have been chosen for an open watch.
+      // While the watch was open, the pause lasted until the lease expires. Without a watch, a pause lasts only `retryPeriodMs`.
       this.#endPause()
       await sleep(clock, retryPeriodMs * (1 + this.#random()), signal).catch(() => undefined)
     }
@@ -271,7 +272,7 @@ export class LeaderElector {
     }
   }
 
-  /** Gets the Lease; undefined when it does not exist. The last record that was seen then still counts. */
+  /** Gets the Lease; undefined when it does not exist. `#observed` is then unchanged, so a candidate waits until that Lease expires. */
   async #read(signal: AbortSignal): Promise<coordination.Lease | undefined> {
     const { client, lease } = this.#options
     try {
@@ -284,7 +285,7 @@ export class LeaderElector {
     }
   }
 
-  /** Remembers a state of the Lease. The time of observation changes only with the record, not with other changes of the Lease. */
+  /** Stores the Lease in `#observed`. Only a changed spec sets a new time `at`; a changed label, for example, does not. */
   #observe(lease: coordination.Lease): void {
     const before = this.#observed
     const same = before !== undefined && canonicalJson(before.lease.spec ?? {}) === canonicalJson(lease.spec ?? {})
@@ -309,7 +310,7 @@ export class LeaderElector {
   #renewed(sentAt: Instant, lease: coordination.Lease): void {
     const { clock, renewDeadlineMs, identity, logger, events, metrics } = this.#options
     const left = renewDeadlineMs - (clock.monotonicNow() - sentAt.monotonic)
-    // The answer took so long that the term is over already. The next attempt renews the lease.
+    // The response arrived after the renew deadline, so this renewal does not count.
     if (left <= 0) return
     const timer = clock.after(left, () => this.#end('the lease was not renewed in time'))
     if (this.#term !== undefined) {
@@ -327,10 +328,10 @@ export class LeaderElector {
     for (const begin of waiting) begin(this.#term)
   }
 
-  /** Returns whether the term is still valid, and ends it if it is not: a timer may be late, e.g. after the machine was suspended. */
+  /** Returns true while the term is valid, and ends an expired term. The timer may be late, e.g. after the machine was suspended. */
   #isValid({ renewedAt }: CurrentTerm): boolean {
     const now = this.#now()
-    // The monotonic clock of Linux stands still while the machine is suspended, and the wall clock may be set back. So the later one counts.
+    // The monotonic clock of Linux stops while the machine is suspended, and the wall clock may be set back. So the longer time counts.
     const elapsed = Math.max(now.monotonic - renewedAt.monotonic, now.wall - renewedAt.wall)
     if (elapsed < this.#options.renewDeadlineMs) return true
     this.#end('the lease was not renewed in time')

@@ -1,26 +1,23 @@
-/** The spec of a Lease as leader election uses it: who leads, and until when others must wait. */
+/** The spec of a Lease, as leader election reads and writes it. */
 import type { coordination } from '../api/kubernetes/coordination.ts'
 
 export type LeaseSpec = NonNullable<coordination.Lease['spec']>
 
-/** The candidate that writes a record, and the time of day in milliseconds since 1970. */
+/** The candidate that writes the spec of a Lease. `now` is in milliseconds since the Unix epoch. */
 export interface Candidate {
   readonly identity: string
   readonly leaseDurationMs: number
   readonly now: number
 }
 
-/**
- * Returns the time in milliseconds for which a record is valid. The API server permits whole seconds from 1 to 2^31-1 only; any other value
- * than a number above 0 is replaced by `defaultMs`.
- */
+/** Returns `leaseDurationSeconds` in milliseconds, or `defaultMs` when the field is not a number above 0. */
 export function durationMs({ leaseDurationSeconds }: LeaseSpec, defaultMs: number): number {
   const value: unknown = leaseDurationSeconds
   const seconds = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0
   return seconds > 0 ? seconds * 1000 : defaultMs
 }
 
-/** Returns the record with which the candidate acquires or renews the lease. Fields that leader election does not know are kept. */
+/** Returns the spec with which the candidate acquires or renews the lease. Fields that leader election does not know are kept. */
 export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: LeaseSpec = {}): LeaseSpec {
   const renews = previous.holderIdentity === identity
   const transitions = typeof previous.leaseTransitions === 'number' ? previous.leaseTransitions : 0
@@ -34,13 +31,13 @@ export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: 
   }
 }
 
-/** Returns the record with which the leader releases the lease. Like client-go, it sets the shortest duration, one second. */
+/** Returns the spec with which the leader releases the lease. The duration is one second, as in client-go. */
 export function released(previous: LeaseSpec, now: number): LeaseSpec {
   const time = microTime(now)
   return { ...previous, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time }
 }
 
-/** Formats a time as the type `MicroTime` of the Kubernetes API, which requires six digits of the second's fraction. */
+/** Formats a time as a Kubernetes `MicroTime`, with six fractional digits. */
 function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z')
 }

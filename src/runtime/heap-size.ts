@@ -3,23 +3,23 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 /**
- * Size in MB of each half of the young generation. V8's own limit is 64 MB for each half, on a machine of any size and beside
- * `--max-old-space-size`, and it does not return this memory while the process is busy. A controller with 2,000 objects took the same
- * CPU time with halves of 4, 8 and 64 MB, and 84 MB less memory with 8 MB than with 64 MB. The longest pause was shorter, too.
+ * Size in MB of each half of the young generation. V8's default limit is 64 MB for each half, even with a small `--max-old-space-size`. V8
+ * does not return this memory while the process is busy. A controller with 2,000 objects took the same CPU time with halves of 4, 8 and
+ * 64 MB. With 8 MB, it took 84 MB less memory than with 64 MB, and its longest pause was shorter.
  */
 const halfMb = 8
 
 const megabyte = 1024 * 1024
 
 /**
- * Size in percent of the live objects by which the old generation may grow until V8 collects its garbage. V8 itself lets a small heap grow
- * two- to fourfold. With 50 %, a controller with 2,000 objects took the same CPU time, and its peak was 137 MB instead of 170 MB.
+ * Growth of the old generation until V8 collects its garbage, in percent of the live objects. By default, V8 lets a small heap grow two- to
+ * fourfold. With 50 %, a controller with 2,000 objects took the same CPU time, and its peak memory was 137 MB instead of 170 MB.
  */
 const growthPercent = 50
 
 /**
- * Limits the heap of this process, and of threads that start later. It sets options of V8 that have an effect at run time; an option that the
- * process was started with has precedence.
+ * Limits the heap of this process, and of threads that start later, by changing V8 options at run time. A V8 option that the process was
+ * started with is not changed.
  *
  * @returns the function that removes the limits.
  */
@@ -39,9 +39,10 @@ function limitGarbage(): () => void {
 }
 
 /**
- * Limits the young generation to two halves of 8 MB. V8 reads its limit only at the start of the process. Later, the growth factor has an
- * effect: V8 multiplies the size by it when many objects have survived. It is 2 while the young generation is small, and then 1. Two
- * collections in the same turn of the event loop may double the size once more.
+ * Limits the young generation to two halves of 8 MB. V8 reads `--max-semi-space-size` only at the start of the process. Later, only the
+ * growth factor has an effect: V8 multiplies the size by this factor when many objects survive a collection. The factor is 2 while the
+ * young generation has at most 4 MB, and then 1. The factor is set after a turn of the event loop, so two collections in one turn may
+ * exceed the limit.
  */
 function limitYoungGeneration(): () => void {
   let mayGrow = true
@@ -49,9 +50,9 @@ function limitYoungGeneration(): () => void {
     if (growth !== mayGrow) setFlagsFromString(`--semi-space-growth-factor=${growth ? 2 : 1}`)
     mayGrow = growth
   }
-  // One garbage collection may double the size twice.
+  // One garbage collection may double the size twice, so growth stops at a quarter of the limit.
   const check = (): void => allow(youngBytes() <= (2 * halfMb * megabyte) / 4)
-  // Threads do not grow beyond their first size while the process has reached the limit, so they start with the limit.
+  // The growth factor applies to all threads. With factor 1, the young generation of a thread cannot grow, so new threads start with 8 MB.
   setFlagsFromString(`--min-semi-space-size=${halfMb}`)
   const observer = new PerformanceObserver(check)
   observer.observe({ entryTypes: ['gc'] })

@@ -69,7 +69,6 @@ export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Returns the ProreusError for an error of `listen`: `PRO_PORT_IN_USE`, `PRO_PERMISSION`, or otherwise `PRO_CONFIG_INVALID`. */
 function listenError(cause: unknown, { host = '', port, flag }: WantedAddress): ProreusError {
   const address = `${urlHost(host)}:${port}`
   const how = flag === undefined ? '' : ` with ${flag}`

@@ -1,4 +1,4 @@
-/** The source of randomness. All code that makes random choices takes a function such as `systemRandom`, so tests can repeat the choices. */
+/** The source of randomness. Code that makes random choices takes a function such as `systemRandom`, so tests can repeat the choices. */
 
 /** Returns a number in [0, 1). It is not for secrets: whoever sees some of these numbers can predict the next ones. */
 export const systemRandom: () => number = () => Math.random()

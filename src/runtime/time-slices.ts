@@ -6,7 +6,7 @@
  */
 export class TimeSlices {
   readonly #sliceMs: number
-  /** The time at which the slice of this iteration of the event loop started; undefined before it has started. */
+  /** Start time of the slice in this iteration of the event loop; undefined until the slice starts. */
   #startedAt: number | undefined
   readonly #waiting: { readonly resume: () => void; readonly now: () => number }[] = []
 
@@ -15,8 +15,8 @@ export class TimeSlices {
   }
 
   /**
-   * Returns undefined while the time slice of this iteration of the event loop is not used up. Otherwise it returns a promise that resolves
-   * in a later iteration: waiting tasks resume in the order of their calls, one in each iteration.
+   * Returns undefined until the time slice of this iteration of the event loop is used up. After that, returns a promise that resolves in a
+   * later iteration. Waiting tasks resume in the order of their calls, one in each iteration.
    *
    * @param now - Returns elapsed milliseconds, as `monotonicNow` of a clock does.
    */
@@ -66,7 +66,7 @@ export class TaskSlices {
     this.#sliceMs = sliceMs
   }
 
-  /** Returns undefined while the slice is not used up. Otherwise it returns a promise that resolves when the next slice starts. */
+  /** Returns undefined until the slice is used up. After that, returns a promise that resolves when the next slice starts. */
   next(): Promise<void> | undefined {
     return elapsed() - this.#startedAt < this.#sliceMs ? undefined : this.renew()
   }

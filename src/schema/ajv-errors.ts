@@ -23,8 +23,8 @@ export function explainRefusal(
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // ajv does not know the old value, so it also rejects values that the update leaves unchanged. `explain` tolerates their errors if it
-    // gets the old value. If `explain` finds errors only without the old value, all of them are tolerated, and the update is valid.
+    // ajv does not know the old value, so ajv also rejects unchanged values. `explain` has found no error with the old value. If `explain`
+    // finds errors without the old value, all these errors are in unchanged values, and the update is valid.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
     // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints and has found no error, so the value is valid.
     if (holdsBigint(value)) return []

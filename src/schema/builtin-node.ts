@@ -45,7 +45,7 @@ function valueNode(value: BuiltinValue): SchemaNode {
       const items = valueNode(value.items)
       return {
         ...decodedNode({ type: 'array' }),
-        // A null item is rejected. Go decodes it as an empty object, which is invalid for most types, because they have required fields.
+        // A null item is rejected: Go decodes null as an empty object, and in most types an empty object lacks required fields.
         items: items.typeName === undefined ? items : { ...items, nullable: false },
         ...(value.keys.length > 0 && { listType: 'map', listMapKeys: value.keys }),
       }

@@ -40,7 +40,7 @@ export interface CompiledSchema {
    */
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
-   * Returns all errors of the object, unsorted: first errors of its structure, then errors of its rules. The object's metadata is not
+   * Returns all errors of the object: first the errors of its structure, then the errors of its rules. The object's metadata is not
    * validated (see `validateObjectMeta`). With `oldObject`, errors of unchanged values are tolerated. Invalid lists of type set or map are
    * tolerated if `oldObject` has an invalid list, too.
    */

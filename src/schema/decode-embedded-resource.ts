@@ -24,7 +24,7 @@ export interface Coerced<Value extends JsonValue> {
 /**
  * Decodes the embedded resources of a value.
  *
- * @param dropsNulls true if a null that the schema does not allow counts as absent. This is the case in objects, but not in defaults.
+ * @param dropsNulls true for objects, in which a null that the schema does not allow counts as absent; false for defaults.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)

@@ -49,7 +49,7 @@ function defaultItems(items: SchemaNode, list: JsonValue[], dropsNulls: boolean)
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
     const item = list[index]!
-    // A null item is never dropped. If the items have no default, it stays null, and the validation of the type rejects it.
+    // A null item is never dropped. Without a default, the item stays null, and the validation of the type rejects the null.
     const next = item === null && !items.nullable ? (items.default ?? null) : applyDefaults(items, item, dropsNulls)
     if (next === item) continue
     copy ??= list.slice()

@@ -1,6 +1,7 @@
 /**
- * Determines why an object does not match its schema, with kube-apiserver's messages (kube-openapi `validation/validate`,
- * `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` and `listtype`). This runs only after ajv has rejected the object.
+ * Finds the errors of a value, with kube-apiserver's messages (kube-openapi `validation/validate`,
+ * `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` and `listtype`). The value is an object that ajv has rejected, or a
+ * default in a schema.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
@@ -76,9 +77,9 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   const hasType = explainType(node, value, at.path, found)
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
-  // kube-openapi (`SchemaValidator.Validate`) counts one match for the value and one for each validator that applies to the value. The
-  // validator of `enum` and the validator of `allOf`, `anyOf`, `oneOf` and `not` always apply. These are three matches.
-  // Some validators count further matches; `explainJunctors` returns those of the validator of `allOf`, `anyOf`, `oneOf` and `not`.
+  // kube-openapi (`SchemaValidator.Validate`) counts three matches for each value: one for the value, one for the validator of `enum`, and
+  // one for `schemaPropsValidator`, which validates `allOf`, `anyOf`, `oneOf` and `not`. `explainJunctors` returns the further matches that
+  // `schemaPropsValidator` itself counts.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
   if (typeof value === 'string') {
@@ -114,12 +115,13 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const { types } = node
   const format = node.format?.name ?? node.numbers.format
   const isText = actual === 'string' || actual === 'array'
-  // kube-openapi treats every number as a value of this format.
+  // The format that kube-openapi assigns to a number.
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
   // If a schema has a format, and its type is neither integer nor number, kube-openapi accepts any string or list
-  // (`validate: typeValidator`). This code does so only for defaults (`anyFormat`), because operators rely on the types of fields.
+  // (`validate: typeValidator`). Here, only defaults (`anyFormat`) are validated this way. Objects are validated more strictly, because
+  // operators rely on the types of fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
   // If the schema has a format, and the value is neither a string nor a list, kube-openapi reports a wrong format instead of a wrong type.
   if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
@@ -203,8 +205,8 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // kube-apiserver has already converted both objects to the same version, so the root's apiVersion and kind are equal in every update.
-    // Equality does not show that the client left them unchanged, so their errors are never tolerated.
+    // Errors of the root's apiVersion and kind are never tolerated. kube-apiserver converts the old object to the version of the new object
+    // first, so these fields are equal in every update, even if the client has changed them.
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }

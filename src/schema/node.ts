@@ -31,17 +31,17 @@ export interface SchemaNode {
   readonly items: SchemaNode | undefined
   readonly preserveUnknownFields: boolean
   readonly embeddedResource: boolean
-  /** True if the schema permits values without specifying their structure, so it does not limit the depth of the value. */
+  /** True if the schema permits values without specifying their structure. The depth of such a value is unlimited. */
   readonly open: boolean
   readonly listType: 'set' | 'map' | undefined
   readonly listMapKeys: readonly string[]
-  /** The allowed values without null. An enum of a built-in type may allow null; any other enum rejects null, even if it lists null. */
+  /** The allowed values. An enum in a CRD rejects null, even if the enum lists null. An enum of a built-in type allows null. */
   readonly enum: readonly JsonValue[] | undefined
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True in schemas that validate defaults. kube-apiserver keeps unsupported formats in these schemas. It removes them from all other
-   * schemas (`StripUnsupportedFormatsPostProcess`).
+   * True in schemas that validate defaults. kube-apiserver keeps unsupported formats in these schemas, and removes unsupported formats from
+   * all other schemas (`StripUnsupportedFormatsPostProcess`).
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
@@ -55,7 +55,7 @@ export interface SchemaNode {
    * built-in type. Pruning and defaulting ignore it.
    */
   readonly builtin: BuiltinTypeName | undefined
-  /** The name of the built-in type if this is the shared node of a built-in type. */
+  /** The name of the built-in type if this node is the shared node of a built-in type. */
   readonly typeName: string | undefined
   /**
    * True for built-in types and their fields. In Go, null, an empty string and a missing field all result in the zero value, so null and an
@@ -65,7 +65,7 @@ export interface SchemaNode {
   readonly decoded: boolean
 }
 
-/** Builds the node of a schema. The caller must have checked that `checkStructural` reports no errors. */
+/** Builds the node of a schema. The caller must have checked that the schema is structural. */
 export function buildNode(schema: StructuralSchema, { isRootMetadata = false, anyFormat = false } = {}): SchemaNode {
   const build = (child: StructuralSchema): SchemaNode => buildNode(child, { anyFormat })
   const types = typesOf(schema)
@@ -118,7 +118,6 @@ function unknownFormat(name: string | undefined): Format | undefined {
   return name ? { name, test: () => true } : undefined
 }
 
-/** Prepares the default of a field: prunes it, applies the defaults of fields inside it, and freezes it, because all objects share it. */
 function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
   return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value, false).value, false))

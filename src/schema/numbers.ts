@@ -7,9 +7,7 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
-  /**
-   * The type, if it is the only type of the schema; otherwise undefined. An int-or-string has two types, and its range is not validated.
-   */
+  /** The type of the schema if this type is integer or number. Undefined for an int-or-string, whose range is not validated. */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -48,8 +46,8 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
 }
 
 /**
- * Returns whether a JSON number counts as an integer: it is a whole number, as are `1.0` and `1e3`, and fits into 64 bits. A `number` whose
- * magnitude is 2^63 or more counts as a float. (The minimum int64, -2^63, is represented by a bigint.)
+ * Returns true for a whole JSON number that fits into an int64, such as `1`, `1.0` and `1e3`. The minimum int64, -2^63, is always a bigint,
+ * so a `number` of this magnitude is a float.
  */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)
@@ -73,7 +71,7 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
     errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
     return false
   }
-  /** Compares `value` with a bound: as integers if both are integers, otherwise as floats. */
+  /** Compares `value` with a bound. If `value` is an integer, and the bound is in range, the bound is truncated to an int64 first. */
   const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
     if (bound === undefined) return
     const integer = checkRange(bound, what) && isInteger(value)
@@ -135,7 +133,7 @@ function isNearlyInteger(value: number): boolean {
   return value > 0 && whole > 0 && (value - whole) / (value + whole) < relativeTolerance
 }
 
-/** Formats a float as Go's `%v` does. Below 1e-4 and from 1e6 on it has an exponent of at least two digits. */
+/** Formats a float as Go's `%v` does: `0.00001` as `1e-05`, and `1000000` as `1e+06`. */
 function formatFloat(number: number | bigint): string {
   const value = Number(number)
   const size = Math.abs(value)

@@ -55,7 +55,7 @@ function createAjv(options: Options): Ajv {
 const builtinChecks = new Map<string, ValidateFunction>()
 let builtinAjv: Ajv | undefined
 
-/** Returns the check of a built-in type. It is compiled once per process, and all schemas share it. */
+/** Returns the check of a built-in type. Each check is compiled once per process, and all schemas share the check. */
 function builtinCheck(name: string): ValidateFunction {
   let check = builtinChecks.get(name)
   if (check === undefined) {

@@ -27,18 +27,20 @@ const checkOptions = hasOptions({ fieldManager: isText, force: isBoolean, signal
   OptionCheck
 >)
 
-/** The prefix of the annotation with the hash of the applied object. The name is that of the field manager, so that managers do not conflict. */
+/** Prefix of the annotation with the hash of the applied object. The name is the field manager, so each manager has its own annotation. */
 const annotationPrefix = 'applied.proreus.dev'
 
 /**
- * The number of objects per cache for which the stored form is remembered. An entry takes about 200 bytes. For an object beyond this number,
- * a reconcile sends an apply request that changes nothing.
+ * Maximum number of stored forms per cache. An entry takes about 200 bytes. Beyond the maximum, the oldest entry is evicted, and the next
+ * reconcile of the evicted object sends an apply request that changes nothing.
  */
 const maxForms = 10_000
 
-/** The hash of the form in which the API server stores the fields of a desired object, and the hash of that desired object. */
+/** A desired object that the API server stores in another form, e.g. with `1` for the quantity `1000m`. */
 interface StoredForm {
+  /** Hash of the desired object. */
   readonly desired: string
+  /** Hash of the same fields as the API server stores them. */
   readonly stored: string
 }
 
@@ -46,22 +48,22 @@ interface StoredForm {
 const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
 
 /**
- * Applies `desired` with server-side apply, unless the object in the cache already has all of its fields and was applied from an equal
- * object. In steady state it therefore makes no request. It writes when
+ * Applies `desired` with server-side apply if the cached object differs from `desired`. In steady state, no request is sent. A request is
+ * sent when
  *
- * - the object does not exist,
- * - a field of `desired` has another value in the object: the change of another client is reverted,
- * - `desired` has changed since it was last applied: a field that it no longer contains is removed by the API server. To detect this, the
- *   hash of `desired` is stored in the annotation `applied.proreus.dev/MANAGER`.
+ * - the object is not in the cache,
+ * - a field of `desired` has another value in the cached object: the change of another client is reverted,
+ * - `desired` has changed since it was last applied: the API server removes the fields that `desired` no longer contains. The annotation
+ *   `applied.proreus.dev/MANAGER` contains a hash of the applied object to detect such a change.
  *
- * The order of keys is irrelevant. A field that is null or undefined counts as absent. The API server may store a value in another form than
- * the desired one, e.g. `1` for the quantity `1000m`. The stored form is remembered after the first request, so that the process sends one
- * request for such an object after each start. Write `desired` in the stored form to avoid it.
+ * The order of keys is irrelevant. A field that is null or undefined counts as absent. The API server may store a value in another form,
+ * e.g. `1` for the quantity `1000m`. The process then sends one request for the object after each start, and remembers the stored form.
+ * Write `desired` in the stored form to avoid this request.
  *
- * The type must be one that the controller watches. Resolves to the object in the cache, or to the response.
+ * The controller must watch the type. Resolves to the cached object, or to the object in the response if a request was sent.
  *
- * Rejects in the cases in which `client.apply` rejects, with `PRO_INPUT` when `cache.get` throws it, and with `PRO_CONFIG_INVALID` for an
- * invalid or unknown option.
+ * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, with `PRO_INPUT` when `cache.get` throws `PRO_INPUT`, and with the
+ * errors of `client.apply`.
  *
  * @example
  * const live = await applyIfChanged(context, apps.deployment, deploymentFor(object))

@@ -24,7 +24,7 @@ export interface Dependent<R extends ResourceType = ResourceType> {
   readonly object: Writable<ApplyInput<R>>
 }
 
-/** Returns a desired dependent for `applySet`. The namespace of the owner is the default of its namespace. */
+/** Returns a desired dependent for `applySet`. If `object` has no namespace, `applySet` sets the namespace of the owner. */
 export function dependent<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>): Dependent<R> {
   return { type, object }
 }
@@ -37,8 +37,8 @@ export interface ApplySetContext {
 
 export interface ApplySetOptions {
   /**
-   * All types that the set may contain. Objects of these types that are no longer desired are deleted. A type that may be absent from
-   * `objects` must be listed, or its last object is never deleted. The controller must own or watch the types.
+   * All types that the set may contain. Objects of these types that are no longer desired are deleted. Objects of a type that is neither
+   * listed nor in `objects` are never deleted. The controller must own or watch the types.
    */
   readonly types: readonly ResourceType[]
   /** The name of the set. Sets of one owner need different names. Default: an empty string. */
@@ -54,7 +54,7 @@ const checkOptions = hasOptions(
 /** An entry of the list of desired dependents. `false` and undefined stand for a dependent that is not desired. */
 export type OptionalDependent = Dependent | false | undefined
 
-/** The objects that the API server has, in the order of the desired objects; undefined for an entry that is not desired. */
+/** The applied objects, in the order of the list of desired dependents; undefined for an entry that is `false` or undefined. */
 export type AppliedObjects<Objects extends readonly OptionalDependent[]> = {
   readonly [Index in keyof Objects]: AppliedObject<Objects[Index]>
 }
@@ -70,24 +70,32 @@ interface Member {
 }
 
 /**
- * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. In steady state it makes
- * no write request: see `applyIfChanged`.
+ * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. In steady state, no write
+ * request is sent: see `applyIfChanged`.
  *
- * An entry that is `false` or undefined is a dependent that is not desired: with `site.spec.tls && dependent(core.secret, …)`, the results keep
- * their positions. A list in a variable has the type `Dependent[]`.
+ * An entry that is `false` or undefined is a dependent that is not desired, e.g. `site.spec.tls && dependent(core.secret, …)`. The result
+ * of such an entry is undefined, so the other results keep their positions. A variable for the list needs the type `Dependent[]`.
  *
- * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. Only objects with this label whose controller
- * is `owner` are deleted; they are compared by uid. When an apply request fails, the others after it are not sent, and nothing is deleted.
+ * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
+ * of the set, and its controller reference has the uid of `owner`. After a failed apply request, no further request is sent.
  *
- * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_INPUT` when an object is desired twice, when its
- * namespace is not the one of `owner`, when its type is a view that does not select it, and when an object exists that `owner` does not control: it is not changed. Rejects also in the cases
- * in which `client.apply` and `client.delete` reject, and with `PRO_CONFIG_INVALID` for an invalid or unknown option.
+ * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option,
+ * with the errors of `client.get`, `client.apply` and `client.delete`, and with `PRO_INPUT` when
+ *
+ * - an object is desired twice,
+ * - `owner` is namespaced, and an object is not in the same namespace,
+ * - the type of an object is a view that does not select the object,
+ * - an object exists that `owner` does not control.
  *
  * @example
  * const [config, deployment] = await applySet(
  *   context,
  *   site,
- *   [dependent(core.configMap, configFor(site)), dependent(apps.deployment, deploymentFor(site)), scales && dependent(scaler, scalerFor(site))],
+ *   [
+ *     dependent(core.configMap, configFor(site)),
+ *     dependent(apps.deployment, deploymentFor(site)),
+ *     site.spec.scales && dependent(scaler, scalerFor(site)),
+ *   ],
  *   { types: [core.configMap, apps.deployment, scaler] },
  * )
  */
@@ -141,7 +149,7 @@ function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObj
   const labels = { ...metadata.labels, [applySetLabel]: set }
   const ownerReferences = [...(metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid), controllerReference(owner)]
   const member = { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } }
-  // The cache would not contain the object, so that it would be written in each reconcile and never deleted.
+  // The cache does not contain an object outside its view: each reconcile would apply the object, and no reconcile would delete it.
   if (new Selector(type).selects(member as unknown as KubernetesObject) === false)
     throw new ProreusError(
       'PRO_INPUT',
@@ -160,8 +168,8 @@ function refuseDuplicates(members: readonly Member[]): void {
 }
 
 /**
- * Throws when the object exists and `owner` is not its controller. Server-side apply would otherwise take over an object of somebody else.
- * An object that the cache lacks is read from the API server, because the cache may be older, or limited by labels.
+ * Throws when the object exists and `owner` is not its controller, because server-side apply would change this object. An object that is
+ * not in the cache is read from the API server, because the cache may be stale, or limited to a label selector.
  */
 async function refuseForeign(
   { client, cache }: ApplySetContext,
@@ -209,10 +217,10 @@ async function prune(
     const { metadata } = object
     if (kept.has(formatKey(metadata)) || metadata.deletionTimestamp !== undefined || !isControlledBy(object, owner)) continue
     try {
-      // The default of Jobs would orphan their Pods.
+      // Without a propagation policy, the API server would orphan the Pods of a deleted Job.
       await client.delete(type, keyOf(object), { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background', signal })
     } catch (error) {
-      // The object is gone, or another object has its name: the conflict is about the uid.
+      // 404: the object is already deleted. 409: another object with the same name has another uid.
       if (!isNotFound(error) && !isConflict(error)) throw error
     }
   }

@@ -37,7 +37,6 @@ export interface CreatedOrPatched<R extends ResourceType> {
   readonly object: DeepReadonly<ObjectOf<R>>
 }
 
-/** The type of the objects that a generic function handles, whose static type is known only to the caller. */
 type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
 
 /**
@@ -45,14 +44,16 @@ type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
  * an object with only a name and a namespace, and the result is created. When nothing differs, no write request is made.
  *
  * The status is patched by a request of its own, through the subresource. A patch contains the resourceVersion. After a conflict, or when
- * the object is created or deleted by another client in the meantime, the object is read again, and `mutate` is called again. It must
- * therefore only change its argument. There are at most five attempts.
+ * another client has created the object in the meantime, the object is read again, and `mutate` is called again. When another client has
+ * deleted the object in the meantime, `mutate` is called again, and the object is created. `mutate` must therefore only change its
+ * argument. There are at most five attempts.
  *
  * Use it for objects that have several writers without server-side apply, or whose new state depends on their old state. For dependents
  * whose whole desired state is known, `applyIfChanged` is simpler.
  *
- * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, with `PRO_CONFIG_INVALID` for an invalid or unknown option, with
- * the conflict of the last attempt, and in the cases in which `client.create` and `client.patch` reject.
+ * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, and with `PRO_CONFIG_INVALID` for an invalid or unknown option.
+ * Rejects with the conflict of the last attempt, and with any other error of `client.get`, `client.create`, `client.patch` and
+ * `client.patchStatus`.
  *
  * @example
  * const { result } = await createOrPatch(context, core.configMap, { namespace, name: 'visits' }, (object) => {
@@ -68,7 +69,7 @@ export async function createOrPatch<R extends ResourceType>(
 ): Promise<CreatedOrPatched<R>> {
   refuseOptions('createOrPatch', checkOptions(options, ''))
   const untyped: ResourceType = type
-  // The result of all attempts together: an attempt may create the object, and have a conflict when it patches the status.
+  // The result of all attempts together: the first attempt may create the object, and then fail with a conflict on the status.
   let result: CreatedOrPatched<R>['result'] = 'unchanged'
   let fromCache = cache !== undefined
 

@@ -19,7 +19,8 @@ const checkOptions = hasOptions(writeChecks)
  * The patch has no resourceVersion: it does not fail when `object` has changed in the meantime. Where several controllers write to one list
  * of conditions, use `client.apply` with `subresource: 'status'`, and a field manager for each controller.
  *
- * Rejects in the same cases as `client.patchStatus`. Invalid and unknown options are refused also when nothing differs.
+ * Rejects with the errors of `client.patchStatus`. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, even when nothing
+ * differs.
  *
  * @example
  * const at = { now: clock.now(), generation: object.metadata.generation }

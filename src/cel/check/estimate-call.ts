@@ -53,7 +53,7 @@ function allocatingListCall(factor: number, size: Range): CallEstimate {
   return { cost: add(scale(size, factor), fixed(1 + listCost)), size }
 }
 
-/** Subtracts two costs as Go subtracts uint64 values: a negative result wraps around at 2^64, which is the value of `unknown.max`. */
+/** Subtracts two sizes as Go subtracts uint64 values: a negative result wraps around at 2^64 (`unknown.max`). */
 function difference(a: number, b: number): number {
   return a < b ? unknown.max + a - b : a - b
 }
@@ -169,7 +169,7 @@ function equalityOfLibraryTypes([left, right]: readonly CostNode[]): CallEstimat
   return undefined
 }
 
-/** Returns the cost of visiting all items of a list. For items that are strings or bytes, it includes the cost of reading them. */
+/** Returns the cost of visiting all items of a list. The cost of a string or bytes item depends on the size of the item. */
 function walkCost({ estimator }: Call, target: CostNode): Range {
   const item = target.type.parameters[0]
   if (item === undefined) return traversalCost(target)

@@ -88,7 +88,7 @@ function containsCidr(cidr: Cidr, other: Cidr): boolean {
   return cidr.bits <= other.bits && contains(cidr, other.bytes)
 }
 
-/** Throws `no such overload` if an argument of `containsIP` cannot be parsed, as kube-apiserver does. */
+/** As in kube-apiserver, an argument of `containsIP` that cannot be parsed results in the error `no such overload`. */
 function orNoOverload<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()

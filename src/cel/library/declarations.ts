@@ -24,7 +24,7 @@ export type Implementation = (...args: never[]) => Value
 
 /** One signature of a function, with its implementation. */
 export interface Overload {
-  /** The overload ID of cel-go. The cost of the function is registered under it. */
+  /** The overload ID of cel-go. The cost of the function is registered under this ID. */
   readonly id: string
   readonly name: string
   /** True for a member function, whose first parameter is the receiver. */

@@ -1,4 +1,4 @@
-/** Arithmetic, order and membership operators. The planner implements `==`, `&&`, `||`, `?:` and indexing. */
+/** Arithmetic, equality, order and membership operators. The planner implements `&&`, `||`, `?:` and indexing. */
 import { compare, contains, equals, equalsIfComparable } from '../types/comparison.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
@@ -19,8 +19,9 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 }
 
 /**
- * Concatenates two lists (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`). If `a` is a set, only the items that it lacks are
- * added. If `a` has keys, an item of `b` replaces the item of `a` with the same key. Otherwise, all items are appended.
+ * Concatenates two lists (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`). If `a` is a set, only items that `a` lacks are
+ * appended. If `a` is a list of type `map`, an item of `b` replaces the item of `a` with the same key, and an item with a new key is
+ * appended. If `a` is any other list, all items are appended.
  */
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...itemsOf(a), ...itemsOf(b)])

@@ -102,8 +102,8 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
   if (b.amount.digits === 0n) return new Quantity(a.amount, a.big || b.big)
   if (a.amount.digits === 0n) return new Quantity({ ...b.amount, digits: b.amount.digits * factor }, a.big || b.big)
   const { left, right, power } = aligned(a.amount, b.amount)
-  // Go subtracts by adding the negation. In its 64-bit arithmetic, the minimum int64 equals its own negation, so subtracting this value
-  // adds it.
+  // Go subtracts by adding the negation. The negation of the minimum int64 overflows to the minimum int64, so Go adds this value instead of
+  // subtracting it.
   const isLeast = factor === -1n && b.amount.digits === minInt && !b.big && power === b.amount.power
   const digits = isLeast ? left + right : left + right * factor
   const fits = [left, right, digits].every((value) => value >= minInt && value <= maxInt)

@@ -1,6 +1,6 @@
 /**
  * Plans folds over lists and maps (`Comprehension` in ast.ts): builds the functions that evaluate them. The macros `all` and `exists`, and
- * those that build a list or a map, have a faster implementation, which does not create a new list in each iteration.
+ * the macros that build a list or a map, have faster implementations than other folds.
  */
 import type { Comprehension, Expr } from '../syntax/ast.ts'
 import { accumulatorName, isBinding } from '../syntax/ast.ts'

@@ -76,7 +76,7 @@ class Parser {
     return this.#token.text === text && this.#token.kind === 'symbol'
   }
 
-  /** If the current token is the symbol `text`, returns it and moves to the next token; otherwise returns undefined. */
+  /** Consumes and returns the current token if the token is the symbol `text`; undefined for any other token. */
   #take(text: string): Token | undefined {
     if (!this.#isSymbol(text)) return undefined
     this.#at += 1
@@ -255,10 +255,7 @@ class Parser {
     return this.#orReport(() => expandMacro(call(open.offset, dot + text, args)))
   }
 
-  /**
-   * If the next tokens begin a message literal, such as `a.b.C {`, returns the type name and moves to the brace; otherwise returns
-   * undefined.
-   */
+  /** Consumes and returns the type name of a message literal, such as `a.b.C {`; undefined if the next tokens begin no message literal. */
   #structAhead(): string | undefined {
     let at = this.#at
     let name = this.#tokens[at - 1]!.text

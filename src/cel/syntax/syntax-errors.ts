@@ -1,4 +1,4 @@
-/** Builds syntax errors with the messages of cel-go's parser, which ANTLR generates. */
+/** Builds syntax errors with the messages of cel-go's parser, a parser that ANTLR generates. */
 import { CelSyntaxError } from './issues.ts'
 import type { Token } from './lexer.ts'
 

@@ -169,8 +169,8 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
 }
 
 /**
- * Returns undefined if `find` finds no entry. Otherwise returns a function that returns the value of the entry, or throws the error of its
- * conversion.
+ * Returns undefined if `find` finds no entry. If `find` finds an entry, returns a function that returns the value. If `find` throws a
+ * `CelError`, returns a function that throws this error.
  */
 function read(find: () => Value | undefined): (() => Value) | undefined {
   try {

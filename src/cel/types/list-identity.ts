@@ -1,7 +1,7 @@
 /**
  * Computes the keys by which kube-apiserver compares the items of two lists of type `set` or `map` (`k8s.io/apiserver/pkg/cel/common:
- * valuesunstructured.go, getSet, toMapKey`). If the left list has a schema, its keys are computed from its JSON data. All other keys are
- * computed from the CEL values of the items, or from the JSON data of an item that is an object, map or list with a schema.
+ * valuesunstructured.go, getSet, toMapKey`). If the left list has a schema, its keys are computed from its JSON data. The keys of all other
+ * lists are computed item by item: from the JSON data of an object, map or list with a schema, and from the CEL value of any other item.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'

@@ -56,8 +56,7 @@ function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
 
 /**
  * Tries to infer the type parameter from `type`, and adds the inferred type to the mapping. `valid` is true if `type` can be substituted
- * for the type parameter. `known` is true if nothing was added to the mapping: `type` is the parameter itself, or the mapping already had a
- * type for the parameter.
+ * for the type parameter. `known` is true if `type` is the parameter itself, or if the mapping already had a type for the parameter.
  */
 function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
   if (sameType(type, parameter)) return { valid: true, known: true }

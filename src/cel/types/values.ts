@@ -11,7 +11,7 @@ export type Value = boolean | string | Int | null | Double | Uint | Uint8Array |
 
 export type Other = TypeValue | OptionalValue | OpaqueValue
 
-/** A CEL double. It has a class, because a plain JavaScript number is a CEL int, which is far more common in Kubernetes objects. */
+/** A CEL double. A plain JavaScript number is a CEL int, because ints are far more common than doubles in Kubernetes objects. */
 export class Double {
   readonly value: number
   constructor(value: number) {
@@ -49,7 +49,7 @@ export class Duration {
 
 /**
  * The rule by which lists with a schema are compared and concatenated: `set` for a list of type `set`, the names of the key fields for a
- * list of type `map`. It is undefined for any other list: its items are compared by index, and concatenation appends all items.
+ * list of type `map`. Undefined for any other list: items are compared by index, and concatenation appends all items.
  */
 export type ListSemantics = 'set' | readonly string[] | undefined
 

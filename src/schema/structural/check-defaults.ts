@@ -80,7 +80,7 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
   return errors
 }
 
-/** Validates a default inside metadata: an object whose metadata contains this default must be valid. */
+/** Validates a default inside apiVersion, kind or metadata: an object with this default must be valid. */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at
   const place = childPath(path, 'default')
@@ -96,7 +96,7 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
   return errors.length > 0 ? errors : [...ruleErrors(schema, value, place, at)]
 }
 
-/** Removes the default of the schema itself. The result is used only to validate, so preparing this default would be wasted work. */
+/** Removes the default of the schema itself, so that `buildNode` does not prepare this unused default. */
 function withoutDefaults(schema: StructuralSchema): StructuralSchema {
   const { default: _, ...rest } = schema
   return rest
@@ -121,8 +121,8 @@ function withoutIntOrString(schema: StructuralSchema): StructuralSchema {
 }
 
 /**
- * Removes boolean `additionalProperties` from the schemas of allOf, anyOf, oneOf and not, because kube-apiserver omits it there when it
- * validates defaults (`NestedValueValidation.toKubeOpenAPI`).
+ * Removes boolean `additionalProperties` from the schemas of allOf, anyOf, oneOf and not, because kube-apiserver validates defaults without
+ * these keywords (`NestedValueValidation.toKubeOpenAPI`).
  */
 function withoutBooleanAdditional(schema: StructuralSchema): StructuralSchema {
   const { allOf, anyOf, oneOf, not } = schema

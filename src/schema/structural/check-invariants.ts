@@ -1,6 +1,6 @@
 /**
- * Requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each value has exactly one
- * type, and the schemas in `allOf`, `anyOf`, `oneOf` and `not` contain only value validations.
+ * Requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each schema specifies a type,
+ * and the schemas in `allOf`, `anyOf`, `oneOf` and `not` contain only value validations.
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../api/field-error.ts'
@@ -52,7 +52,6 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
     .map((keyword) => invalid(childPath(path, keyword), true, 'must be false if x-kubernetes-int-or-string is true'))
 }
 
-/** Checks `pattern` in a schema, which may be one below `allOf`, `anyOf`, `oneOf` or `not`. */
 export function patternErrors({ pattern }: StructuralSchema, path: string): FieldError[] {
   const problem = pattern ? patternProblem(pattern) : undefined
   return problem === undefined

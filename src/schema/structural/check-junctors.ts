@@ -48,7 +48,7 @@ function isIntOrString(schema: StructuralSchema): boolean {
   return jsonEqual(schema.anyOf?.map(plain), intOrString)
 }
 
-/** Keywords with a list as their value that count as set even when the list is empty. */
+/** Keywords that count as set even when their value is an empty list. */
 const countedWhenEmpty: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
 
 /** Removes keywords that are not set. Also removes keywords that `JSONSchemaProps` does not have, because kube-apiserver ignores them. */

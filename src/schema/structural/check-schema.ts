@@ -30,7 +30,7 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, path) : []
   const openapi = openapiErrors(schema, path)
-  // A rule gets its types from the schema. It is therefore not checked if the schema with the rule, or a subschema of it, has an error.
+  // A rule is type-checked against the schema, so a rule is not checked if its schema or one of the subschemas has an error.
   const rules =
     unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
