@@ -88,7 +88,7 @@ function containsCidr(cidr: Cidr, other: Cidr): boolean {
   return cidr.bits <= other.bits && contains(cidr, other.bytes)
 }
 
-/** As in kube-apiserver, an argument of `containsIP` that cannot be parsed results in the error `no such overload`. */
+/** `containsIP` with an argument that cannot be parsed fails with `no such overload`, as in kube-apiserver. */
 function orNoOverload<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()

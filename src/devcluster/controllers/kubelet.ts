@@ -4,7 +4,6 @@
  */
 import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'
-import { controllerOf } from '../../api/owner-reference.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
 import { defineController } from '../../controller/builder.ts'
@@ -14,6 +13,7 @@ import { nodeAddress } from './node.ts'
 import { PodAddresses } from './pod-addresses.ts'
 import { completedStatus, runningStatus } from './pod-status.ts'
 import type { ReadonlyPod } from './place-pod.ts'
+import { isOfJob } from './workloads/job/pods.ts'
 
 /** Time in milliseconds that simulated containers take to stop. A Pod with a shorter grace period stops after its grace period. */
 const stopMs = 100
@@ -51,8 +51,10 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
         await remove(pod, context)
       } else if (pod.status?.phase === undefined || pod.status.phase === 'Pending' || pod.status.phase === 'Running') {
         const now = context.clock.now()
-        const ends = controllerOf(pod)?.kind === 'Job'
-        if (ends && entry.stoppedAt !== undefined && entry.stoppedAt <= now) await writeStatus(pod, completedStatus(pod, now), context)
+        const ends = isOfJob(pod)
+        const isRunning = pod.status?.phase === 'Running'
+        if (ends && isRunning && entry.stoppedAt !== undefined && entry.stoppedAt <= now)
+          await writeStatus(pod, completedStatus(pod, now), context)
         else {
           await run(pod, { hostIP, podIP: addresses.addressOf(uid, pod.status?.podIP), now }, context)
           if (!ends) return undefined

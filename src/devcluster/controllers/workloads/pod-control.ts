@@ -54,7 +54,7 @@ export async function createPod(
 }
 
 /** Deletes a Pod. Does nothing when it is gone. */
-export async function deletePod(
+async function deletePod(
   { metadata }: DeepReadonly<Pod>,
   owner: DeepReadonly<KubernetesObject>,
   { client, events }: ReconcileContext,
@@ -70,6 +70,19 @@ export async function deletePod(
 }
 
 /**
+ * Deletes Pods at the same time.
+ *
+ * @throws the error of the first deletion that failed, when all of them have ended.
+ */
+export async function deletePods(
+  pods: readonly DeepReadonly<Pod>[],
+  owner: DeepReadonly<KubernetesObject>,
+  context: ReconcileContext,
+): Promise<void> {
+  throwFirst(await Promise.allSettled(pods.map((pod) => deletePod(pod, owner, context))))
+}
+
+/**
  * Runs a task `count` times, in batches of 1, 2, 4 and so on. When a task of a batch fails, the next batch is not started. So a quota that
  * refuses all Pods gets few requests (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
  *
@@ -80,10 +93,14 @@ export async function slowStart(count: number, task: (index: number) => Promise<
     const size = Math.min(batch, count - started)
     const from = started
     const results = await Promise.allSettled(Array.from({ length: size }, (_, index) => task(from + index)))
-    const failed = results.find(({ status }) => status === 'rejected')
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
+    throwFirst(results)
     started += size
   }
+}
+
+function throwFirst(results: readonly PromiseSettledResult<unknown>[]): void {
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 /** Returns true for the error of a creation in a namespace that is being deleted. */

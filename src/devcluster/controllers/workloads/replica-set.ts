@@ -9,7 +9,7 @@ import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
 import { claimDependents, controlledBy, mayAdopt, podsByController, replicaSetsByController } from './dependents.ts'
-import { createPod, deletePod, podFromTemplate, slowStart } from './pod-control.ts'
+import { createPod, deletePods, podFromTemplate, slowStart } from './pod-control.ts'
 import { availableInMs, isActive, isAvailable, isReady, isTerminating } from './pod-state.ts'
 import { podsToDelete } from './pods-to-delete.ts'
 import { retryRefused } from './retry-refused.ts'
@@ -64,9 +64,7 @@ async function scale(replicaSet: ReplicaSet, pods: readonly ReadonlyPod[], conte
     } else if (missing < 0) {
       const count = Math.min(-missing, burst)
       const chosen = podsToDelete(pods, relatedPods(replicaSet, context), { count, now: context.clock.now() })
-      const results = await Promise.allSettled(chosen.map((pod) => deletePod(pod, replicaSet, context)))
-      const failed = results.find((result) => result.status === 'rejected')
-      if (failed !== undefined) throw failed.reason
+      await deletePods(chosen, replicaSet, context)
     }
     return undefined
   } catch (error) {

@@ -26,7 +26,7 @@ const notCopied: readonly string[] = [
 /** Maximum length of the annotation with the earlier revisions (k8s.io/kubernetes/pkg/controller/deployment: maxRevHistoryLengthInChars). */
 const maxHistoryLength = 2000
 
-/** Returns the revision in annotations; 0 when there is none or it is no number. */
+/** Returns the revision of a ReplicaSet; 0 when the annotation is missing or not a number. */
 export function revisionOf({ metadata }: DeepReadonly<apps.ReplicaSet>): number {
   const text = metadata.annotations?.[annotations.revision] ?? ''
   return /^\d+$/.test(text) ? Number(text) : 0

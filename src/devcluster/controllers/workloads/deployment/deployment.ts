@@ -4,7 +4,7 @@ import { findCondition } from '../../../../api/conditions.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../../api/object.ts'
-import { controllerOf } from '../../../../api/owner-reference.ts'
+import { controllerOf, refersTo } from '../../../../api/owner-reference.ts'
 import type { CacheReader } from '../../../../cache/cache.ts'
 import { isNotFound } from '../../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
@@ -56,9 +56,9 @@ export function deploymentController(): ControllerDefinition {
 function recreatedDeployment(pod: DeepReadonly<KubernetesObject>, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { namespace } = pod.metadata
   const owner = controllerOf(pod)
-  if (owner?.kind !== 'ReplicaSet') return []
+  if (owner === undefined || !refersTo(owner, apps.replicaSet)) return []
   const deployment = controllerOf(cache.get(apps.replicaSet, { namespace, name: owner.name }) ?? pod)
-  if (deployment?.kind !== 'Deployment') return []
+  if (deployment === undefined || !refersTo(deployment, apps.deployment)) return []
   const key = { namespace, name: deployment.name } as ObjectKey
   return cache.get(apps.deployment, key)?.spec?.strategy?.type === 'Recreate' ? [key] : []
 }
@@ -122,7 +122,7 @@ async function stopOld(deployment: Deployment, context: ReconcileContext): Promi
   return pods.some(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
 }
 
-/** What has come of the creation of the new ReplicaSet. `collisionCount` is set after a collision of hashes. */
+/** The result of the creation of the new ReplicaSet. `collisionCount` is set when another ReplicaSet has its name. */
 interface Creation {
   readonly progress?: Progress
   readonly collisionCount?: number

@@ -13,8 +13,7 @@ import type { ReconcileContext } from '../../../../controller/reconciler.ts'
 import { podsByController } from '../dependents.ts'
 import { retryRefused } from '../retry-refused.ts'
 import { isFinished } from './outcome.ts'
-import { isTracked } from './pods.ts'
-import { removeFinalizer } from './job.ts'
+import { isOfJob, isTracked, removeFinalizer } from './pods.ts'
 
 export function orphanedPodController(): ControllerDefinition {
   return defineController(podType, {
@@ -40,7 +39,7 @@ export function orphanedPodController(): ControllerDefinition {
 async function releasePod(pod: DeepReadonly<Pod>, context: ReconcileContext): Promise<void> {
   if (!isTracked(pod)) return
   const owner = controllerOf(pod)
-  if (owner !== undefined && owner.kind !== 'Job') return
+  if (owner !== undefined && !isOfJob(pod)) return
   const { namespace } = pod.metadata
   const job = owner === undefined ? undefined : context.cache.get(batch.job, { namespace, name: owner.name })
   if (job === undefined || job.metadata.uid !== owner?.uid || isFinished(job)) await removeFinalizer(pod, context)

@@ -1,8 +1,12 @@
-/** The Pods of a Job: their creation, and which ones have succeeded or failed. */
+/** The Pods of a Job: how they are created and released, and which ones have succeeded or failed. */
 import type { Pod } from '../../../../api/builtin.ts'
-import type { batch } from '../../../../api/kubernetes/batch.ts'
+import { pod as podType } from '../../../../api/builtin.ts'
+import { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
-import type { ObjectInput } from '../../../../api/object.ts'
+import type { KubernetesObject, ObjectInput } from '../../../../api/object.ts'
+import { controllerOf, refersTo } from '../../../../api/owner-reference.ts'
+import { isNotFound } from '../../../../client/api-error.ts'
+import type { ReconcileContext } from '../../../../controller/reconciler.ts'
 import { podFromTemplate } from '../pod-control.ts'
 import { isTerminating } from '../pod-state.ts'
 import { indexAnnotation } from './indexes.ts'
@@ -21,6 +25,12 @@ const indexVariable = 'JOB_COMPLETION_INDEX'
 
 export function isTracked({ metadata }: ReadonlyPod): boolean {
   return metadata.finalizers?.includes(trackingFinalizer) ?? false
+}
+
+/** Returns true when a Job is the controller of the object. */
+export function isOfJob(object: DeepReadonly<KubernetesObject>): boolean {
+  const owner = controllerOf(object)
+  return owner !== undefined && refersTo(owner, batch.job)
 }
 
 export function isIndexed({ spec }: Job): boolean {
@@ -74,4 +84,13 @@ function withIndexVariable<C extends { readonly env?: readonly { readonly name: 
   if (env.some(({ name }) => name === indexVariable)) return container
   const variable = { name: indexVariable, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${indexAnnotation}']` } } }
   return { ...container, env: [...env, variable] }
+}
+
+/** Removes the finalizer of a Pod that has been counted. */
+export async function removeFinalizer({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<void> {
+  const finalizers = (metadata.finalizers ?? []).filter((one) => one !== trackingFinalizer)
+  const patch = { metadata: { uid: metadata.uid, resourceVersion: metadata.resourceVersion, finalizers } }
+  await client.patch(podType, metadata, patch).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+  })
 }

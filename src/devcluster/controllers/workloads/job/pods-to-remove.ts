@@ -1,0 +1,31 @@
+/** Chooses the Pods that a Job deletes when it has too many (k8s.io/kubernetes/pkg/controller/job: activePodsForRemoval). */
+import type { Pod } from '../../../../api/builtin.ts'
+import type { batch } from '../../../../api/kubernetes/batch.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import { podsToDelete } from '../pods-to-delete.ts'
+import { indexOf } from './indexes.ts'
+import { isIndexed } from './pods.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+/**
+ * Returns at least `count` Pods. In an Indexed Job, Pods without a valid index and all but one Pod of the same index come first, even if
+ * they are more than `count`. The others are chosen as those of a ReplicaSet.
+ */
+export function podsToRemove(
+  job: DeepReadonly<batch.Job>,
+  active: readonly ReadonlyPod[],
+  count: number,
+  now: number,
+): readonly ReadonlyPod[] {
+  const useless = isIndexed(job) ? withoutNeed(active, job.spec?.completions ?? 0, now) : []
+  const others = active.filter((pod) => !useless.includes(pod))
+  return [...useless, ...podsToDelete(others, [], { count: Math.max(0, count - useless.length), now })]
+}
+
+function withoutNeed(active: readonly ReadonlyPod[], completions: number, now: number): readonly ReadonlyPod[] {
+  const byIndex = Map.groupBy(active, (pod) => indexOf(pod) ?? Infinity)
+  return [...byIndex].flatMap(([index, pods]) =>
+    podsToDelete(pods, [], { count: index < completions ? pods.length - 1 : pods.length, now }),
+  )
+}

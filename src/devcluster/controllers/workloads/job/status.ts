@@ -1,0 +1,94 @@
+/** The status of a Job, and the end of its Pods. */
+import type { Pod } from '../../../../api/builtin.ts'
+import { findCondition, formatTime } from '../../../../api/conditions.ts'
+import { batch } from '../../../../api/kubernetes/batch.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import { controlledBy, podsByController } from '../dependents.ts'
+import { isActive, isReady, isTerminating } from '../pod-state.ts'
+import { writeStatus } from '../workload-status.ts'
+import type { Counts } from './counts.ts'
+import { countFields, counted, countsOf, settled } from './counts.ts'
+import type { Outcome } from './outcome.ts'
+import { hasFailed, hasSucceeded, isTracked, removeFinalizer } from './pods.ts'
+
+type Job = DeepReadonly<batch.Job>
+type ReadonlyPod = DeepReadonly<Pod>
+type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
+
+/**
+ * Writes the status: first the uids of the Pods that have ended and the decided outcome; after the finalizers have been removed, the numbers
+ * and, if no Pod runs any more, the final condition.
+ */
+export async function writeProgress(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
+  const pods = controlledBy(podsByController, job, context)
+  const now = context.clock.now()
+  const isFailure = outcome?.target === 'FailureTarget'
+  const counts = counted(job, pods, settled(countsOf(job), pods), isFailure)
+  const conditions = withOutcome(suspension(job, outcome, context), outcome, now)
+  await write(job, pods, counts, { conditions, startTime: startTimeOf(job, outcome, now) }, context)
+  const isDeleted = job.metadata.deletionTimestamp !== undefined
+  const done = pods.filter((pod) => isTracked(pod) && (isDeleted || outcome !== undefined || hasSucceeded(pod) || hasFailed(pod, job)))
+  await Promise.all(done.map((pod) => removeFinalizer(pod, context)))
+  const left = controlledBy(podsByController, job, context)
+  const final = settled(counts, left)
+  const isDone =
+    outcome !== undefined && final.uncounted.succeeded.length + final.uncounted.failed.length === 0 && !left.some(isTerminating)
+  const stored = context.cache.get(batch.job, job.metadata)
+  if (stored === undefined || (done.length === 0 && !isDone)) return
+  if (!isDone) return write(stored, left, final, {}, context)
+  const type = isFailure ? 'Failed' : 'Complete'
+  const { reason, message } = outcome
+  const ends = [...conditions, conditionOf(type, reason, message, now)]
+  await write(stored, left, final, { conditions: ends, ...(!isFailure && { completionTime: formatTime(now) }) }, context)
+  if (isFailure) context.events.event(job, 'Warning', reason, message)
+  else context.events.event(job, 'Normal', 'Completed', 'Job completed')
+}
+
+function write(
+  job: Job,
+  pods: readonly ReadonlyPod[],
+  counts: Counts,
+  fields: Readonly<Record<string, unknown>>,
+  context: ReconcileContext,
+): Promise<void> {
+  const active = pods.filter(isActive)
+  const status = {
+    active: active.length,
+    ready: active.filter(isReady).length,
+    terminating: pods.filter(isTerminating).length,
+    ...countFields(counts),
+    ...fields,
+  }
+  return writeStatus(batch.job, job, status, context, ['ready', 'terminating'])
+}
+
+function conditionOf(type: string, reason: string, message: string, now: number, status = 'True'): Conditions[number] {
+  const time = formatTime(now)
+  return { type, status, lastProbeTime: time, lastTransitionTime: time, reason, message }
+}
+
+function withOutcome(conditions: Conditions, outcome: Outcome | undefined, now: number): Conditions {
+  if (outcome === undefined || findCondition(conditions, outcome.target) !== undefined) return conditions
+  return [...conditions, conditionOf(outcome.target, outcome.reason, outcome.message, now)]
+}
+
+/** Returns the conditions with `Suspended`, which is absent until the Job is suspended for the first time. */
+function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Conditions {
+  const { conditions = [] } = job.status ?? {}
+  const isSuspended = job.spec?.suspend === true
+  const current = findCondition(conditions, 'Suspended')
+  if (outcome !== undefined || isSuspended === (current?.status === 'True')) return conditions
+  const [reason, message] = isSuspended ? ['JobSuspended', 'Job suspended'] : ['JobResumed', 'Job resumed']
+  context.events.event(job, 'Normal', isSuspended ? 'Suspended' : 'Resumed', message)
+  const changed = conditionOf('Suspended', reason, message, context.clock.now(), isSuspended ? 'True' : 'False')
+  return current === undefined ? [...conditions, changed] : conditions.map((one) => (one === current ? changed : one))
+}
+
+/** Returns `status.startTime`: the time at which the Job began or was resumed; null while it is suspended. */
+function startTimeOf({ spec, status }: Job, outcome: Outcome | undefined, now: number): string | null | undefined {
+  if (outcome !== undefined) return status?.startTime ?? formatTime(now)
+  if (spec?.suspend === true) return null
+  const wasSuspended = findCondition(status?.conditions, 'Suspended')?.status === 'True'
+  return wasSuspended ? formatTime(now) : (status?.startTime ?? formatTime(now))
+}
