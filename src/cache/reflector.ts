@@ -175,7 +175,7 @@ export class Reflector<T extends KubernetesObject> {
     const { type, sink } = this.#options
     const objects: DeepReadonly<T>[] = []
     sink.listing()
-    const tokens = new ContinueTokens()
+    let tokens = new ContinueTokens()
     let expired = false
     /** The continue token of the page that is being requested. */
     let next: string | undefined
@@ -191,6 +191,7 @@ export class Reflector<T extends KubernetesObject> {
         // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
+        tokens = new ContinueTokens()
         request = this.#requestPage({ isWhole: true }, signal)
         continue
       }
@@ -205,7 +206,7 @@ export class Reflector<T extends KubernetesObject> {
         if (object !== undefined) objects.push(object)
       })
       if (next !== undefined) continue
-      if (!page.metadata.resourceVersion)
+      if (!isResourceVersion(page.metadata.resourceVersion))
         throw new ProreusError(
           'PRO_API',
           `The list of ${groupResourceOf(type)} came without a resourceVersion, so that it cannot be watched.`,
@@ -273,8 +274,12 @@ export class Reflector<T extends KubernetesObject> {
         guard.alive()
         events += 1
         if (this.#problem?.id !== cutOff) this.#solved()
+        const { resourceVersion } = event.object.metadata
+        // Without it, the next watch could not go on from here, and would miss what happens in between. The error causes a relist.
+        if (!isResourceVersion(resourceVersion))
+          throw new ProreusError('PRO_API', `The API server sent an event of ${groupResourceOf(type)} without a valid resourceVersion.`)
         if (event.type !== 'BOOKMARK') this.#change(event.type, event.object)
-        this.#resourceVersion = event.object.metadata.resourceVersion
+        this.#resourceVersion = resourceVersion
       }
     } finally {
       guard.cancel()
@@ -373,4 +378,9 @@ export class Reflector<T extends KubernetesObject> {
     this.#problem = undefined
     this.#logger.info(`${groupResourceOf(this.#options.type)} can be listed and watched again`)
   }
+}
+
+/** Returns true for a resourceVersion with which a watch can begin. */
+function isResourceVersion(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }

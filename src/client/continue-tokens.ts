@@ -1,6 +1,7 @@
 /** `ContinueTokens`: the continue tokens of the pages of one list. They must come to an end. */
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectList } from '../api/object.ts'
+import { formatKey } from '../api/object.ts'
 
 /**
  * Maximum number of consecutive pages without an object. The API server fills each page up to its limit as long as objects are left, so an
@@ -10,12 +11,15 @@ const maxEmptyPages = 100
 
 export class ContinueTokens {
   readonly #seen = new Set<string>()
+  /** The keys of the first objects of all pages. */
+  readonly #firsts = new Set<string>()
   #emptyPages = 0
 
   /**
    * Returns the token of the page after `page`; undefined when `page` is the last one.
    *
-   * @throws {ProreusError} `PRO_API` when the list has no end: an earlier page had the same token, or too many pages were empty.
+   * @throws {ProreusError} `PRO_API` when the list has no end: an earlier page had the same token or began with the same
+   * object, or too many pages were empty.
    */
   next({ items, metadata }: ObjectList): string | undefined {
     const token = metadata.continue
@@ -24,6 +28,10 @@ export class ContinueTokens {
     if (this.#seen.has(token)) throw endless('two of its pages have the same continue token')
     if (this.#emptyPages > maxEmptyPages) throw endless(`more than ${maxEmptyPages} consecutive pages are empty`)
     this.#seen.add(token)
+    if (items[0] === undefined) return token
+    const first = formatKey(items[0].metadata)
+    if (this.#firsts.has(first)) throw endless('two of its pages begin with the same object')
+    this.#firsts.add(first)
     return token
   }
 }

@@ -13,6 +13,7 @@ import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import { formatKey } from '../api/object.ts'
+import { pathSegmentName } from '../api/name-syntax.ts'
 import { controllerOf, refersTo } from '../api/owner-reference.ts'
 import type { Enqueue, KeysOf } from './map-calls.ts'
 import { isPromise, MapCalls } from './map-calls.ts'
@@ -49,6 +50,9 @@ type Keys = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
  */
 const initialPriority = -100
 
+/** Maximum length of the name of an object. */
+const maxNameLength = 253
+
 /** Maps an object to its own key. */
 export const toItself: Keys = ({ metadata: { namespace, name } }) => [{ namespace, name }]
 
@@ -75,6 +79,8 @@ export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { rea
 }
 
 function ownerKey({ namespaced }: { readonly namespaced: boolean }, namespace: string | undefined, name: string): readonly ObjectKey[] {
+  // The API server accepts any text as the name of an owner. No object can have such a name.
+  if (name === '' || name.length > maxNameLength || pathSegmentName(name).length > 0) return []
   if (!namespaced) return [{ name }]
   // A cluster-scoped object cannot have a namespaced owner.
   return namespace === undefined ? [] : [{ namespace, name }]

@@ -54,6 +54,8 @@ interface Observed {
   readonly lease: coordination.Lease
   /** Monotonic time at which this replica first saw the spec of `lease`. */
   readonly at: number
+  /** True when the Lease no longer exists. */
+  isDeleted: boolean
 }
 
 interface CurrentTerm extends Term {
@@ -218,9 +220,9 @@ export class LeaderElector {
         const onOpen = (): void => void (this.#followed = true)
         const options = { namespace, fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal, onOpen }
         for await (const event of client.watch(coordination.lease, options)) {
-          // A deleted Lease is not free: the leader still leads, and creates the Lease again at the next renewal.
-          if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
-          this.#observe(event.object)
+          // A deleted Lease is not free at once: the leader still leads, and creates the Lease again at the next renewal.
+          if (event.type === 'DELETED') this.#deleted()
+          else if (event.type !== 'BOOKMARK') this.#observe(event.object)
           if (this.#msUntilFree() <= 0) this.#wake()
         }
       } catch (error) {
@@ -233,14 +235,25 @@ export class LeaderElector {
     }
   }
 
-  /** Tries once to acquire or to renew the lease. A failure is logged. */
+  /**
+   * Tries once to acquire or to renew the lease. A failure is logged. The time limit includes the pauses that a Retry-After causes, so that
+   * there is time for another attempt before the term ends.
+   */
   async #attempt(signal: AbortSignal): Promise<void> {
+    const { clock, renewDeadlineMs } = this.#options
+    const limit = new AbortController()
+    const limitMs = Math.max(1000, renewDeadlineMs / 2)
+    const late = new ProreusError('PRO_API_UNREACHABLE', `The Lease was not written within ${limitMs / 1000} s.`)
+    const timer = clock.after(limitMs, () => limit.abort(late))
+    const limited = AbortSignal.any([signal, limit.signal])
     try {
       // The second try is for a Lease that has changed since this replica last saw it, e.g. because a user has added a label.
-      if ((await this.#write(signal)) === 'changed') await this.#write(signal)
+      if ((await this.#write(limited)) === 'changed') await this.#write(limited)
       this.#problem = undefined
     } catch (error) {
       if (!signal.aborted) this.#report(error)
+    } finally {
+      timer.cancel()
     }
   }
 
@@ -272,7 +285,7 @@ export class LeaderElector {
     }
   }
 
-  /** Gets the Lease; undefined when it does not exist. `#observed` is then unchanged, so a candidate waits until that Lease expires. */
+  /** Gets the Lease; undefined when it does not exist. A candidate then waits until the Lease in `#observed` would have expired. */
   async #read(signal: AbortSignal): Promise<coordination.Lease | undefined> {
     const { client, lease } = this.#options
     try {
@@ -280,9 +293,19 @@ export class LeaderElector {
       this.#observe(found)
       return found
     } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
+      if (!isNotFound(error)) throw error
+      this.#deleted()
+      return undefined
     }
+  }
+
+  /**
+   * The Lease has been deleted. A leader with the same options has stopped after `leaseDurationMs`, so that a candidate waits no longer: the
+   * duration in the deleted Lease may be any number of seconds.
+   */
+  #deleted(): void {
+    if (this.#observed !== undefined) this.#observed.isDeleted = true
+    this.#endPause()
   }
 
   /** Stores the Lease in `#observed`. Only a changed spec sets a new time `at`; a changed label, for example, does not. */
@@ -290,7 +313,7 @@ export class LeaderElector {
     const before = this.#observed
     const same = before !== undefined && canonicalJson(before.lease.spec ?? {}) === canonicalJson(lease.spec ?? {})
     const leaderBefore = this.leader
-    this.#observed = { lease, at: same ? before.at : this.#options.clock.monotonicNow() }
+    this.#observed = { lease, at: same ? before.at : this.#options.clock.monotonicNow(), isDeleted: false }
     const { leader } = this
     if (leader !== undefined && leader !== leaderBefore && leader !== this.#options.identity)
       this.#options.logger.info({ leader }, 'another replica is the leader')
@@ -300,10 +323,11 @@ export class LeaderElector {
   #msUntilFree(): number {
     if (this.#observed === undefined) return 0
     const { identity, leaseDurationMs, clock } = this.#options
-    const { lease, at } = this.#observed
+    const { lease, at, isDeleted } = this.#observed
     const spec = lease.spec ?? {}
     if (!spec.holderIdentity || spec.holderIdentity === identity) return 0
-    return at + durationMs(spec, leaseDurationMs) - clock.monotonicNow()
+    const duration = durationMs(spec, leaseDurationMs)
+    return at + (isDeleted ? Math.min(duration, leaseDurationMs) : duration) - clock.monotonicNow()
   }
 
   /** Begins a term, or extends the current one. `sentAt` is the time at which the request was sent. */

@@ -1,6 +1,8 @@
 /** The spec of a Lease, as leader election reads and writes it. */
 import type { coordination } from '../api/kubernetes/coordination.ts'
 
+const maxInt32 = 2 ** 31 - 1
+
 export type LeaseSpec = NonNullable<coordination.Lease['spec']>
 
 /** The candidate that writes the spec of a Lease. `now` is in milliseconds since the Unix epoch. */
@@ -27,7 +29,8 @@ export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: 
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
     acquireTime: (renews ? previous.acquireTime : undefined) ?? microTime(now),
     renewTime: microTime(now),
-    leaseTransitions: transitions + (renews || previous.holderIdentity === undefined ? 0 : 1),
+    // The API server refuses more than an int32, so nobody could lead any more.
+    leaseTransitions: Math.min(maxInt32, transitions + (renews || previous.holderIdentity === undefined ? 0 : 1)),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Named health checks, and the handlers of `/healthz` and `/readyz`. The responses have the format of kube-apiserver's responses. */
 import type { Answer } from './http-endpoint.ts'
 import { messageOf } from '../api/errors.ts'
+import { redactText } from '../telemetry/secret-text.ts'
 
 export interface Check {
   readonly name: string
@@ -41,11 +42,13 @@ export function healthHandler(path: string, checks: () => readonly Check[]): (ur
   }
 }
 
+/** Secrets in a problem, such as the password of a URL, are redacted: anybody may read the response. */
 async function find(check: Check): Promise<Finding> {
   try {
-    return { check, problem: await check.problem() }
+    const problem = await check.problem()
+    return { check, problem: problem === undefined ? undefined : redactText(problem) }
   } catch (error) {
-    return { check, problem: messageOf(error) }
+    return { check, problem: redactText(messageOf(error)) }
   }
 }
 

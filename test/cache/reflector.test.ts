@@ -581,10 +581,33 @@ t.test('the reflector stops with its signal in any state', async (t) => {
 })
 
 t.test('a list that cannot be watched is an error', async (t) => {
-  const { clock, reflector } = setUp(t, { answers: [{ items: [] }] })
-  await eventually(() => clock.pending > 0)
-  t.match(reflector.lastError, /came without a resourceVersion/)
-  t.notOk(reflector.synced)
+  for (const resourceVersion of [undefined, '', 5]) {
+    const answer = { items: [], ...(resourceVersion !== undefined && { resourceVersion: resourceVersion as string }) }
+    const { clock, reflector } = setUp(t, { answers: [answer] })
+    await eventually(() => clock.pending > 0)
+    t.match(reflector.lastError, /came without a resourceVersion/)
+    t.notOk(reflector.synced)
+  }
+})
+
+t.test('an event or a bookmark without a valid resourceVersion causes a relist', async (t) => {
+  for (const resourceVersion of [undefined, '', 6]) {
+    for (const type of ['MODIFIED', 'BOOKMARK'] as const) {
+      const { script, clock, seen, reflector } = setUp(t)
+      await eventually(() => script.watches.length === 1)
+      const faulty = object('a', 1)
+      Object.assign(faulty.metadata, { resourceVersion })
+      if (type === 'MODIFIED') script.lastWatch.send('MODIFIED', faulty)
+      else script.lastWatch.bookmark(resourceVersion as string)
+      await eventually(() => reflector.lastError !== undefined)
+      t.match(reflector.lastError, /sent an event of widgets\.example\.com without a valid resourceVersion/)
+      script.answers = [{ items: [object('b', 9)], resourceVersion: '9' }]
+      await clock.advance(60_000)
+      await eventually(() => script.watches.length === 2)
+      t.strictSame(seen, ['= ', 'synced', '= b'], `${type} ${String(resourceVersion)}`)
+      t.equal(script.lastWatch.options.resourceVersion, '9')
+    }
+  }
 })
 
 t.test('watches last 60 to 90 s until a bookmark arrives, then 300 to 600 s', async (t) => {

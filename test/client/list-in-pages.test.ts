@@ -69,6 +69,13 @@ t.test('a list that has no end is an error', async (t) => {
   ])
   await t.rejects(names(listInPages(repeated.client, widget)), endless)
   t.equal(repeated.lists.length, 3)
+  const again = setUp([
+    ['ab', 'one'],
+    ['cd', 'two'],
+    ['ab', 'three'],
+  ])
+  await t.rejects(names(listInPages(again.client, widget)), { code: 'PRO_API', message: /two of its pages begin with the same object/ })
+  t.equal(again.lists.length, 3)
   const pagesWithGap = (empty: number): Page[] => [
     ...Array.from({ length: empty }, (_, index): Page => ['', `token ${index}`]),
     ['a', 'other'],

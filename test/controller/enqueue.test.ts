@@ -53,6 +53,17 @@ t.test('an update enqueues the keys of the old and of the new object, without du
   )
 })
 
+t.test('names of owners that no object can have are ignored', async (t) => {
+  const namesOf = (keys: typeof toItself, ...names: string[]): string[] => {
+    const { apiVersion, kind } = objectOf(thing, 'a')
+    const ownerReferences = names.map((name) => ({ apiVersion, kind, name, uid: 'u', controller: true }))
+    return keys(objectOf(part, 'p', { ownerReferences })).map(({ name }) => name)
+  }
+  const wrong = ['', '.', '..', 'a/b', '../x', '50%', 'a'.repeat(254)]
+  t.strictSame(namesOf(toOwners(thing), ...wrong, 'a'.repeat(253), 'b'), ['a'.repeat(253), 'b'])
+  for (const name of wrong) t.strictSame(namesOf(toController(thing), name), [], name.slice(0, 10))
+})
+
 t.test('predicates see the event, and all must accept it', async (t) => {
   const events: unknown[] = []
   const see =

@@ -403,6 +403,65 @@ t.test('a candidate creates a deleted Lease when the last record has expired', a
   t.ok(b.leads())
 })
 
+t.test('a deleted Lease is waited for no longer than the own lease duration, whatever its duration was', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'ghost', leaseDurationSeconds: 3600, renewTime: '2026-01-01T00:00:00.000000Z' })
+  const a = await replica('a')
+  await clock.advance(60_000)
+  t.notOk(a.leads(), 'the Lease exists')
+  server.delete()
+  await clock.advance(2_400)
+  t.ok(a.leads())
+})
+
+t.test('a replica that reads that the Lease is gone waits no longer than the own lease duration, either', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'ghost', leaseDurationSeconds: 3600, renewTime: '2026-01-01T00:00:00.000000Z' })
+  const carry: Network['carry'] = async (action, verb) => {
+    if (verb === 'watch') throw new Error('no watches')
+    return action()
+  }
+  const client = server.client({ carry, watches: false })
+  const a = await replica('a', { client })
+  await clock.advance(60_000)
+  t.notOk(a.leads(), 'the Lease exists')
+  server.delete()
+  await clock.advance(4_400)
+  t.ok(a.leads())
+})
+
+t.test('the number of transitions ends at the largest int32', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({
+    holderIdentity: 'ghost',
+    leaseDurationSeconds: 1,
+    leaseTransitions: 2_147_483_647,
+    renewTime: '2026-01-01T00:00:00.000000Z',
+  })
+  const a = await replica('a')
+  await clock.advance(4_000)
+  t.ok(a.leads())
+  t.equal(server.lease?.spec?.leaseTransitions, 2_147_483_647)
+})
+
+t.test('a renewal that takes half of the renew deadline is tried again before the term ends', async (t) => {
+  const { server, clock, replica } = world(t)
+  const client = server.client()
+  let isBusy = false
+  const update = (...args: Parameters<typeof client.update>): ReturnType<typeof client.update> => {
+    if (!isBusy) return client.update(...args)
+    isBusy = false
+    // As after a 503 with a Retry-After of 10 s: the transport pauses until the signal aborts.
+    return new Promise((_, reject) => args[2]?.signal?.addEventListener('abort', () => reject(args[2]!.signal!.reason as Error)))
+  }
+  const a = await replica('a', { client: { ...client, update } as typeof client })
+  isBusy = true
+  await clock.advance(30_000)
+  t.ok(a.leads())
+  t.equal(a.terms.length, 1)
+  t.match(a.log.filter(({ level }) => level === 'warn' || level === 'error').length, 1)
+})
+
 t.test('a leader that resigns releases the lease, and a candidate takes it at once', async (t) => {
   const { server, clock, replica } = world(t)
   const a = await replica('a')

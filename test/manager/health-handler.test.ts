@@ -25,6 +25,22 @@ t.test('a failed check is explained, even without verbose', async (t) => {
   })
 })
 
+t.test('secrets in a problem are not shown', async (t) => {
+  const url = 'postgres://app:topsecret@db/shop'
+  const told: Check = { name: 'told', problem: () => `cannot reach ${url}` }
+  const thrown: Check = {
+    name: 'thrown',
+    problem: () => {
+      throw new Error(`connect ${url}`)
+    },
+  }
+  for (const path of ['/readyz', '/readyz?verbose', '/readyz/told', '/readyz/thrown']) {
+    const { body } = (await ask([told, thrown], path))!
+    t.notMatch(body, /topsecret/, path)
+    t.match(body, /db\/shop/, path)
+  }
+})
+
 t.test('verbose lists also checks that do not decide', async (t) => {
   t.strictSame(await ask([good, shown], '/readyz?verbose'), {
     code: 200,
