@@ -176,7 +176,7 @@ export class Reflector<T extends KubernetesObject> {
     const objects: DeepReadonly<T>[] = []
     sink.listing()
     let tokens = new ContinueTokens()
-    let expired = false
+    let expiries = 0
     /** The continue token of the page that is being requested. */
     let next: string | undefined
     let request = this.#requestPage({}, signal)
@@ -185,14 +185,16 @@ export class Reflector<T extends KubernetesObject> {
       try {
         page = await request
       } catch (error) {
-        if (next === undefined || expired || !isExpired(error)) throw error
-        expired = true
+        if (next === undefined || !isExpired(error)) throw error
         next = undefined
-        // The continue token has expired, because the previous pages took too long. The next request lists all objects without pages.
-        this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
+        // The continue token has expired, because the previous pages took too long. A list without pages cannot expire. It blocks the event
+        // loop while it is parsed, so it is only requested when the pages of two lists have expired.
+        expiries += 1
+        const isWhole = expiries > 1
+        this.#logger.debug(`the list took longer than the API server remembers, listing again${isWhole ? ' without pages' : ''}`)
         objects.length = 0
         tokens = new ContinueTokens()
-        request = this.#requestPage({ isWhole: true }, signal)
+        request = this.#requestPage({ isWhole }, signal)
         continue
       }
       next = tokens.next(page)

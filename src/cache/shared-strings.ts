@@ -1,4 +1,5 @@
 /** `SharedStrings`: freezes JSON values, and keeps equal strings of different values in memory only once. */
+import { LoopTurns } from '../runtime/time-slices.ts'
 
 /** Number of remembered strings: far more than the objects of one owner have in common, which follow each other in a list sorted by name. */
 const slotCount = 4096
@@ -12,6 +13,9 @@ const maxLength = 256
 /** V8 itself keeps strings of at most this length only once when it parses JSON. */
 const maxLengthOfV8 = 10
 
+/** Maximum number of objects and arrays that are frozen in one iteration of the event loop. Freezing them takes one or two milliseconds. */
+const maxAtOnce = 5_000
+
 /**
  * Remembers some of the latest strings. Most strings of an object occur in many other objects, too, e.g. in the namespace, the labels and
  * the containers of the Pods of a ReplicaSet. `JSON.parse` creates each of them again.
@@ -19,15 +23,34 @@ const maxLengthOfV8 = 10
 export class SharedStrings {
   /** A string is at the position that follows from its hash, where it replaces another one. */
   readonly #slots = new Array<string>(slotCount).fill('')
+  readonly #turns = new LoopTurns()
 
   /**
    * Freezes a JSON value and all values in it, and replaces its strings by equal ones of earlier values. A frozen object or array in it is
    * assumed to be frozen completely, and remains unchanged.
+   *
+   * When the value contains more than 5,000 objects and arrays, the others are frozen in later iterations of the event loop. An object of
+   * the maximum size can contain 500,000 of them.
    */
   freeze<T>(value: T): T {
-    // It is a loop, because a call for each level would overflow the stack for an object with some thousand levels.
     const waiting: unknown[] = [value]
-    for (let each = waiting.pop(); each !== undefined; each = waiting.pop()) {
+    this.#freezeSome(waiting)
+    if (waiting.length > 0) void this.#freezeLater(waiting)
+    return value
+  }
+
+  async #freezeLater(waiting: unknown[]): Promise<void> {
+    while (waiting.length > 0) {
+      await this.#turns.next()
+      this.#freezeSome(waiting)
+    }
+  }
+
+  /** Removes up to `maxAtOnce` values from `waiting`, and freezes them. The objects and arrays that they contain are added to `waiting`. */
+  #freezeSome(waiting: unknown[]): void {
+    // It is a loop, because a call for each level would overflow the stack for an object with some thousand levels.
+    for (let count = 0; count < maxAtOnce && waiting.length > 0; count += 1) {
+      const each = waiting.pop()
       if (Object.isFrozen(each)) continue
       const fields = each as Record<string, unknown>
       for (const key of Object.keys(fields)) {
@@ -38,7 +61,6 @@ export class SharedStrings {
       }
       Object.freeze(fields)
     }
-    return value
   }
 
   #shared(text: string): string {

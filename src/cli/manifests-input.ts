@@ -2,10 +2,12 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { parseAllDocuments } from 'yaml'
+import { LineCounter, parseAllDocuments } from 'yaml'
 import { messageOf } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
 import { isObject, type JsonObject } from '../api/json.ts'
 import { readNumber } from '../api/json-reader.ts'
+import { duplicateKeyOf } from '../api/yaml-duplicate-keys.ts'
 import { goNumberTags } from '../api/yaml-numbers.ts'
 
 export interface ManifestInput {
@@ -58,13 +60,21 @@ async function filesAt(place: string): Promise<string[]> {
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
   // Exact parsing is slower, so it is used only if the content may have an integer beyond 2^53, which has at least 16 digits.
   const exact = /\d{16}/.test(content)
-  const documents = parseAllDocuments(content, { merge: true, intAsBigInt: exact, customTags: goNumberTags })
+  const lines = new LineCounter()
+  const options = { merge: true, intAsBigInt: exact, customTags: goNumberTags, uniqueKeys: false, lineCounter: lines }
+  const documents = parseAllDocuments(content, options)
   if (!Array.isArray(documents)) return
   for (const [index, document] of documents.entries()) {
     const source = documents.length === 1 ? file : `${file}, document ${index + 1}`
     const [problem] = document.errors
     if (problem !== undefined) {
       yield new UnreadableInput(source, problem.message.split('\n')[0]!)
+      continue
+    }
+    const duplicate = duplicateKeyOf(document)
+    if (duplicate !== undefined) {
+      const { line, col } = lines.linePos(duplicate.offset)
+      yield new UnreadableInput(source, `Map keys must be unique: ${quote(duplicate.key)} is a duplicate at line ${line}, column ${col}`)
       continue
     }
     let value: unknown

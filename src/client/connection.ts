@@ -31,7 +31,8 @@ export interface Connection {
   readonly namespace?: string
   /**
    * Returns the `Authorization` header. It is called for each request, because tokens rotate and exec plugins return new ones. `refused` is
-   * the header that the server has just rejected with 401. A new header should then be loaded, even if `refused` is cached.
+   * the header that the server has just rejected with 401. A new header should then be loaded, even if `refused` is cached. While an exec
+   * plugin runs, a call does not keep the process alive; a request of a client does.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
   /** Additional headers of each request, which are used for impersonation. */

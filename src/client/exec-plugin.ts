@@ -1,5 +1,6 @@
 /** `ExecPlugin`: runs the credential plugin of a kubeconfig user, like kubectl (`k8s.io/client-go/plugin/pkg/client/auth/exec`). */
 import { spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { quote } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
@@ -120,6 +121,8 @@ export class ExecPlugin {
         windowsHide: true,
         stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
       })
+      // The plugin does not keep this process alive: a request that waits for its output does. `kill` ends it when this process exits.
+      for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) handle?.unref()
       const kill = (): void => {
         child.kill('SIGKILL')
         // A child process of the plugin may keep the pipes open.

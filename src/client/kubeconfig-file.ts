@@ -73,17 +73,7 @@ async function readFileContent(file: string): Promise<JsonObject> {
   } catch (error) {
     throw problem(`The kubeconfig ${file} ${readProblem(error as NodeJS.ErrnoException)}: check --kubeconfig and KUBECONFIG.`, error)
   }
-  const { parse, YAMLParseError } = await import('yaml') // is not needed in a Pod
-  let content: unknown
-  try {
-    // Without `logLevel`, warnings are printed.
-    content = parse(text, { logLevel: 'error' })
-  } catch (error) {
-    // The messages of the parser quote lines of the file, which may contain tokens, so neither the message nor the error is part of this one.
-    const [{ line, col }] = (error instanceof YAMLParseError ? error.linePos : undefined) ?? [{ line: 0, col: 0 }]
-    const reason = error instanceof YAMLParseError ? error.code.toLowerCase().replaceAll('_', ' ') : 'an alias is invalid'
-    throw problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)
-  }
+  const content = await parse(file, text)
   if (!isObject(content))
     throw problem(
       `The kubeconfig ${file} is ${content === null || content === undefined ? 'empty' : 'no kubeconfig'}: it must have clusters, users and contexts.`,
@@ -91,6 +81,27 @@ async function readFileContent(file: string): Promise<JsonObject> {
   const wrong = wrongField(content)
   if (wrong !== undefined) throw problem(`The kubeconfig ${file} is invalid: ${wrong}.`)
   return content
+}
+
+async function parse(file: string, text: string): Promise<unknown> {
+  // The modules are not needed in a Pod.
+  const [{ LineCounter, parseDocument }, { duplicateKeyOf }] = await Promise.all([import('yaml'), import('../api/yaml-duplicate-keys.ts')])
+  const lines = new LineCounter()
+  // The parser's messages quote lines of the file, which may contain tokens. The error therefore has neither the message nor the cause.
+  const invalid = (reason: string, offset?: number): ProreusError => {
+    const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset)
+    return problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)
+  }
+  const document = parseDocument(text, { uniqueKeys: false, lineCounter: lines })
+  const [error] = document.errors
+  if (error !== undefined) throw invalid(error.code.toLowerCase().replaceAll('_', ' '), error.pos[0])
+  const duplicate = duplicateKeyOf(document)
+  if (duplicate !== undefined) throw invalid('duplicate key', duplicate.offset)
+  try {
+    return document.toJS()
+  } catch {
+    throw invalid('an alias is invalid')
+  }
 }
 
 function readProblem(error: NodeJS.ErrnoException): string {

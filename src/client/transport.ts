@@ -224,7 +224,8 @@ class HttpTransport implements Transport {
     this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
-    const timer = this.#clock.after(timeoutMs, () => abort.abort(new TimeoutError()))
+    // Keeps the process alive while a credential plugin runs, which has no connection.
+    const timer = this.#clock.after(timeoutMs, () => abort.abort(new TimeoutError()), true)
     let dispatchers: Dispatchers | undefined
     let started: number | undefined
     let code: number | 'error' = 'error'

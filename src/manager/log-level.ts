@@ -18,9 +18,13 @@ export function setLogLevel(logger: Logger, level: string): void {
     )
   }
   const before = logger.level
+  if (before === level) return
+  const report = (): void => logger.warn(`the log level is ${level} now; it was ${before}`)
+  // With the new level, the line may be dropped: it has the level `warn`.
+  const isDropped = ['error', 'fatal', 'silent'].includes(level)
+  if (isDropped) report()
   logger.level = level
-  // The line has the level `warn`, because an `info` line would be dropped when the new level is `warn`.
-  if (before !== level) logger.warn(`the log level is ${level} now; it was ${before}`)
+  if (!isDropped) report()
 }
 
 /**

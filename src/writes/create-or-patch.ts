@@ -72,6 +72,8 @@ export async function createOrPatch<R extends ResourceType>(
   // The result of all attempts together: the first attempt may create the object, and then fail with a conflict on the status.
   let result: CreatedOrPatched<R>['result'] = 'unchanged'
   let fromCache = cache !== undefined
+  /** True when the object was deleted between the patch of the object and that of its status. */
+  let isDeleted = false
 
   async function read(): Promise<AnyObject | undefined> {
     const reads = fromCache
@@ -107,7 +109,14 @@ export async function createOrPatch<R extends ResourceType>(
   async function patchStatus(object: AnyObject, status: JsonObject | undefined): Promise<AnyObject> {
     if (status === undefined) return object
     const metadata = { resourceVersion: object.metadata.resourceVersion }
-    const patched = await client.patchStatus(untyped, key, { metadata, status }, { ...options, signal })
+    let patched: AnyObject
+    try {
+      patched = await client.patchStatus(untyped, key, { metadata, status }, { ...options, signal })
+    } catch (error) {
+      // A type without a status subresource causes the same error, so the object is read.
+      isDeleted = isNotFound(error) && (await read()) === undefined
+      throw error
+    }
     if (result === 'unchanged') result = 'updated'
     return patched
   }
@@ -132,10 +141,11 @@ export async function createOrPatch<R extends ResourceType>(
   }
 
   const attempt = async (): Promise<AnyObject> => {
+    isDeleted = false
     const stored = await read()
     return stored === undefined ? create() : patch(stored)
   }
-  const object = await retryWhile((error) => isConflict(error) || isAlreadyExists(error), attempt, {
+  const object = await retryWhile((error) => isConflict(error) || isAlreadyExists(error) || isDeleted, attempt, {
     ...(clock === undefined ? {} : { clock }),
     signal,
   })

@@ -199,16 +199,20 @@ t.test('expiry after one event backs off too, until a watch has lasted', async (
   await eventually(() => script.watches.length === 5)
 })
 
-t.test('an expired continue token causes a list without pages', async (t) => {
+t.test('an expired continue token causes another list in pages, then one without pages', async (t) => {
   const { script, seen } = setUp(t, {
     answers: [
       { items: [object('a', 1)], resourceVersion: '5', continue: 'token' },
+      expired,
+      { items: [object('a', 1)], resourceVersion: '7', continue: 'token' },
       expired,
       { items: [object('a', 1), object('b', 6)], resourceVersion: '8' },
     ],
   })
   await eventually(() => script.watches.length === 1)
   t.strictSame(script.lists, [
+    { namespace: undefined, limit: 500 },
+    { namespace: undefined, limit: 500, continue: 'token' },
     { namespace: undefined, limit: 500 },
     { namespace: undefined, limit: 500, continue: 'token' },
     { namespace: undefined },
@@ -281,7 +285,7 @@ t.test('a continue token that expires again after the list without pages causes 
   const page = (token: string): ListAnswer => ({ items: [object('a', 1)], resourceVersion: '5', continue: token })
   const { script, clock } = setUp(t, { answers: [page('1'), expired, page('2'), expired, page('3'), expired, page('4'), expired] })
   await eventually(() => clock.nextDue === clock.now() + 1600)
-  t.equal(script.lists.length, 8)
+  t.equal(script.lists.length, 10)
 })
 
 t.test('a broken connection resumes the watch, with growing pauses', async (t) => {
@@ -745,6 +749,8 @@ t.test('a list that expires on its first page is repeated, and further expiry ba
       expired,
       { items: [object('a', 1)], resourceVersion: '5', continue: 'token' },
       expired,
+      { items: [object('a', 1)], resourceVersion: '6', continue: 'token' },
+      expired,
       expired,
       { items: [], resourceVersion: '9' },
     ],
@@ -754,6 +760,8 @@ t.test('a list that expires on its first page is repeated, and further expiry ba
     script.lists.map(({ limit, continue: token }) => [limit, token]),
     [
       [500, undefined],
+      [500, undefined],
+      [500, 'token'],
       [500, undefined],
       [500, 'token'],
       [undefined, undefined],

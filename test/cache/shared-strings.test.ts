@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { SharedStrings } from '../../src/cache/shared-strings.ts'
+import { eventually } from '../support/eventually.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -42,6 +43,20 @@ t.test('all objects and arrays of a value are frozen', async (t) => {
   for (const part of [value, value.list, value.list[0], value.empty]) t.equal(Object.isFrozen(part), true)
   t.equal(new SharedStrings().freeze('text'), 'text')
   t.equal(new SharedStrings().freeze(undefined), undefined)
+})
+
+t.test('a value with many objects is frozen in several iterations of the event loop', async (t) => {
+  let iterations = 0
+  const count = (): void => void (iterations += 1)
+  const list = Array.from({ length: 100_000 }, () => ({ name: 'a name that is remembered', inner: {} }))
+  const value = new SharedStrings().freeze({ list })
+  t.equal(Object.isFrozen(value), true)
+  t.ok(list.filter((each) => Object.isFrozen(each)).length <= 5_000)
+  await eventually(() => {
+    count()
+    return list.every((each) => Object.isFrozen(each) && Object.isFrozen(each.inner))
+  })
+  t.ok(iterations > 1, `${iterations} iterations`)
 })
 
 t.test('frozen parts remain unchanged, so they may be used by other values, too', async (t) => {

