@@ -58,7 +58,7 @@ export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: La
  * @throws {ProreusError} `PRO_INPUT` with all errors.
  */
 export function checkedRequirements(selector: LabelSelector): LabelRequirement[] {
-  // Code that is not type-checked may pass anything. A misspelled field would select all objects.
+  // Code that is not type-checked may pass anything. For example, a selector with only a misspelled field would match all objects.
   const wrong = isLabelSelector(selector, 'labelSelector')
   const problems = wrong.length > 0 ? wrong : selectorProblems(selector)
   if (problems.length === 0) return requirementsOf(selector)

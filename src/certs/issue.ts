@@ -62,7 +62,7 @@ export interface LeafOptions {
   readonly lifeMs?: number
 }
 
-/** Issues a serving certificate that the CA `authority` signs. It expires no later than the CA. */
+/** Issues a serving certificate that the CA `authority` signs. The certificate expires no later than the CA. */
 export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = leafLifeMs }: LeafOptions): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const signer = createPrivateKey(authority.key)

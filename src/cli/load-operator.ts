@@ -78,7 +78,7 @@ function shortened(text: string): string {
 
 /**
  * Returns the advice for an ECMAScript module that Node.js loads as CommonJS, because package.json contains `"type": "commonjs"`. `npm
- * init` writes this field.
+ * init` writes this field. For any other error, the result is an empty string.
  */
 function commonJsAdvice(path: string, cause: unknown): string {
   if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''

@@ -38,7 +38,7 @@ function fieldOf(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // Most folders have no package.json.
+    // A file that cannot be read counts as missing, because most folders have no package.json.
     return undefined
   }
   try {
