@@ -33,8 +33,8 @@ export function buildProreus(): void {
 }
 
 /**
- * Removes the types from modules of this folder, and returns the path of the first one as JavaScript. A process that loads TypeScript also
- * loads a compiler, which takes 18 MB. The image of an operator contains JavaScript.
+ * Converts modules of this folder to JavaScript, and returns the path of the first converted module. A process that loads TypeScript also
+ * loads a compiler, which takes 18 MB. The measurements must not contain this memory, because the image of an operator contains JavaScript.
  */
 export function javaScriptOf(...modules: readonly string[]): string {
   const target = (path: string): string => join(root, 'dist/bench', path.replace(/\.ts$/, '.js'))

@@ -50,7 +50,7 @@ function findByPort(port: string): Found {
       if (command.includes(`--secure-port=${port}`) && command[0]!.endsWith('kube-apiserver'))
         return { pid, command, directory: readlinkSync(`/proc/${pid}/cwd`) }
     } catch {
-      // The process has just ended, or belongs to another user.
+      // The process has just ended, or belongs to another user. Neither is the API server.
     }
   }
   throw new Error(`No kube-apiserver serves the port ${port}.`)

@@ -216,8 +216,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns `order`: the enum values in the order of the API server's error messages. Throws when `order` and `text` contain different
- * values.
+ * Returns `order`: the enum values in the order of the API server's error messages. Without `order`, returns `text`. Throws when `order`
+ * and `text` contain different values.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

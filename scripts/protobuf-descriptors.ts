@@ -244,7 +244,7 @@ function apiVersionOf(group: string, folder: string): string {
   return group === '' ? basename(folder) : `${group}/${basename(folder)}`
 }
 
-/** Derives Go fields from the names of the protobuf fields. It is used for a message whose Go struct has no protobuf tags. */
+/** Derives Go fields from the names of the protobuf fields, for a message without a Go struct or whose Go struct has no protobuf tags. */
 function untagged(fields: ReadonlyMap<number, ProtoField>): ReadonlyMap<number, GoField> {
   const asGo = ({ name }: ProtoField): GoField => ({
     goName: capitalized(name),

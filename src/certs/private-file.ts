@@ -48,10 +48,10 @@ export async function readPrivateFile(path: string): Promise<string> {
 }
 
 /**
- * Rejects a folder in which any other user could replace files. A missing folder is accepted, because it is created later with mode 0700.
+ * Rejects a folder in which other users could replace files: a folder of another user, or a folder to which everybody may write. A missing
+ * folder is accepted, because it is created later with mode 0700.
  *
- * @throws an error when the folder belongs to another user, or everybody may write to it. The message is only the reason; callers make a
- * sentence of it.
+ * @throws an error whose message is only the reason; callers make a sentence of it.
  */
 export async function checkPrivateFolder(path: string): Promise<void> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
