@@ -1,4 +1,4 @@
-/** Builds the compared programs: those in Go and Rust into a cache folder outside of the repository, those with Proreus into `dist`. */
+/** Builds the compared programs: the programs in Go and Rust into a cache folder outside of the repository, and Proreus into `dist`. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -34,7 +34,7 @@ export function buildProreus(): void {
 
 /**
  * Converts modules of this folder to JavaScript, and returns the path of the first converted module. A process that loads TypeScript also
- * loads a compiler, which takes 18 MB. The measurements must not contain this memory, because the image of an operator contains JavaScript.
+ * loads a compiler, which takes 18 MB. The measurements must not include this memory, because an operator's image contains only JavaScript.
  */
 export function javaScriptOf(...modules: readonly string[]): string {
   const target = (path: string): string => join(root, 'dist/bench', path.replace(/\.ts$/, '.js'))

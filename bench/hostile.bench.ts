@@ -97,7 +97,7 @@ function quantile(times: readonly number[], share: number): string {
 
 /**
  * Requests the readiness probe every 250 ms, until the signal aborts or the server ends. Returns the status and latency of the first
- * response that is not 200. If there is none, returns those of the slowest response.
+ * response that is not 200. If all responses are 200, returns the status and latency of the slowest response.
  */
 async function probing(server: AttackedServer, signal: AbortSignal): Promise<string> {
   let worst = { status: 200 as number | string, ms: 0 }

@@ -50,7 +50,7 @@ const bundle = await rollup({
     index: join(root, 'src/index.ts'),
     'testing/index': join(root, 'src/testing/index.ts'),
     'cli/bin': join(root, 'src/cli/bin.ts'),
-    // The script of the worker threads. A chunk starts it, and expects it in the same folder as the chunk.
+    // The script of the worker threads. A chunk starts the script, and expects it in the folder of the chunk.
     'chunks/worker': join(root, 'src/webhook/evaluation/worker.ts'),
   },
   // The operators of this package import `proreus`. This import stays, and resolves to this package at run time, so no second copy is

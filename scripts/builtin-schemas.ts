@@ -127,7 +127,8 @@ const optional: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The order of enum values in the API server's error messages, for fields where it differs from the sorted order in the OpenAPI documents.
+ * The order of enum values in the API server's error messages. The map contains only fields for which this order differs from the sorted
+ * order in the OpenAPI documents.
  */
 const orders: Readonly<Record<string, string>> = {
   'Container.terminationMessagePolicy': '=File|FallbackToLogsOnError',

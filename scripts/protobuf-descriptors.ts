@@ -53,14 +53,14 @@ interface GoModule {
   readonly Path: string
   readonly Version: string
   readonly Dir?: string
-  /** The module that replaces this one by a `replace` directive in the go.mod of `tools/kubernetes`. */
+  /** The module that is used instead of this module because of a `replace` directive in the go.mod of `tools/kubernetes`. */
   readonly Replace?: { readonly Version: string }
 }
 
 interface GoField {
   readonly goName: string
   readonly isPointer: boolean
-  /** The JSON name of the field. It is empty for an inlined struct, whose fields become fields of the enclosing struct. */
+  /** The JSON name of the field. The name is empty for an inlined struct, whose fields become fields of the enclosing struct. */
   readonly jsonName: string
   readonly omitsEmpty: boolean
   readonly omitsZero: boolean

@@ -25,7 +25,8 @@ interface Source {
   readonly module: (env: Environment) => string
   readonly package: string
   /**
-   * Returns the variables that `go build` sets in the binary (`-ldflags -X`), such as its version. Without them the binary reports v0.0.0.
+   * Returns the variables that `go build` sets in the binary (`-ldflags -X`), such as its version. Without these variables, a Kubernetes
+   * binary reports v0.0.0.
    */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
@@ -74,7 +75,7 @@ export interface BuildOptions {
 }
 
 /**
- * Returns the paths of the binaries; missing ones are built. Only one process builds at a time.
+ * Returns the paths of the binaries, and builds missing binaries first. Only one process builds at a time.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when a binary is missing and Go is not installed, or when the build fails.
  */

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/index.ts'
 export interface SentWrite {
   /** The field manager of the request, which is unique, and which the API server's audit log contains. */
   readonly id: string
-  /** The time at which the guard of leader election checked before the write that the replica held the Lease. */
+  /** The time at which the guard of leader election checked that the replica held the Lease. */
   readonly checkedAt: number
   /** The time immediately before the request was written. It is later than `checkedAt` if the process was stopped in between. */
   readonly sentAt: number

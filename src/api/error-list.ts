@@ -47,7 +47,7 @@ export function addErrors(list: ErrorList, errors: readonly FieldError[]): Error
   return { listed, omitted: list.omitted + errors.length - index }
 }
 
-/** Returns the errors of both lists as one list. */
+/** Returns the errors of both lists as one list. The limits apply to this list, too. */
 export function joinErrors(first: ErrorList, second: ErrorList): ErrorList {
   if (isEmpty(first)) return second
   const { listed, omitted } = addErrors(first, second.listed)

@@ -28,7 +28,7 @@ export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Sets a property of a JSON object. Unlike an assignment, it also sets `__proto__` as an ordinary property. */
+/** Sets a property of a JSON object. `__proto__` becomes an ordinary property, whereas an assignment would change the prototype. */
 export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })

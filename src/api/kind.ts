@@ -107,8 +107,8 @@ type InputOfVersion<Group extends string, KindName extends string, Version exten
 } & StatusInputOf<Version>
 
 /**
- * A custom kind without the static types of its objects. Used as a `ResourceType`, a kind is the type of the storage version. `versions`
- * contains all versions.
+ * A custom kind without the static types of its objects. When a kind is used as a `ResourceType`, it is the type of the storage version.
+ * `versions` contains all versions.
  */
 export interface Kind extends ResourceType {
   readonly singular: string

@@ -26,7 +26,7 @@ export interface LabelSelector {
 
 const expressionFields = { key: isText, operator: isOneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: isListOf(isText) }
 
-/** Checks the types of a selector's fields. `selectorProblems` validates its keys and values. */
+/** Checks the types of a selector's fields. `selectorProblems` validates the keys and values in the selector. */
 export const isLabelSelector: OptionCheck = hasOptions({
   matchLabels: isAnObject,
   matchExpressions: isListOf(hasOptions(expressionFields, ['key', 'operator'])),

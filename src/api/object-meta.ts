@@ -13,8 +13,8 @@ export interface ObjectMetaRules {
   /** Validates the names of objects of this type. Default: a name must be a DNS subdomain. */
   readonly name?: (value: string) => string[]
   /**
-   * True to reject a finalizer that has no domain and is not one of Kubernetes' own finalizers. The API server does so for objects of
-   * built-in types.
+   * True to reject a finalizer that has no domain and is not one of Kubernetes' own finalizers. The API server rejects such a finalizer in
+   * objects of built-in types.
    */
   readonly qualifiedFinalizers?: boolean
 }

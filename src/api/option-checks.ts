@@ -65,7 +65,7 @@ export function isListOf(check: OptionCheck): OptionCheck {
     Array.isArray(value) ? value.flatMap((item: unknown, index) => check(item, `${path}[${index}]`)) : isList(value, path)
 }
 
-/** Returns a check that accepts an object with any keys, if `check` accepts all of its values. */
+/** Returns a check that accepts an object with any keys, if `check` accepts all values of the object. */
 export function isMapOf(check: OptionCheck): OptionCheck {
   return (value, path) =>
     isObject(value)

@@ -122,9 +122,9 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter `options` of the functions in `Type`. The condition is never true, so the compiler checks the argument against
- * `Options`, and reports a misspelled option. `O` occurs in this type only so that the compiler infers it from the argument. If the
- * parameter had the type `O`, a misspelled option would become part of `O`, and would not be reported.
+ * The type of the parameter `options` of the functions in `Type`. The condition `[O] extends [never]` is never true, so the compiler checks
+ * the argument against `Options`, and reports a misspelled option. `O` occurs in this type only so that the compiler infers it from the
+ * argument. If the parameter had the type `O`, a misspelled option would become part of `O`, and would not be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 

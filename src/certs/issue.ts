@@ -132,8 +132,8 @@ function distinguishedName(name: string): forge.asn1.Asn1 {
 }
 
 /**
- * Returns the subject of a CA certificate exactly as the certificate encodes it, because verifiers compare it byte by byte with the issuer
- * of a leaf.
+ * Returns the subject of a CA certificate exactly as the certificate encodes it, because verifiers compare this subject byte by byte with
+ * the issuer of a leaf.
  */
 function subjectOf(cert: string): forge.asn1.Asn1 {
   const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')

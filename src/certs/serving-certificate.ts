@@ -25,7 +25,7 @@ export interface CertificateSource {
   start(signal: AbortSignal): Promise<void>
 }
 
-/** Returns the serving certificate for `pair`. If `pair` does not differ from `current`, it returns the object `current` itself. */
+/** Returns the serving certificate for `pair`. If `pair` does not differ from `current`, the result is `current` itself. */
 export function servingCertificate(
   pair: Omit<ServingCertificate, 'notAfter'>,
   current: ServingCertificate | undefined,

@@ -22,8 +22,8 @@ export class LoadError extends ProreusError {
 /**
  * Imports `file` and returns its export `operator`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist or exports no operator. When its import fails, the error is a
- * `LoadError`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist or exports no operator. When the import of the file fails, the
+ * error is a `LoadError`.
  */
 export async function loadOperator(file: string): Promise<Operator> {
   const path = resolve(file)

@@ -54,7 +54,7 @@ export function kubernetesMinor(env: Environment): KubernetesMinor {
   throw new ProreusError('PRO_CONFIG_INVALID', problem)
 }
 
-/** Returns the release of a binary. `env` may select the release of Kubernetes. */
+/** Returns the release of a binary. For Kubernetes' own binaries, `env` selects the release. */
 export function programVersion(name: ProgramName, env: Environment): string {
   const { version }: Program = programs[name]
   return version ?? kubernetesReleases[kubernetesMinor(env)]

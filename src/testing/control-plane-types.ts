@@ -82,8 +82,8 @@ export interface ControlPlane {
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
-   * Compacts the storage. After that, requests with an older continue token or resourceVersion fail with 410; with a real API server, this
-   * takes a moment. Rejects with `PRO_INPUT` for an existing cluster.
+   * Compacts the storage. After that, requests with an older continue token or resourceVersion fail with 410. With a real API server, they
+   * begin to fail a moment later. Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>
   /**

@@ -87,7 +87,7 @@ function misplacedClock({ backend = 'embedded', clock }: ControlPlaneOptions): r
   return [`clock: must be absent with the backend ${JSON.stringify(backend)}, whose API server uses the time of its machine`]
 }
 
-/** The logger and the clock of operators whose options contain neither. */
+/** The defaults of the options `logger` and `clock` of `startOperator`. */
 type OperatorDefaults = { readonly logger: Logger; readonly clock: Clock }
 
 /**

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../runtime/clock.ts'
 interface PendingTimer {
   /** The time at which the timer fires, in milliseconds of `monotonicNow()`. */
   readonly due: number
-  /** The number of timers created before this one. Timers that are due at the same time fire in the order of their creation. */
+  /** The number of timers created before this timer. Timers that are due at the same time fire in the order of their creation. */
   readonly order: number
   readonly callback: () => void
 }

@@ -53,7 +53,8 @@ const adminName = 'admin'
 /**
  * The users of the binaries and of the administrator. For kube-scheduler, the permissions of its default ClusterRole are sufficient. All
  * other users are in the group `system:masters`. With `--use-service-account-credentials=false`, the controllers of kube-controller-manager
- * send their requests as its user, and the default ClusterRole of this user lacks the permissions of the controllers.
+ * send their requests as the user of kube-controller-manager. The default ClusterRole of this user lacks the permissions of the
+ * controllers.
  */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
