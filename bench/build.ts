@@ -1,4 +1,4 @@
-/** Builds the compared programs: those in Go and Rust into a cache folder outside of the repository, those with Proreus into `dist`. */
+/** Builds the compared programs: the programs in Go and Rust into a cache folder outside of the repository, and Proreus into `dist`. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -33,8 +33,8 @@ export function buildProreus(): void {
 }
 
 /**
- * Removes the types from modules of this folder, and returns the path of the first one as JavaScript. A process that loads TypeScript also
- * loads a compiler, which takes 18 MB. The image of an operator contains JavaScript.
+ * Converts modules of this folder to JavaScript, and returns the path of the first converted module. A process that loads TypeScript also
+ * loads a compiler, which takes 18 MB. The measurements must not include this memory, because an operator's image contains only JavaScript.
  */
 export function javaScriptOf(...modules: readonly string[]): string {
   const target = (path: string): string => join(root, 'dist/bench', path.replace(/\.ts$/, '.js'))

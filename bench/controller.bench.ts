@@ -60,7 +60,7 @@ if (parts.has('reconcile')) {
     peakMb: { digits: 0, head: 'peak RSS MB', ratio: true },
   })
   for (let round = 0; round < rounds; round += 1) {
-    // Each round has its own API server. An API server that runs for long rotates its audit log, from which the writes are counted.
+    // Each round has its own API server, because an API server that runs for long rotates its audit log, from which the writes are counted.
     await withApiServer(programs, async (server) => {
       for (const workers of [1, 8]) {
         for (let index = 0; index < programs.length; index += 1) {

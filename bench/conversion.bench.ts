@@ -1,7 +1,7 @@
 /**
  * Measures the CPU time of conversion webhooks for ConversionReviews with 1, 100 and 500 objects. Proreus is compared with a server that
- * only parses and serializes the objects. The servers run on one CPU core and the load generator on another one; connections use TLS and
- * are kept alive. Each round measures both servers, and the results are medians over the rounds.
+ * only parses and serializes the objects. The servers run on one CPU core, and the load generator runs on another core. The connections use
+ * TLS and are kept alive. Each round measures both servers, and the results are medians over the rounds.
  *
  * `npm run bench -- conversion [--rounds 3] [--seconds 3]`
  */

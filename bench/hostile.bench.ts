@@ -1,10 +1,10 @@
 /**
  * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, small
- * AdmissionReviews are sent at a fixed rate, and the readiness probe is requested. The latencies of both and the memory of the server are
- * measured.
+ * AdmissionReviews are sent at a fixed rate, and the readiness probe is requested. The latencies of the reviews and of the probe are
+ * measured, and the memory of the server.
  *
  * The server is a separate process with the heap size (`--max-old-space-size`) that follows from the memory limit in `config/`. Its peak
- * resident memory shows whether the kernel would have killed it in a cgroup with that limit.
+ * resident memory shows whether the kernel would have killed the process in a cgroup with that limit.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */
@@ -56,8 +56,8 @@ const rows: readonly { readonly name: string; readonly run: (target: Target, sig
 ]
 
 async function attack({ row, seconds, ...target }: Task): Promise<Result> {
-  // A real attacker runs on another machine. The thread that attacks must therefore not take CPU time from the server or from the
-  // measurement.
+  // A real attacker runs on another machine. The attacking thread gets the lowest priority, because it must not take CPU time from the
+  // server or from the measurement.
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
   return { times: [], outcome: await rows[row!]!.run(target, AbortSignal.timeout(seconds * 1000)) }
 }
@@ -97,7 +97,7 @@ function quantile(times: readonly number[], share: number): string {
 
 /**
  * Requests the readiness probe every 250 ms, until the signal aborts or the server ends. Returns the status and latency of the first
- * response that is not 200, otherwise of the slowest response.
+ * response that is not 200. If all responses are 200, returns the status and latency of the slowest response.
  */
 async function probing(server: AttackedServer, signal: AbortSignal): Promise<string> {
   let worst = { status: 200 as number | string, ms: 0 }

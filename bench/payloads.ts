@@ -14,7 +14,10 @@ export interface Payload {
   readonly object: JsonObject
 }
 
-/** Writes an AdmissionReview for an App of this size to a file. The App has one invalid container unless `valid` is true. */
+/**
+ * Writes an AdmissionReview for an App of this size to a file. The App has one invalid container unless `valid` is true. Returns the path
+ * and size of the file, and the App.
+ */
 export function writePayload(directory: string, size: Size, valid = true): Payload {
   const [containers, variables] = shapes[size]
   const object = appOf(containers, variables, valid)

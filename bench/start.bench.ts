@@ -5,8 +5,11 @@
  * `npm run bench -- start [--rounds 5] [--idle 3] [--built] [--node-args=--max-semi-space-size=2]`
  *
  * The operator has one kind with a webhook and a controller. It runs from `dist`, against the embedded API server in the process of the
- * benchmark. `dist` is built first, unless `--built` is given. As in a Pod, the operator reads its credentials from files and keeps its
- * certificates in a Secret. `as in the image` has the variables of the Dockerfile, too. In the last row, the operator uses a kubeconfig instead.
+ * benchmark. `dist` is built first, unless `--built` is given.
+ *
+ * In the rows `in a Pod`, the operator reads its credentials from files and keeps its certificates in a Secret. In the row `as in the
+ * image`, the operator also gets the variables of the Dockerfile. In the last row, the operator uses a kubeconfig.
+ *
  * `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced. `RSS` is the resident memory after
  * `idle` seconds.
  */
@@ -122,14 +125,17 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Returns the variables that the image sets for Node.js and glibc: no compile cache, and when free memory is returned. */
+/**
+ * Returns the variables that the image sets for Node.js and glibc. They disable the compile cache, and determine when free memory is
+ * returned to the kernel.
+ */
 function imageEnvironment(): Record<string, string> {
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
   const names = ['NODE_DISABLE_COMPILE_CACHE', 'MALLOC_TRIM_THRESHOLD_']
   return Object.fromEntries(names.map((name) => [name, new RegExp(`^ +${name}=(\\S+)`, 'm').exec(dockerfile)![1]!]))
 }
 
-/** Starts the program, waits until it is ready and then idle, and stops it. */
+/** Starts the program, waits until it is ready, waits for `idleMs`, and stops the program. Returns the measured times and memory. */
 async function measure({ name, args, env }: Program, port: number): Promise<Result> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, [...nodeArgs, ...args(port)], {

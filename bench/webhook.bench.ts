@@ -1,7 +1,7 @@
 /**
  * Measures the admission webhooks of Proreus, controller-runtime, kube-rs and a bare fastify server in the same run. The servers run on one
- * CPU core and the load generator on another one; connections use TLS and are kept alive. Each round measures all servers, and the results
- * are medians over the rounds.
+ * CPU core, and the load generator runs on another core. The connections use TLS and are kept alive. Each round measures all servers, and
+ * the results are medians over the rounds.
  *
  * `npm run bench -- webhook [--rounds 3] [--seconds 4] [--only proreus,kube-rs] [--sizes 1k,8k]`
  */

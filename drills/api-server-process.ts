@@ -31,7 +31,7 @@ export class ApiServerProcess {
     await delay(awayMs)
     // With `--pdeathsig`, the kernel kills the API server when this process ends, even if this process is killed.
     this.#started = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { cwd: directory, stdio: 'ignore', env: {} })
-    this.#started.on('error', () => undefined) // the API server does not become ready, which is reported
+    this.#started.on('error', () => undefined) // `until` reports that the API server does not become ready
     await until('the API server is ready again', async () => (await client.raw('/readyz')) === 'ok', readyMs)
   }
 
@@ -50,7 +50,7 @@ function findByPort(port: string): Found {
       if (command.includes(`--secure-port=${port}`) && command[0]!.endsWith('kube-apiserver'))
         return { pid, command, directory: readlinkSync(`/proc/${pid}/cwd`) }
     } catch {
-      // The process has just ended, or belongs to another user.
+      // The process has just ended, or belongs to another user. Neither is the API server.
     }
   }
   throw new Error(`No kube-apiserver serves the port ${port}.`)

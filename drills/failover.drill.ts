@@ -1,12 +1,12 @@
 /**
- * The failover drill: three replicas elect a leader, which is killed, stopped, paused, or cut off, again and again, while objects change.
- * After each fault, another leader must reconcile, and a replica must send writes only while it holds the Lease.
+ * The failover drill: three replicas elect a leader while objects change. Again and again, the leader is killed, stopped, paused or cut
+ * off. After each fault, another leader must reconcile. A replica must send writes only while it holds the Lease.
  *
  * A write that was sent in time may arrive late: a network may hold it, and a process may be stopped between the check of the Lease and the
  * write to the connection. No client can prevent that, so such writes are no failures. The result lists them as `late`.
  *
- * `npm run drill -- failover [--seconds 180] [--seed N] [--faults kill,stop,pause,cut,halfOpen]`. The last line of the output is
- * JSON with the faults, the late writes and the failures. The exit code is 1 if there is a failure.
+ * `npm run drill -- failover [--seconds 180] [--seed N] [--faults kill,stop,pause,cut,halfOpen]`. The last line of the output is JSON with
+ * the faults, the late writes and the failures. The exit code is 1 if there is a failure.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,6 @@
 /**
  * Builds `dist/`: the type declarations of every module, and the JavaScript in a few bundled files, because a process starts faster with
- * few files. The npm package contains both, the container image only the JavaScript files.
+ * few files. The npm package contains both. The container image contains only the JavaScript files.
  *
  * The entry points share chunks, so that each class exists only once; otherwise `instanceof` could return false for an object of the
  * package. Dependencies are not bundled: a user's program can share them with this package, and `npm audit` finds them.
@@ -50,7 +50,7 @@ const bundle = await rollup({
     index: join(root, 'src/index.ts'),
     'testing/index': join(root, 'src/testing/index.ts'),
     'cli/bin': join(root, 'src/cli/bin.ts'),
-    // The script of the worker threads. A chunk starts it, and expects it in the same folder as the chunk.
+    // The script of the worker threads. A chunk starts the script, and expects it in the folder of the chunk.
     'chunks/worker': join(root, 'src/webhook/evaluation/worker.ts'),
   },
   // The operators of this package import `proreus`. This import stays, and resolves to this package at run time, so no second copy is
@@ -58,7 +58,8 @@ const bundle = await rollup({
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
   plugins: [transpile],
   onLog: (_level, log) => {
-    // Modules may import each other if only their functions call each other. Any other message of rollup is an error in this package.
+    // A cycle of imports is harmless if the modules use each other only in functions that run later. Any other message of rollup is an
+    // error in this package.
     if (log.code === 'CIRCULAR_DEPENDENCY') return
     throw new Error(`${log.code}: ${log.message}`)
   },
@@ -67,7 +68,8 @@ await bundle.write({
   dir: outDir,
   format: 'es',
   entryFileNames: '[name].js',
-  // Some modules read a file at a path relative to themselves. That path is valid only in folders directly below `dist`.
+  // The chunks are in a folder directly below `dist`, because some modules read a file at a path relative to themselves, which is valid
+  // only at this depth.
   chunkFileNames: 'chunks/[name]-[hash].js',
   sourcemap: true,
 })

@@ -127,7 +127,8 @@ const optional: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The order of enum values in the API server's error messages, for fields where it differs from the sorted order in the OpenAPI documents.
+ * The order of enum values in the API server's error messages. The map contains only fields for which this order differs from the sorted
+ * order in the OpenAPI documents.
  */
 const orders: Readonly<Record<string, string>> = {
   'Container.terminationMessagePolicy': '=File|FallbackToLogsOnError',
@@ -216,8 +217,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns `order`: the enum values in the order of the API server's error messages. Throws when `order` and `text` contain different
- * values.
+ * Returns `order`: the enum values in the order of the API server's error messages. Without `order`, returns `text`. Throws when `order`
+ * and `text` contain different values.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

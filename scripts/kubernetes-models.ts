@@ -1,7 +1,7 @@
 /**
  * Writes `src/api/kubernetes/models.ts`: TypeScript types for the JSON form of Kubernetes' built-in types, generated from the models of
- * @kubernetes/client-node. A program could not use those models directly: they are classes that use `Date` for times. There are about nine
- * hundred files of them, so a program that only needs the type of a Pod would compile slowly.
+ * @kubernetes/client-node. The models themselves are not suitable, because they are classes that use `Date` for times. Besides, they are
+ * about nine hundred files, so a program that only needs the type of a Pod would compile slowly.
  *
  * The types are members of an exported namespace, because the compiler must be able to name them in declaration files of users. For
  * example, the declaration file of a kind with `Type.Builtin('PodTemplateSpec')` contains the name of that type. The compiler can name the

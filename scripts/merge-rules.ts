@@ -59,8 +59,8 @@ function rule(comment: string, tags: string): string {
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
-    // For a map or struct, `atomic` is written whenever its marker says so. For a list, it is written only if the list also has a patch
-    // strategy: server-side apply treats a list as atomic by default, so a list without any other rule needs none.
+    // A map or struct with a marker `atomic` gets this rule. A list with this marker gets the rule only if it also has a patch strategy,
+    // because server-side apply treats a list without a rule as atomic.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')

@@ -53,14 +53,14 @@ interface GoModule {
   readonly Path: string
   readonly Version: string
   readonly Dir?: string
-  /** The module that replaces this one by a `replace` directive in the go.mod of `tools/kubernetes`. */
+  /** The module that is used instead of this module because of a `replace` directive in the go.mod of `tools/kubernetes`. */
   readonly Replace?: { readonly Version: string }
 }
 
 interface GoField {
   readonly goName: string
   readonly isPointer: boolean
-  /** The JSON name of the field. It is empty for an inlined struct, whose fields become fields of the enclosing struct. */
+  /** The JSON name of the field. The name is empty for an inlined struct, whose fields become fields of the enclosing struct. */
   readonly jsonName: string
   readonly omitsEmpty: boolean
   readonly omitsZero: boolean
@@ -244,7 +244,7 @@ function apiVersionOf(group: string, folder: string): string {
   return group === '' ? basename(folder) : `${group}/${basename(folder)}`
 }
 
-/** Derives Go fields from the names of the protobuf fields. It is used for a message whose Go struct has no protobuf tags. */
+/** Derives Go fields from the names of the protobuf fields, for a message without a Go struct or whose Go struct has no protobuf tags. */
 function untagged(fields: ReadonlyMap<number, ProtoField>): ReadonlyMap<number, GoField> {
   const asGo = ({ name }: ProtoField): GoField => ({
     goName: capitalized(name),

@@ -43,7 +43,8 @@ try {
 }
 
 /**
- * Records the discovery documents of kube-apiserver for the types that the embedded API server serves. Fields about storage are omitted.
+ * Records the discovery documents of kube-apiserver for the types that the embedded API server serves. The field `storageVersionHash` is
+ * omitted.
  */
 async function recordDiscovery(connection: Connection, agent: Agent): Promise<void> {
   const groupVersions = new Set(

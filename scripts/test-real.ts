@@ -2,8 +2,8 @@
  * Runs tests on a real control plane: the given files, by default `test/real` and `test/conformance`. Missing binaries of the control plane
  * are built. With `--backend existing`, `test/conformance` runs on the cluster of the kubeconfig instead.
  *
- * The last line of the output is the totals, `N passed, N failed`. When no control plane can be started, all files are skipped. This counts
- * as one failure if the variable CI is set.
+ * The last line of the output is the totals, `N passed, N failed`. When a binary is missing and cannot be built, all files are skipped. If
+ * the variable CI is set, this counts as one failure.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

@@ -21,8 +21,8 @@ const files = testFiles(asked)
 const showsCoverage = process.env.COVERAGE === '1'
 // On an existing cluster, test files run one after the other, because they use the same objects.
 const jobs = process.env.PROREUS_BACKEND === 'existing' ? 1 : availableParallelism() + 1
-// Node.js' compile cache saves a second of CPU time in a process that loads all of src. It is not used for coverage, because coverage of
-// cached code is inexact.
+// Node.js' compile cache saves a second of CPU time in a process that loads all of src. Runs with coverage do not use the compile cache,
+// because the coverage of cached code is inexact.
 const compileCache = showsCoverage ? {} : { NODE_COMPILE_CACHE: join(programCache(process.env), '../compile-cache') }
 
 if (asked.length === 0) {

@@ -1,5 +1,5 @@
 /**
- * Finds the binaries of a real control plane, and builds missing ones from the Go modules in `tools/`. Prints the paths of the binaries
+ * Finds the binaries of a real control plane, and builds missing binaries from the Go modules in `tools/`. Prints the paths of the binaries
  * that the arguments name; without arguments, the paths of all binaries.
  */
 import { spawn } from 'node:child_process'
@@ -25,7 +25,8 @@ interface Source {
   readonly module: (env: Environment) => string
   readonly package: string
   /**
-   * Returns the variables that `go build` sets in the binary (`-ldflags -X`), such as its version. Without them the binary reports v0.0.0.
+   * Returns the variables that `go build` sets in the binary (`-ldflags -X`), such as its version. Without these variables, a Kubernetes
+   * binary reports v0.0.0.
    */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
@@ -74,7 +75,7 @@ export interface BuildOptions {
 }
 
 /**
- * Returns the paths of the binaries; missing ones are built. Only one process builds at a time.
+ * Returns the paths of the binaries, and builds missing binaries first. Only one process builds at a time.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when a binary is missing and Go is not installed, or when the build fails.
  */
@@ -97,7 +98,7 @@ async function buildAlone(name: ProgramName, env: Environment, progress: (line: 
   if (await check(cache)) progress('waiting for another process that builds these programs\n')
   const retries = { forever: true, minTimeout: 250, maxTimeout: 1000 }
   // If another process takes over the lock because it seems stale, this build nevertheless continues. Two builds at the same time do no
-  // harm, because each moves its result into place atomically.
+  // harm, because each build moves its result into place atomically.
   const release = await lock(cache, { retries, stale: 30_000, onCompromised: () => undefined })
   try {
     return (await findProgram(name, env)) ?? (await build(name, env, progress))

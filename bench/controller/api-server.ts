@@ -24,7 +24,7 @@ export interface ApiServer {
   writesOf(program: Program): Promise<readonly RequestRecord[]>
 }
 
-/** Starts etcd and kube-apiserver, calls `measure`, and stops them. */
+/** Starts etcd and kube-apiserver, calls `measure`, and stops both. */
 export async function withApiServer(programs: readonly Program[], measure: (server: ApiServer) => Promise<void>): Promise<void> {
   await ensurePrograms(['etcd', 'kube-apiserver'], { env: process.env, progress: showProgress })
   const options: ControlPlaneOptions = { backend: 'binaries', controllers: false, namespaces: [namespace] }
@@ -53,7 +53,9 @@ export async function withApiServer(programs: readonly Program[], measure: (serv
 
 const writingVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
 
-/** True for a request that stores a change of an object other than an Event or a Lease. Access reviews and dry runs store nothing. */
+/**
+ * Returns true for a request that stores a change of an object other than an Event or a Lease. Access reviews and dry runs store nothing.
+ */
 export function isCounted({ verb, path, query }: RequestRecord): boolean {
   const isStored = !new URLSearchParams(query).has('dryRun') && !/accessreviews$/.test(path)
   return writingVerbs.has(verb) && isStored && !/\/(events|leases)(\/|$)/.test(path)

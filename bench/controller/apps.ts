@@ -21,8 +21,8 @@ export async function installApps(client: Client): Promise<void> {
 }
 
 /**
- * Creates `count` Apps with the names that `nameOf` returns. `variables` is the number of environment variables of each App; one takes
- * about 64 bytes.
+ * Creates `count` Apps with the names that `nameOf` returns. `variables` is the number of environment variables of each App. A variable
+ * takes about 64 bytes.
  */
 export async function createApps(client: Client, count: number, variables = 0): Promise<void> {
   await inParallel(count, async (index) => {

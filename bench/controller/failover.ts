@@ -1,4 +1,4 @@
-/** Measures the time from the end of a leader to the first reconcile of the next one. */
+/** Measures the time from the end of a leader to the first reconcile of the next leader. */
 import { coordination, isNotFound, systemClock } from '../../src/index.ts'
 import { sleep } from '../../src/runtime/waiting.ts'
 import type { ApiServer } from './api-server.ts'
@@ -16,7 +16,10 @@ export interface FailoverSample {
   readonly stopped: number
 }
 
-/** Milliseconds in which the second process must fill its cache and begin to wait for the Lease, before the leader is ended. */
+/**
+ * Milliseconds between the start of the second process and the end of the leader. In this time, the second process must fill its cache and
+ * begin to wait for the Lease.
+ */
 const standbyMs = 5_000
 
 export async function measureFailover(server: ApiServer, program: BuiltProgram): Promise<FailoverSample> {

@@ -13,7 +13,7 @@ export interface Program {
   readonly user: string
   /** Returns the command that starts the program, and builds the program if necessary. The caller appends arguments to the command. */
   command(): readonly string[]
-  /** The command of the program for reconciles that do nothing, if it is another one. */
+  /** The command for the measurement of reconciles that do nothing, if it differs from `command`. */
   readonly noopCommand?: readonly string[]
 }
 

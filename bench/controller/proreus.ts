@@ -78,8 +78,8 @@ async function observeApps(): Promise<void> {
 }
 
 /**
- * Reports the seconds until the cache of Apps has synced. After a line on standard input, it gets all Apps repeatedly for `seconds`
- * seconds, and reports the number of gets and their CPU seconds.
+ * Reports the seconds until the cache of Apps has synced. After a line on standard input, the program gets all Apps repeatedly for
+ * `seconds` seconds, and reports the number of gets and their CPU seconds.
  */
 async function cacheApps(namespace: string, count: number, seconds: number): Promise<void> {
   const began = performance.now()

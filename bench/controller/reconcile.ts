@@ -26,8 +26,8 @@ export interface ReconcileSample {
 const deadlineSeconds = 240
 
 /**
- * Creates the Apps, starts the program, and waits until all Apps are done. After a quiet period of `quietSeconds`, it stops the program and
- * deletes the Apps.
+ * Creates the Apps, starts the program, and waits until all Apps are done. After a quiet period of `quietSeconds`, counts the writes, stops
+ * the program, and deletes the Apps.
  */
 export async function measureReconciles(
   server: ApiServer,

@@ -1,7 +1,8 @@
 // A load generator: sends the same POST request repeatedly on kept-alive TLS connections, and prints the results as one line of JSON.
 //
-// Without -rate, each connection sends a request as soon as it has the response to the previous one. With -rate, requests are due at fixed
-// times, and the latency of a request starts when it was due: when the server stalls, the delay of all waiting requests counts as well.
+// Without -rate, each connection sends a request as soon as it has the response to its previous request. With -rate, requests are due at
+// fixed times. The latency of a request starts when the request was due, so it includes the time in which a stalled server has delayed the
+// request.
 package main
 
 import (
@@ -135,7 +136,7 @@ func (w *worker) send(connection net.Conn, request []byte, due, end time.Time, p
 	}
 }
 
-// readAnswer reads one HTTP response, which has a Content-Length or is chunked, and returns whether its status is 200.
+// readAnswer reads one HTTP response, which has a Content-Length or is chunked, and returns true when its status is 200.
 func readAnswer(reader *bufio.Reader) (bool, error) {
 	line, err := reader.ReadSlice('\n')
 	if err != nil {

@@ -11,7 +11,7 @@ export interface Program {
   readonly name: string
   /** True when the server defaults and validates objects; false when it allows every request. */
   readonly judges: boolean
-  /** Returns the command that starts the server. The caller appends port, certificate and key. Builds the server if necessary. */
+  /** Returns the command that starts the server, and builds the server if necessary. The caller appends port, certificate and key. */
   command(): readonly string[]
 }
 

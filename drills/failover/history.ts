@@ -1,4 +1,7 @@
-/** The writes of the failover drill's replicas, and who held the Lease when each of them was sent. */
+/**
+ * The writes of the failover drill's replicas, and the holder of the Lease when each write was sent. The guard of leader election checks
+ * before each write that the replica holds the Lease.
+ */
 import type { RequestRecord } from '../../src/testing/index.ts'
 import { gadget } from '../gadget.ts'
 import { lease } from './lease.ts'
@@ -16,7 +19,7 @@ export interface ReceivedWrite {
   readonly sent: SentWrite | undefined
 }
 
-/** A successful write of the Lease. Only its holder makes them, and the replica that becomes the holder. */
+/** A successful write of the Lease. Only the holder of the Lease writes it, or the replica that becomes the holder. */
 interface LeaseWrite {
   readonly user: string
   readonly at: number
@@ -25,16 +28,23 @@ interface LeaseWrite {
 export interface History {
   /** The writes to Gadgets, in the order in which the API server received them. */
   readonly writes: readonly ReceivedWrite[]
-  /** The writes for which the guard was called without the Lease, or about which the replica has not reported. */
+  /**
+   * The writes that were sent although the replica did not hold the Lease when its guard was called, and the writes that no replica has
+   * reported.
+   */
   readonly illegal: readonly string[]
   /**
-   * The writes for which the guard was called with the Lease, but which were received after the first write of the next leader: the network
-   * has held them, or the process was stopped between the call of the guard and the write to the connection. No client can prevent that.
+   * The writes for which the guard was called with the Lease, but which were received after the first write of the next leader. The reason
+   * is that the network has held such a write, or that the process was stopped between the call of the guard and the write to the
+   * connection. No client can prevent that.
    */
   readonly late: readonly string[]
 }
 
-/** Compares the requests that the API server has recorded with the writes that the replicas have sent, by their id. */
+/**
+ * Compares the requests that the API server has recorded with the writes that the replicas have sent. A request and a write with the same
+ * id belong together.
+ */
 export function historyOf(requests: readonly RequestRecord[], sent: ReadonlyMap<string, SentWrite>, users: readonly string[]): History {
   const ofUsers = requests.filter(({ user }) => users.includes(user)).sort((a, b) => a.at - b.at)
   const leases = ofUsers
@@ -51,13 +61,16 @@ export function historyOf(requests: readonly RequestRecord[], sent: ReadonlyMap<
   return { writes, illegal: illegal.map((write) => describe(write, leases)), late: late.map((write) => describe(write, leases)) }
 }
 
-/** Returns true when the latest write of the Lease before `at` is one of `user`, and when no other replica could have taken the Lease. */
+/** Returns true when `user` made the latest write of the Lease before `at`, and the Lease had not expired at `at`. */
 function holdsLease(leases: readonly LeaseWrite[], user: string, at: number): boolean {
   const latest = leases.findLast((write) => write.at <= at)
   return latest?.user === user && at - latest.at < lease.leaseDurationMs
 }
 
-/** Returns true when a replica that began to write after the guard of `write` was called has written before `write` was received. */
+/**
+ * Returns true when the API server received a write of another replica after the guard was called for this write, and before this write was
+ * received.
+ */
 function isLate({ user, sent, receivedAt }: ReceivedWrite, writes: readonly ReceivedWrite[]): boolean {
   return writes.some((other) => other.user !== user && other.receivedAt > sent!.checkedAt && other.receivedAt < receivedAt)
 }

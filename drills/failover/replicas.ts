@@ -1,4 +1,4 @@
-/** Starts the replicas of the failover drill. Each has its own user and its own fault proxy. */
+/** Starts the replicas of the failover drill. Each replica has its own user and its own fault proxy. */
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ export class Replica {
     this.#child = this.#fork()
   }
 
-  /** Ends the process with this signal, resolves when it has ended, and starts it again. */
+  /** Ends the process with this signal, waits until it has ended, and starts a new process. */
   async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await this.#end(signal)
     this.#child = this.#fork()

@@ -4,27 +4,28 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../src/index.ts'
 import { systemClock } from '../../src/index.ts'
 
-/** A write that has been written to a connection. The times are milliseconds since 1970. */
+/** A write request that a replica has written to a connection. The times are milliseconds since 1970. */
 export interface SentWrite {
-  /** The field manager of the request, which no other request has. The API server's audit log contains it. */
+  /** The field manager of the request, which is unique, and which the API server's audit log contains. */
   readonly id: string
-  /** The time that the guard of leader election has read, on which its decision depends. */
+  /** The time at which the guard of leader election checked that the replica held the Lease. */
   readonly checkedAt: number
-  /** The time immediately before the request was written. It is later if the process was stopped meanwhile. */
+  /** The time immediately before the request was written. It is later than `checkedAt` if the process was stopped in between. */
   readonly sentAt: number
   /** The local port of the connection. */
   readonly port: number
 }
 
-/** The part that is used here of the message that undici publishes immediately before it writes a request. */
+/** The fields that are used here of the message that undici publishes immediately before it writes a request. */
 interface SendHeaders {
   readonly request: { readonly method: string; readonly path: string }
   readonly socket: Socket
 }
 
 /**
- * Calls `report` for each PATCH request of this process. Returns the clock for `run`. The guard reads this clock synchronously before undici
- * writes the request, and nothing reads it in between. Without a reading, `checkedAt` is the time of sending.
+ * Calls `report` for each PATCH request of this process. Returns the clock for `run`, from which the guard of leader election reads the
+ * time. Between this reading and the request that undici writes, the code is synchronous and does not read the clock again. If the clock
+ * was not read in this way, `checkedAt` is the time of sending.
  */
 export function reportSentWrites(report: (write: SentWrite) => void): Clock {
   let checkedAt: number | undefined

@@ -9,7 +9,7 @@ export const namespace = 'soak'
 const names = Array.from({ length: 200 }, (_, index) => `gadget-${index}`)
 /** The longest pause between two writes, in milliseconds. */
 const pauseMs = 20
-/** Milliseconds until the next write after a write has failed, because the API server restarts. */
+/** Milliseconds from a failed write to the next write. A write fails while the API server restarts. */
 const awayMs = 200
 
 /** Writes to random Gadgets for `seconds` seconds. Resolves to the number of successful writes. */

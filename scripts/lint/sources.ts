@@ -1,6 +1,6 @@
 /**
- * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, random numbers from the
- * parameter `random`, and turns of the event loop from `TimeSlices`. The rules forbid all other sources.
+ * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, and random numbers from the
+ * parameter `random`. Only `TimeSlices` may wait for the next iteration of the event loop. The rules forbid all other sources.
  */
 import type { Linter } from 'eslint'
 

@@ -2,8 +2,8 @@
 import type { models } from './kubernetes/models.ts'
 
 /**
- * Maps the name of each type that `Type.Builtin` accepts to its static type. Recursive types, such as `JSONSchemaProps`, are not supported:
- * their schema refers to itself, so its references cannot be expanded.
+ * Maps the name of each type that `Type.Builtin` accepts to its static type. Recursive types, such as `JSONSchemaProps`, are not supported,
+ * because expanding the references of a recursive schema would never end.
  */
 export interface BuiltinTypes {
   Affinity: models.V1Affinity

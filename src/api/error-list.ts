@@ -7,19 +7,19 @@ import type { FieldError } from './field-error.ts'
 /** Maximum number of errors in a list. */
 export const maxListedErrors = 250
 /**
- * Limit of the length of all errors in a list together, in UTF-16 units. Errors are added while the length is below the limit, so the last
- * error may bring the length above it.
+ * Limit of the total length of the errors in a list, in UTF-16 units. An error is added while the total is below the limit, so the total
+ * may exceed the limit by the last error.
  */
 const maxListedLength = 128 * 1024
 /**
- * Maximum length of an error's path, in UTF-16 units. The same limit applies to its message, because a webhook's handler may put a whole
- * object into a message.
+ * Maximum length of an error's path, in UTF-16 units. A longer path is cut. The same limit applies to the error's message, because a
+ * webhook's handler may put a whole object into a message.
  */
 const maxTextLength = 32 * 1024
 
 /**
- * The first errors of an object (`listed`), and the number of further errors (`omitted`). The list is plain data, so it can be sent to
- * another thread.
+ * The first errors of an object (`listed`), and the number of further errors (`omitted`). The list is plain data, so it can be sent to a
+ * worker thread.
  */
 export interface ErrorList {
   readonly listed: readonly FieldError[]
@@ -32,7 +32,7 @@ export function isEmpty({ listed }: ErrorList): boolean {
   return listed.length === 0
 }
 
-/** Returns the list with more errors appended until a limit is reached. The errors after that are only counted. */
+/** Returns `list` with `errors` appended until a limit is reached. The remaining errors are only counted in `omitted`. */
 export function addErrors(list: ErrorList, errors: readonly FieldError[]): ErrorList {
   if (errors.length === 0) return list
   const listed = [...list.listed]
@@ -47,7 +47,7 @@ export function addErrors(list: ErrorList, errors: readonly FieldError[]): Error
   return { listed, omitted: list.omitted + errors.length - index }
 }
 
-/** Returns the errors of both lists as one list. */
+/** Returns the errors of both lists as one list. The limits apply to this list, too. */
 export function joinErrors(first: ErrorList, second: ErrorList): ErrorList {
   if (isEmpty(first)) return second
   const { listed, omitted } = addErrors(first, second.listed)

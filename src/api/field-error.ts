@@ -28,7 +28,10 @@ export interface FieldError {
   readonly message: string
 }
 
-/** Characters that Go's `%q` escapes: all except letters, marks, numbers, punctuation, symbols and the ASCII space. */
+/**
+ * Matches the characters that Go's `%q` escapes in addition to `"` and `\`: all characters except letters, marks, numbers, punctuation,
+ * symbols and the ASCII space.
+ */
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 const shortEscapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
@@ -137,7 +140,7 @@ function comparePaths(a: string, b: string): number {
 
 /**
  * Returns the 422 `Invalid` response for an object with errors. kubectl prints the `causes` of such a response, so a webhook's denial looks
- * like an error of kube-apiserver's own validation. The errors are sorted by field, unless `keepOrder` is true.
+ * like an error of kube-apiserver's own validation. Unless `keepOrder` is true, the errors are sorted by path, and duplicates are dropped.
  */
 export function invalidStatus(
   type: Pick<GroupVersionKind, 'group' | 'kind'>,

@@ -2,10 +2,10 @@
 import type { FieldError } from './field-error.ts'
 import { invalid } from './field-error.ts'
 
-/** The path of an error that is about no field. Go formats a nil `field.Path` this way. */
+/** The path of an error that concerns no particular field. Go formats a nil `field.Path` this way. */
 export const noField = '<nil>'
 
-/** Returns the path of a field, e.g. `spec.name`. For a field of the root, whose path is empty, it is only the name. */
+/** Returns the path of a field, e.g. `spec.name`. The path of the root is empty, so the path of a field of the root is only its name. */
 export function childPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
@@ -27,12 +27,15 @@ export function keyPath(path: string, key: string): string {
   return `${path}[${key}]`
 }
 
-/** Returns the path for a field error. The path of the root is `<nil>`. */
+/** Returns a path as it is written in a field error. The empty path of the root is written as `<nil>`. */
 export function fieldOf(path: string): string {
   return path === '' ? noField : path
 }
 
-/** Returns an error with the path `<nil>`, as kube-apiserver does in some cases. The path names no field, so `text` must name it. */
+/**
+ * Returns an error with the path `<nil>`, because kube-apiserver reports some errors without the path of a field. `text` must name the
+ * field.
+ */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)
 }

@@ -9,8 +9,8 @@ export interface GroupVersionKind {
 }
 
 /**
- * A resource type of the API server. `T` is the static type of its objects when they are read, and `Input` when they are written: a field
- * with a default is always present when it is read, and optional when it is written. `T` and `Input` exist only at compile time.
+ * A resource type of the API server. `T` is the static type of the objects that a read returns. `Input` is the static type of the objects
+ * that a write accepts. A field with a default is required in `T`, and optional in `Input`. Both static types exist only at compile time.
  */
 export interface ResourceType<T extends KubernetesObject = KubernetesObject, Input = ObjectInput<T>> extends GroupVersionKind {
   /** The plural name in lower case, which is a segment of request paths and the resource in RBAC rules. */
@@ -25,7 +25,9 @@ export type ObjectOf<R> = R extends { readonly '~object'?: infer T extends Kuber
 /** The static type of the objects that a write accepts, for a resource type or a kind. Fields with a default are optional in it. */
 export type InputOf<R> = R extends { readonly '~input'?: infer Input } ? Input : never
 
-/** Declares a resource type that Proreus does not define, e.g. a custom resource of another operator. It is namespaced by default. */
+/**
+ * Declares a resource type that Proreus does not define, e.g. a custom resource of another operator. By default, the type is namespaced.
+ */
 export function resourceType<T extends KubernetesObject = KubernetesObject>(
   type: GroupVersionKind & { readonly plural: string; readonly namespaced?: boolean },
 ): ResourceType<T> {

@@ -6,12 +6,12 @@ import { isObject, jsonEqual } from './json.ts'
  * defaults that the API server fills in. A list must have the same number of items, each with the wanted fields. A wanted field that is
  * undefined counts as absent.
  *
- * The function does not detect that a field must be removed: a field that `wanted` contained earlier, and no longer contains, is ignored,
- * too. If the set of wanted fields varies, add a field to `wanted` whose value changes with the set, for example an annotation with the
- * generation of the owner.
+ * The function does not detect that a field must be removed. If an earlier `wanted` contained a field, and the current `wanted` lacks it,
+ * the field is ignored in `actual`. If the set of wanted fields varies, add a field to `wanted` whose value changes with the set, for
+ * example an annotation with the generation of the owner.
  *
- * A value that the API server normalizes does not equal the stored value. For example, the quantity `1000m` is stored as `1`. `wanted`
- * should therefore contain the normalized form.
+ * The API server normalizes some values. For example, it stores the quantity `1000m` as `1`. The function does not consider these values
+ * equal, so `wanted` should contain the normalized form.
  *
  * @example
  * if (!hasFields(cache.get(apps.deployment, key), wanted)) await client.apply(apps.deployment, wanted)

@@ -12,10 +12,10 @@ const maxCount = 2 ** 30 - 1
 
 /**
  * Scans one value, and counts its fields, items and levels of nesting. The properties describe the value that was scanned last. `scan`
- * creates no result object, because it is called for each object of a ConversionReview, and there may be millions of them.
+ * creates no result object, because it is called for each object of a ConversionReview, and a review may contain millions of objects.
  */
 export class ValueScan {
-  /** The position after the value. It is beyond the scanned bytes when a string does not end within them. */
+  /** The position after the value. It is greater than `limit` when a string has no closing quote before `limit`. */
   end = 0
   /**
    * Number of fields and items at all levels. Each opening bracket and each comma counts as one, because a field or an item usually
@@ -29,7 +29,7 @@ export class ValueScan {
 
   /**
    * Scans the value that begins at `start`, up to the position `limit`. The scan stops early when there are more than `mostValues` fields
-   * and items, or more than `mostLevels` levels. It does not detect syntax errors.
+   * and items, or more than `mostLevels` levels. The scan does not detect syntax errors.
    */
   scan(bytes: Uint8Array, start: number, limit: number, mostValues = maxCount, mostLevels = maxCount): this {
     let at = start

@@ -36,7 +36,7 @@ export class JsonCursor {
     return code
   }
 
-  /** Skips white space and then the character `code`. Returns false when the next character is a different one. */
+  /** Skips white space. If the next character is `code`, skips this character, too, and returns true. Otherwise returns false. */
   takes(code: number): boolean {
     if (this.next() !== code) return false
     this.#at += 1
@@ -50,7 +50,7 @@ export class JsonCursor {
     let at = start + 1
     let plain = true
     for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
-      // At the end of the document `code` is NaN, for which the condition is also true.
+      // At the end of the document, `code` is NaN, so this condition is true there, too.
       if (!(code >= 0x20)) throw new JsonSyntaxError(text, at, 'in string literal')
       if (code === backslash) {
         plain = false
@@ -58,12 +58,12 @@ export class JsonCursor {
       } else at += 1
     }
     this.#at = at + 1
-    // V8 implements a slice of 13 or more characters as a reference to the whole document, which would then stay in memory. The string that
-    // `JSON.parse` returns is a copy.
+    // V8 implements a slice of 13 or more characters as a reference to the whole document, which would then stay in memory. `JSON.parse`
+    // returns a copy instead.
     return plain && at - start <= 12 ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string)
   }
 
-  /** Returns the number, `true`, `false` or `null` at the current position, and moves past it. */
+  /** Returns the text of the number, `true`, `false` or `null` at the current position, and moves past it. */
   scalar(): string {
     numberToken.lastIndex = this.#at
     const token = numberToken.exec(this.#text)?.[0] ?? words.find((word) => this.#text.startsWith(word, this.#at))

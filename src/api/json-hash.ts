@@ -6,9 +6,9 @@ import { canonicalJson } from './json.ts'
 const length = 32
 
 /**
- * Returns a hash of a JSON value: 32 hexadecimal digits, which are valid as a label value and in names. Equal values have the same hash,
- * on every machine and in every release. The order of keys is irrelevant, and a key whose value is undefined counts as absent. The order of
- * list items counts.
+ * Returns a hash of a JSON value: 32 hexadecimal digits, which are valid as a label value and in names. Equal values have the same hash, on
+ * every machine and in every release. The order of keys is irrelevant, but the order of list items is relevant. A key whose value is
+ * undefined counts as absent.
  *
  * @example
  * // The Pods restart when the ConfigMap changes.

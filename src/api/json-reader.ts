@@ -1,6 +1,6 @@
 /**
- * Parses JSON where `JSON.parse` is not sufficient. `parseJson` preserves integers beyond 2^53. `JsonReader` parses a large document in
- * time slices, which takes about four times as long, but does not block the event loop.
+ * Parses JSON where `JSON.parse` is not sufficient. `parseJson` preserves integers between 2^53 and 2^63. `JsonReader` parses a large
+ * document in time slices. It takes about four times as long as `JSON.parse`, but does not block the event loop.
  */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -13,19 +13,20 @@ const minInt64 = -(2n ** 63n)
 const integerToken = /^-?\d+$/
 
 /**
- * Returns the number that a JSON token represents, with the precision of the API server: an integer of up to 64 bits is exact, and any
- * other number is a float. A safe integer is a `number`, and a larger one is a `bigint`, so each value has exactly one representation.
+ * Returns the number that a JSON token represents, with the precision of the API server: an integer in the range of int64 is exact, and any
+ * other number is a float. An exact integer is a `number` if it is a safe integer, and a `bigint` otherwise.
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
-  // An integer that is certainly beyond 64 bits is not passed to `BigInt`, whose time grows faster than the number of digits.
+  // An integer that is certainly beyond 64 bits is not passed to `BigInt`, because the time of `BigInt` grows faster than the number of
+  // digits.
   if (Number.isSafeInteger(value) || Math.abs(value) > 2 ** 63 || !integerToken.test(token)) return value
   const exact = BigInt(token)
   return exact < minInt64 || exact > maxInt64 ? value : exact
 }
 
 /**
- * Parses JSON like `JSON.parse`, but returns an integer beyond 2^53 as a `bigint`.
+ * Parses JSON like `JSON.parse`, but returns an integer between 2^53 and 2^63 as a `bigint`.
  *
  * @throws {SyntaxError} with the message of `JSON.parse`.
  */
@@ -39,13 +40,13 @@ export function parseJsonBytes(bytes: Buffer): JsonValue {
 }
 
 /**
- * Replaces each long integer of the document by a string, parses the changed document, and replaces these strings by the integers. This
+ * Replaces each integer between 2^53 and 2^63 by a string, parses the changed document, and replaces these strings by the integers. This
  * takes less than twice as long as `JSON.parse`. The alternative, a reviver that checks the source of each number, would take six times as
  * long as `JSON.parse`.
  */
 function parseExactly(text: string): JsonValue {
-  // The strings that stand for integers begin with a random prefix. A client cannot guess it, so no string of a document is mistaken for an
-  // integer.
+  // The strings that stand for integers begin with a random prefix. A client cannot guess the prefix, so no string of a document is
+  // mistaken for an integer.
   const mark = randomUUID()
   const { marked, integers } = markLongIntegers(text, mark)
   try {
@@ -112,7 +113,7 @@ function isValue(text: string, first: number, next: number): boolean {
 function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[]): JsonValue {
   const integerOf = (text: string): bigint => integers[Number(text.slice(mark.length))]!
   if (typeof value === 'string' && value.startsWith(mark)) return integerOf(value)
-  // This loop avoids recursion, because `JSON.parse` accepts any depth of nesting.
+  // Recursion could exhaust the stack, because `JSON.parse` accepts any depth of nesting.
   const open: JsonValue[] = [value]
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     if (Array.isArray(container)) {
@@ -136,8 +137,8 @@ function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[
 const [fewestDigits, mostDigits] = [16, 19]
 
 /**
- * Returns true when the document contains 16 to 19 consecutive digits that may be an integer beyond 2^53. When it returns false,
- * `JSON.parse` is exact. When it returns true, the digits may still be part of a string.
+ * Returns true when the document contains 16 to 19 consecutive digits that may be an integer beyond 2^53. When the result is false,
+ * `JSON.parse` is exact. When the result is true, the digits may still be part of a string.
  *
  * Only every 16th character is inspected, because any 16 consecutive digits include one of these characters. This takes a twentieth of the
  * time of `JSON.parse`. Digits next to a letter, as in most hashes, do not count.
@@ -150,7 +151,8 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The character at `next` is not a digit, so no later run of digits includes it. The loop adds 16 to `at` before it goes on.
+    // The next run of digits begins after `next`, which is not a digit. The loop goes on at `next + 16`: if the run is long, this character
+    // is one of its digits or lies before it.
     at = next
   }
   return false
@@ -191,8 +193,8 @@ export class JsonReader {
   readonly #cursor: JsonCursor
   readonly #freeze: boolean
   /**
-   * The objects and arrays that are not complete yet, outermost first. For each object, `#keys` contains the key of its next value; for
-   * each array, an empty string.
+   * The objects and arrays that are not complete yet, outermost first. `#keys` has one entry for each of them: for an object, the key of
+   * its next value, and for an array, an empty string.
    */
   readonly #open: (JsonValue[] | JsonObject)[] = []
   readonly #keys: string[] = []
@@ -228,7 +230,7 @@ export class JsonReader {
     return false
   }
 
-  /** Begins an object or array. Returns false when it is empty and therefore already complete. */
+  /** Begins an object or array. Returns false when the object or array is empty, and therefore already complete. */
   #enter(container: JsonValue[] | JsonObject, opener: number, closer: number): boolean {
     this.#cursor.takes(opener)
     if (this.#cursor.takes(closer)) return false

@@ -2,7 +2,10 @@
 
 /** A JSON value. An integer beyond 2^53 is a `bigint` if it was parsed exactly (see `readNumber`). All other numbers are a `number`. */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject
-/** A JSON object. Its keys come from clients, so `__proto__` is an ordinary key. It must be set with `setOwn`, not with an assignment. */
+/**
+ * A JSON object. Its keys come from clients, so `__proto__` is a key like any other. To set a key, use `setOwn`: an assignment to
+ * `__proto__` would change the prototype instead.
+ */
 export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
@@ -20,12 +23,12 @@ export function isObject(value: unknown): value is JsonObject {
 /** Returns the property of a JSON object; undefined when it is absent. Inherited properties, such as `constructor`, count as absent. */
 export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
   const value: unknown = object[key]
-  // All inherited properties except `__proto__` are functions. Checking the value for a function is faster than `Object.hasOwn`.
+  // All inherited properties except `__proto__` are functions. Testing for a function is faster than `Object.hasOwn`.
   if (typeof value !== 'function' && key !== '__proto__') return value as JsonValue | undefined
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Sets a property of a JSON object. Unlike an assignment, it also sets `__proto__` as an ordinary property. */
+/** Sets a property of a JSON object. `__proto__` becomes an ordinary property, whereas an assignment would change the prototype. */
 export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
@@ -97,7 +100,7 @@ export function stringifyJson(value: unknown, space?: number): string | undefine
 }
 
 /**
- * Serializes a value that contains a `bigint`. It defines `toJSON` on the prototype of `BigInt` during this synchronous call. A replacer
+ * Serializes a value that contains a `bigint`. During this synchronous call, `toJSON` is defined on the prototype of `BigInt`. A replacer
  * would be up to fifty times slower, because `JSON.stringify` calls it for every value. The replacer is used only if the prototype cannot
  * be changed.
  */
@@ -121,7 +124,10 @@ const exactDigits: PropertyDescriptor = {
   configurable: true,
 }
 
-/** Freezes a JSON value and all values in it, and returns it. A frozen object or array in it is assumed to be frozen completely. */
+/**
+ * Freezes a JSON value and all values in it, and returns it. An object or array that is already frozen is skipped, because all values in it
+ * are assumed to be frozen as well.
+ */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const child of Object.values(value)) deepFreeze(child)
@@ -129,7 +135,7 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * Returns a short description of an invalid field's value for a message. An object is not serialized, because a deeply nested one could
+ * Returns a short description of an invalid field's value for a message. An object is not serialized, because a deeply nested object could
  * exhaust the stack.
  */
 export function shownInBrief(value: unknown): string {

@@ -40,8 +40,8 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly specRequired?: boolean
   /**
    * The schema of the status, which enables the `status` subresource. All fields of the status are optional, in the CRD and in the static
-   * type, even without `Type.Optional`. The reason is that a new object has no status, and that controllers set the fields one after the
-   * other. Nested fields, for example of list items, are required as usual.
+   * type, even without `Type.Optional`. The reason is that a new object has no status, and that controllers set the fields one by one.
+   * Nested fields, for example of list items, are required as usual.
    */
   readonly status?: Status
   readonly printerColumns?: readonly PrinterColumn[]
@@ -107,8 +107,8 @@ type InputOfVersion<Group extends string, KindName extends string, Version exten
 } & StatusInputOf<Version>
 
 /**
- * A custom kind without the static types of its objects. As a `ResourceType`, it stands for the storage version; `versions` contains all
- * versions.
+ * A custom kind without the static types of its objects. When a kind is used as a `ResourceType`, it is the type of the storage version.
+ * `versions` contains all versions.
  */
 export interface Kind extends ResourceType {
   readonly singular: string
@@ -130,14 +130,14 @@ export interface DefinedKind<
   readonly '~input'?: InputOfVersion<Group, KindName, StorageVersion<Versions>>
 }
 
-/** The definition of the version `Name`; without `Name`, that of the storage version. */
+/** The definition of the version `Name`. Without `Name`, it is the definition of the storage version. */
 type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] extends [never]
   ? StorageVersion<Versions>
   : Named<Versions, Name>
 
 /**
- * The static type of the objects that a read returns. Their defaults are filled in. `Infer<typeof kind, 'v2'>` is the type in the version
- * `v2`; the default is the storage version.
+ * The static type of the objects that a read returns, with defaults filled in. `Infer<typeof kind, 'v2'>` is the type in the version `v2`,
+ * and `Infer<typeof kind>` is the type in the storage version.
  */
 export type Infer<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer Scope>
@@ -277,9 +277,10 @@ export function defineKind<
 const hub = Symbol('hub')
 
 /**
- * Returns the resource type of a kind in a version other than the storage version. With this type, the client and the cache return objects
- * in that version, and the client writes them in that version. The handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive
- * objects in that version: the API server converts objects that clients send in other versions.
+ * Returns the resource type of a kind in any of its versions. The kind itself is the resource type of the storage version. With the
+ * returned type, the client and the cache return objects in that version, and the client writes objects in that version. The handlers of
+ * `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects in `v1beta1`, because the API server converts objects that clients send in
+ * other versions.
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
  */
@@ -341,7 +342,7 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** Returns the schema as plain JSON. The symbols that mark `Type.Builtin` are copied. */
+/** Returns the schema as plain JSON. The marks of `Type.Builtin`, which are symbols, are copied. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }

@@ -26,7 +26,7 @@ export interface LabelSelector {
 
 const expressionFields = { key: isText, operator: isOneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: isListOf(isText) }
 
-/** Checks the types of a selector's fields. `selectorProblems` validates its keys and values. */
+/** Checks the types of a selector's fields. `selectorProblems` validates the keys and values in the selector. */
 export const isLabelSelector: OptionCheck = hasOptions({
   matchLabels: isAnObject,
   matchExpressions: isListOf(hasOptions(expressionFields, ['key', 'operator'])),
@@ -58,7 +58,7 @@ export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: La
  * @throws {ProreusError} `PRO_INPUT` with all errors.
  */
 export function checkedRequirements(selector: LabelSelector): LabelRequirement[] {
-  // Code that is not type-checked may pass anything. A misspelled field would select all objects.
+  // Code that is not type-checked may pass anything. For example, a selector with only a misspelled field would match all objects.
   const wrong = isLabelSelector(selector, 'labelSelector')
   const problems = wrong.length > 0 ? wrong : selectorProblems(selector)
   if (problems.length === 0) return requirementsOf(selector)

@@ -3,16 +3,17 @@ import type { JsonObject, JsonValue } from './json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from './json.ts'
 
 /**
- * Returns the merge patch that changes `from` to `to`; undefined when the two are equal. A field that `to` lacks is removed. A field of
- * `to` that is null or undefined counts as absent, because a merge patch cannot set null. A list that differs is replaced as a whole.
+ * Returns the merge patch that changes `from` to `to`; undefined when `from` and `to` are equal. A field that `to` lacks is removed. A
+ * field of `to` that is null or undefined counts as absent, because a merge patch cannot set null. A list that differs is replaced as a
+ * whole.
  */
 export function mergePatchBetween(from: unknown, to: unknown): JsonObject | undefined {
   return difference(asObject(from), asObject(to), true)
 }
 
 /**
- * Returns the part of a merge patch that changes `object`; undefined when it changes nothing. Fields of `object` that the patch lacks stay,
- * and null removes a field.
+ * Returns the part of a merge patch that changes `object`; undefined when the patch changes nothing. Fields of `object` that the patch
+ * lacks stay. A null in the patch removes a field.
  */
 export function effectiveMergePatch(object: unknown, patch: unknown): JsonObject | undefined {
   return difference(asObject(object), asObject(patch), false)

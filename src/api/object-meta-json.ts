@@ -63,7 +63,8 @@ export interface DecodedObjectMeta {
   /** The paths of unknown fields, relative to the metadata, such as `other` and `ownerReferences[0].other`. */
   readonly unknown: readonly string[]
   /**
-   * The message of the first invalid time or, when all times are valid, of the first value with a wrong type; absent when there is neither.
+   * The error message for the first invalid time. When all times are valid, the error message for the first value of a wrong type. Absent
+   * when all values are valid.
    */
   readonly error?: string
 }
@@ -83,8 +84,8 @@ class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
   /**
-   * The error of the first invalid time. It takes precedence over `error`: Go stops decoding at an invalid time, but continues after a
-   * wrong type.
+   * The error message for the first invalid time. It takes precedence over `error`, because Go stops decoding at an invalid time, but
+   * continues after a wrong type.
    */
   timeError: string | undefined
 

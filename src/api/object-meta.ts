@@ -13,15 +13,15 @@ export interface ObjectMetaRules {
   /** Validates the names of objects of this type. Default: a name must be a DNS subdomain. */
   readonly name?: (value: string) => string[]
   /**
-   * True to reject a finalizer that has no domain and is not one of Kubernetes' own finalizers. The API server does so for objects of
-   * built-in types.
+   * True to reject a finalizer that has no domain and is not one of Kubernetes' own finalizers. The API server rejects such a finalizer in
+   * objects of built-in types.
    */
   readonly qualifiedFinalizers?: boolean
 }
 
 /**
- * Validates labels: keys must be qualified names, and values must be valid label values. It stops after more than `maxListedErrors` errors,
- * because an `ErrorList` does not list more.
+ * Validates labels: keys must be qualified names, and values must be valid label values. The validation stops after more than
+ * `maxListedErrors` errors, because an `ErrorList` contains at most that number.
  */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
   if (!isObject(labels)) return []
@@ -36,8 +36,8 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
 }
 
 /**
- * Validates annotations: keys must be qualified names, except that the prefix may contain upper-case letters, and the total size is at most
- * 256 KiB. After more than `maxListedErrors` errors, keys are no longer validated, because an `ErrorList` does not list more.
+ * Validates annotations. Keys must be qualified names, except that the prefix may contain upper-case letters. The total size must be at
+ * most 256 KiB. After more than `maxListedErrors` errors, only the size is validated, because an `ErrorList` contains at most that number.
  */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []

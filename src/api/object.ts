@@ -83,7 +83,7 @@ export interface NamespacedKey {
 /** The key of an object of type `T`. For a namespaced type, `namespace` is always a string. */
 export type KeyOf<T extends KubernetesObject> = T['metadata'] extends NamespacedMeta ? NamespacedKey : ObjectKey
 
-/** Returns the key of an object. It can also be used in the metadata of a dependent: `metadata: { ...keyOf(object), labels }`. */
+/** Returns the key of an object. The key can also be used in the metadata of a dependent: `metadata: { ...keyOf(object), labels }`. */
 export function keyOf(object: { readonly metadata: NamespacedKey }): NamespacedKey
 export function keyOf(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): {
   readonly namespace?: string

@@ -7,13 +7,14 @@ import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
 import { isObject } from './json.ts'
 
-/** Returns the error messages for a value. `path` is the path of the option; it is empty for the object with all options. */
+/** Returns the error messages for a value. `path` is the path of the option. The path is empty for the object that contains all options. */
 export type OptionCheck = (value: unknown, path: string) => readonly string[]
 
 const none: readonly string[] = []
 
 /**
- * Returns a check that accepts a value if `isExpected` returns true for it. The error message is `PATH: must be DESCRIPTION, found VALUE`.
+ * Returns a check that accepts the values for which `isExpected` returns true. The error message is `PATH: must be DESCRIPTION, found
+ * VALUE`.
  */
 export function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
   return (value, path) => (isExpected(value) ? none : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
@@ -35,7 +36,7 @@ export function isWholeNumber(least: number): OptionCheck {
   return expect(`a whole number of at least ${least}`, (value) => Number.isInteger(value) && (value as number) >= least)
 }
 
-/** Returns whether a value has methods with these names, including inherited methods. */
+/** Returns true when a value has methods with these names. Inherited methods count. */
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
@@ -64,7 +65,7 @@ export function isListOf(check: OptionCheck): OptionCheck {
     Array.isArray(value) ? value.flatMap((item: unknown, index) => check(item, `${path}[${index}]`)) : isList(value, path)
 }
 
-/** Returns a check that accepts an object with any keys, if `check` accepts all of its values. */
+/** Returns a check that accepts an object with any keys, if `check` accepts all values of the object. */
 export function isMapOf(check: OptionCheck): OptionCheck {
   return (value, path) =>
     isObject(value)
@@ -74,8 +75,8 @@ export function isMapOf(check: OptionCheck): OptionCheck {
 
 interface Strictness {
   /**
-   * True when the object may have unknown fields, as an instance of a class may. Only fields that are probably misspelled are then
-   * reported.
+   * True when the object may have unknown fields, as an instance of a class may. An unknown field is then reported only if its name is
+   * probably a misspelling of a known name.
    */
   readonly mayHaveOthers?: boolean
 }
@@ -96,7 +97,7 @@ export function hasOptions(
     const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
     const problems: string[] = []
     for (const name of required) if (options[name] === undefined) problems.push(`${at(name)}: is missing`)
-    // Verbs of the client check their options in each call, so this loop creates no objects for valid options.
+    // The methods of the client check their options in each call. To save time, this loop creates no objects for valid options.
     for (const name of Object.keys(options)) {
       const check = Object.hasOwn(fields, name) ? fields[name] : undefined
       if (check === undefined) {
@@ -130,6 +131,6 @@ export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  // A name counts as a misspelling if it differs from a known name in at most two letters, and in at most a third of its own letters.
+  // A name counts as a misspelling if its edit distance from a known name is at most two, and at most a third of the length of the name.
   return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
 }

@@ -13,9 +13,9 @@ export function controllerReference(owner: DeepReadonly<KubernetesObject>): Owne
 }
 
 /**
- * Returns an owner reference that does not make `owner` the controller of a dependent: the dependent has other owners besides, and is deleted
- * with the last one. A controller whose type is the owner's gets events of the dependent with `owns: [{ type, everyOwner: true }]`. The rules
- * for namespaces are those of `controllerReference`.
+ * Returns an owner reference that does not make `owner` the controller of a dependent. Such references are for a dependent with several
+ * owners, which the garbage collector deletes with the last owner. A controller for the type of `owner` gets events of the dependent with
+ * `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of `controllerReference`.
  *
  * @example
  * await client.apply(core.secret, { metadata: { ...key, ownerReferences: sites.map(ownerReference) }, data })
@@ -30,7 +30,10 @@ export function controllerOf(object: DeepReadonly<KubernetesObject>): DeepReadon
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
 }
 
-/** Returns true when `owner` is the controller of `object`. It compares uids, so another object with the same name does not count. */
+/**
+ * Returns true when `owner` is the controller of `object`. The uids are compared, so another object with the name of `owner` does not
+ * count.
+ */
 export function isControlledBy(object: DeepReadonly<KubernetesObject>, owner: DeepReadonly<KubernetesObject>): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid
 }

@@ -1,8 +1,8 @@
 /**
  * `Type`: functions that return structural schemas. Each schema has a static type, which is the type of its values.
  *
- * This file declares the static types itself, and does not import them from a schema library. The TypeScript compiler checks the imported
- * declarations again in each project that imports this package, and a schema library has many more of them.
+ * This file declares the static types itself, and does not import them from a schema library. The reason is that the TypeScript compiler
+ * checks all imported declarations again in each project that imports this package, and a schema library has many more declarations.
  */
 import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
 import { withBuiltinType } from './builtin-types.ts'
@@ -27,7 +27,7 @@ export interface SchemaOptions<Value> extends SchemaAnnotations {
 export interface StringSchemaOptions extends SchemaOptions<string> {
   readonly minLength?: number
   readonly maxLength?: number
-  /** A regular expression in RE2 syntax. It need not match the whole string. */
+  /** A regular expression in RE2 syntax. The expression need not match the whole string. */
   readonly pattern?: string
   /** The format of the string. Formats that the API server does not validate are ignored. */
   readonly format?: string
@@ -48,8 +48,8 @@ export interface ArraySchemaOptions<Item> extends SchemaOptions<readonly Item[]>
   readonly minItems?: number
   readonly maxItems?: number
   /**
-   * The list type of server-side apply: `atomic` (the default), `set`, or `map`. In a `map` list, the fields `listMapKeys` identify an
-   * item.
+   * The list type of server-side apply: `atomic` (the default), `set`, or `map`. In a `map` list, an item is identified by the fields that
+   * `listMapKeys` names.
    */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
@@ -63,7 +63,7 @@ export interface ObjectSchemaOptions extends SchemaOptions<JsonValue> {
   readonly preserveUnknownFields?: boolean
 }
 
-/** A schema. `'~value'` is the static type of its values; it exists only at compile time. */
+/** A schema. The property `'~value'`, which exists only at compile time, has the static type of the schema's values. */
 export interface TSchema {
   readonly '~value'?: unknown
 }
@@ -122,9 +122,9 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter `options` of the functions in `Type`. The condition is never true, so the compiler checks the argument against
- * `Options`, and reports a misspelled option. `O` occurs in this type only so that the compiler infers it from the argument. If the
- * parameter had the type `O`, a misspelled option would become part of `O`, and would not be reported.
+ * The type of the parameter `options` of the functions in `Type`. The condition `[O] extends [never]` is never true, so the compiler checks
+ * the argument against `Options`, and reports a misspelled option. `O` occurs in this type only so that the compiler infers it from the
+ * argument. If the parameter had the type `O`, a misspelled option would become part of `O`, and would not be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
@@ -252,9 +252,9 @@ export const Type = {
   },
 
   /**
-   * Returns the schema of an object whose unknown fields the API server preserves. `T` is its static type. The API server does not check
-   * objects against `T`, so the operator must validate them itself. `properties` and `required` of the options may describe some of the
-   * fields.
+   * Returns the schema of an object whose unknown fields the API server preserves. `T` is the static type of the object. The API server
+   * does not check objects against `T`, so the operator must validate them itself. `properties` and `required` of the options may describe
+   * some of the fields.
    */
   Unknown<T = { [key: string]: unknown }>(
     options: SchemaOptions<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
@@ -265,8 +265,8 @@ export const Type = {
   /**
    * Returns the schema of a built-in type, e.g. `PodTemplateSpec`. The CRD describes the value only as an object, so the CRD stays small.
    * The webhook and `proreus validate` validate the value against the type in the API server's OpenAPI documents. The defaults of the type
-   * are not filled in. The API server applies them when the operator creates an object with the value. `properties` and `required` describe
-   * some fields in the CRD as well, for validation without a webhook, or for CEL rules.
+   * are not filled in. The API server fills them in when the operator creates an object that contains the value. `properties` and
+   * `required` describe some fields in the CRD as well, for validation without a webhook, or for CEL rules.
    *
    * @example
    * Type.Object({

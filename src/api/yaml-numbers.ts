@@ -8,8 +8,8 @@ const decimal = /^[-+]?\d+$/
 
 /**
  * Returns the tags with Go's rules for large numbers (go.yaml.in/yaml/v2: resolve). A decimal integer beyond 64 bits is a float. An integer
- * of another base beyond 64 bits is a string, and so is any number beyond the range of a float. An integer of more than `mostCharacters`
- * characters is not passed to `BigInt`, whose time grows faster than the number of digits.
+ * of another base beyond 64 bits is a string. Any number beyond the range of a float is a string, too. An integer of more than
+ * `mostCharacters` characters is not passed to `BigInt`, because the time of `BigInt` grows faster than the number of digits.
  */
 export function goNumberTags(tags: Tags): Tags {
   return tags.map((tag) => {
@@ -38,7 +38,7 @@ function goFloat(tag: ScalarTag): ScalarTag {
     ...tag,
     resolve: (text, onError, options) => {
       const value = tag.resolve(text, onError, options)
-      // The names of the infinite floats, such as `.inf`, have no digits.
+      // A text without digits is the name of an infinite float, such as `.inf`. A text with digits is a number beyond the range of a float.
       return value === Infinity || value === -Infinity ? (/\d/.test(text) ? text : value) : value
     },
   }

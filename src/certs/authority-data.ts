@@ -19,7 +19,7 @@ export function readAuthority(texts: NamedTexts): StoredAuthority {
   const [current, ...others] = readBundle(bundle ?? '')
   const [next] = readBundle(nextCert ?? '')
   return {
-    // A `ca.crt` without a certificate is passed on, so it is reported as damaged rather than missing.
+    // A `ca.crt` without a certificate is passed on unchanged, so that the CA is reported as damaged rather than as missing.
     current: { ...(bundle && { cert: current?.pem ?? bundle }), ...(key && { key }) },
     ...(nextCert && nextKey && { next: { cert: nextCert, key: nextKey } }),
     previous: others.filter(({ fingerprint }) => fingerprint !== next?.fingerprint).map(({ pem }) => pem),

@@ -1,9 +1,9 @@
 /**
  * Decides when the CA must be created or replaced. The functions are pure: the time is a parameter.
  *
- * An `AuthorityState` has three parts. `current` is the CA that signs. `previous` are replaced CAs; they are still published, because the
- * leaves that they have signed must stay trusted. `next` is a CA that is published before it signs. A `next` in the store is preserved and
- * published, but this code never creates one, because it replaces a CA in a single step (`replaceAuthority`).
+ * An `AuthorityState` has three parts. `current` is the CA that signs. `previous` are replaced CAs. They are still published, because the
+ * leaves that they have signed must stay trusted. `next` is a CA that is published before it signs. This code never creates a `next`,
+ * because `replaceAuthority` replaces a CA in a single step. However, a `next` in the store is preserved and published.
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'

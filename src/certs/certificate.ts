@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { messageOf } from '../api/errors.ts'
 
 export interface Certificate {
-  /** The PEM block of this certificate only, even if it was read from a file with several certificates. */
+  /** The PEM block of this certificate only, even if the certificate was read from a file with several certificates. */
   readonly pem: string
   readonly x509: X509Certificate
   /** The start of the validity in milliseconds since the Unix epoch; `notAfter` is its end. */
@@ -16,7 +16,9 @@ export interface Certificate {
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** Parses the first certificate of a PEM string. Throws when the string contains no certificate, or the first one is invalid. */
+/**
+ * Parses the first certificate of a PEM string. Throws when the string contains no certificate, or when its first certificate is invalid.
+ */
 export function readCertificate(pem: string): Certificate {
   const [first] = pem.match(block) ?? []
   if (first === undefined) throw new Error('there is no certificate in it')
@@ -84,8 +86,8 @@ export function isSignedBy({ x509 }: Certificate, authorities: readonly Certific
 
 /**
  * Returns true when a client that trusts `anchors` trusts the first certificate of `chain`. The rules are those of Go's crypto/x509, which
- * the API server uses. Either the certificate is an anchor itself, or the other certificates of the chain lead to an anchor, which may be a
- * root or an intermediate. Validity times are ignored.
+ * the API server uses. The certificate is trusted if it is an anchor itself, or if a chain of signatures leads from it to an anchor. The
+ * signers are CAs of `chain` and `anchors`. An anchor may be a root or an intermediate CA. Validity times are ignored.
  */
 export function isTrusted(chain: readonly Certificate[], anchors: readonly Certificate[]): boolean {
   const trusted = new Set(anchors.map(({ fingerprint }) => fingerprint))

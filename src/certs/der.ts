@@ -16,7 +16,7 @@ export function oid(name: string): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.OID, false, asn1.oidToDer(name).getBytes())
 }
 
-/** Returns an INTEGER that is positive. The first bit of `bytes` must be 0. */
+/** Returns an INTEGER that is not negative. The first bit of `bytes` must be 0, because a 1 would mean a negative number. */
 export function integer(bytes: Buffer): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.INTEGER, false, bytes.toString('binary'))
 }
@@ -44,8 +44,8 @@ export function implicit(tag: number, bytes: Buffer): Asn1 {
 }
 
 /**
- * Returns a BIT STRING in which the given bits, counted from the left, are 1. It ends with the last of these bits, because DER forbids
- * trailing zero bits.
+ * Returns a BIT STRING in which the given bits, counted from the left, are 1. The BIT STRING ends with the last of these bits, because DER
+ * forbids trailing zero bits.
  */
 export function namedBits(...bits: number[]): Asn1 {
   const highest = Math.max(...bits)

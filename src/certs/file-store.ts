@@ -30,8 +30,9 @@ const allFiles = [...Object.values(authorityFiles), ...Object.values(leafFiles)]
 const advice = 'Make it yours and readable by you alone (chmod 600), or choose another folder.'
 
 /**
- * Opens the certificates of a folder. Missing certificates are issued; damaged, expired or mismatching ones are replaced with a warning. A
- * `tls.crt` and `tls.key` in a folder without `ca.key` were issued elsewhere: they are used unchanged, and never overwritten.
+ * Opens the certificates of a folder. Missing certificates are issued. Damaged, expired or mismatching certificates are replaced, and a
+ * warning is logged. If the folder contains `tls.crt` and `tls.key`, but no `ca.key`, the pair was issued elsewhere: it is used unchanged,
+ * and never overwritten.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when the folder cannot be read or written, or a pair that was issued elsewhere is unusable.
  */
@@ -66,7 +67,7 @@ export async function readCertificateFiles(directory: string): Promise<NamedText
   return texts
 }
 
-/** Returns true when `tls.crt` and `tls.key` were issued elsewhere. This is so when the folder has no `ca.key`. */
+/** Returns true when `tls.crt` and `tls.key` were issued elsewhere, i.e. when the folder contains both, but no `ca.key`. */
 export function isForeignPair(files: NamedTexts): boolean {
   return Boolean(files[leafFiles.cert] && files[leafFiles.key] && !files[authorityFiles.key])
 }

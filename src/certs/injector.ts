@@ -1,7 +1,7 @@
 /**
  * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, because the API server
- * must trust the serving certificate of this process. Missing CA certificates are added, expired ones are removed, and unexpired ones of
- * other writers are preserved.
+ * must trust the serving certificate of this process. Missing CA certificates are added, and expired CA certificates are removed. Unexpired
+ * CA certificates of other writers are preserved.
  */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
@@ -36,14 +36,14 @@ type TrustingType =
   ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
 /**
- * The interval at which the `caBundle` of all objects is checked. It is short, because a `kubectl apply` may overwrite the bundle at any
- * time.
+ * The interval at which the `caBundle` of all objects is checked. The interval is short, because a `kubectl apply` may overwrite the bundle
+ * at any time.
  */
 const checkEveryMs = 10_000
 const maxAttempts = 5
 /**
- * cert-manager's cainjector writes the `caBundle` of an object with one of these annotations. This process then does not write it, because
- * two writers would overwrite each other again and again.
+ * cert-manager's cainjector writes the `caBundle` of an object with one of these annotations. This process then does not write the
+ * `caBundle`, because two writers would overwrite each other again and again.
  */
 const certManagerAnnotations = [
   'cert-manager.io/inject-ca-from',
@@ -52,8 +52,9 @@ const certManagerAnnotations = [
 ]
 
 /**
- * Checks and patches the `caBundle` of all objects, every `checkEveryMs`, until the signal aborts. It never rejects. An error is logged,
- * and the next check tries again. While the same error persists, it is not logged again.
+ * Checks and patches the `caBundle` of all objects until the signal aborts: at the start, every `checkEveryMs`, and after each change of
+ * the certificate. The promise never rejects. An error is logged, and the next check tries again. While the same error persists, it is not
+ * logged again.
  */
 export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
   const { source, clock, logger } = options
@@ -141,7 +142,7 @@ class Target {
     this.#said = ''
   }
 
-  /** Logs a message if it differs from the previous one about this object. */
+  /** Logs a message if it differs from the previous message about this object. */
   #say(level: 'info' | 'warn' | 'error', text: string): void {
     if (text === this.#said) return
     this.#said = text

@@ -62,7 +62,7 @@ export interface LeafOptions {
   readonly lifeMs?: number
 }
 
-/** Issues a serving certificate that the CA `authority` signs. It expires no later than the CA. */
+/** Issues a serving certificate that the CA `authority` signs. The certificate expires no later than the CA. */
 export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = leafLifeMs }: LeafOptions): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const signer = createPrivateKey(authority.key)
@@ -132,8 +132,8 @@ function distinguishedName(name: string): forge.asn1.Asn1 {
 }
 
 /**
- * Returns the subject of a CA certificate exactly as the certificate encodes it, because verifiers compare it byte by byte with the issuer
- * of a leaf.
+ * Returns the subject of a CA certificate exactly as the certificate encodes it, because verifiers compare this subject byte by byte with
+ * the issuer of a leaf.
  */
 function subjectOf(cert: string): forge.asn1.Asn1 {
   const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')

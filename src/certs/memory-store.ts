@@ -1,4 +1,4 @@
-/** Keeps a CA and a serving certificate in memory only, for servers whose clients do not share a trust bundle with other replicas. */
+/** Keeps a CA and a serving certificate in memory only, for servers whose clients have no stored CA to verify the certificate with. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { isRenewalDue } from './authority.ts'

@@ -1,12 +1,12 @@
-/** Reads and writes files with secrets. They are readable only by their owner, written atomically, and ignored by git. */
+/** Reads and writes files with secrets. The files are readable only by their owner, written atomically, and ignored by git. */
 import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Creates a folder with mode 0700. Its `.gitignore` excludes everything in it, because `git add .` must never add keys to a repository. An
- * existing folder is not changed.
+ * Creates a folder with mode 0700, and a `.gitignore` in it that excludes all its files, because `git add .` must never add keys to a
+ * repository. An existing folder is not changed.
  */
 export async function makePrivateFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 })
@@ -27,8 +27,8 @@ export async function writePrivateFile(path: string, content: string): Promise<v
 }
 
 /**
- * Reads a file that `writePrivateFile` has written. Like ssh with private keys, it rejects a file that other users could have read or
- * replaced.
+ * Reads a file that `writePrivateFile` has written. A file that other users could have read or replaced is rejected, as ssh does with
+ * private keys.
  *
  * @throws an error when the file belongs to another user, or its mode gives permissions to others. The message is only the reason, such as
  * `its mode is …`; callers make a sentence of it.
@@ -48,10 +48,10 @@ export async function readPrivateFile(path: string): Promise<string> {
 }
 
 /**
- * Rejects a folder in which other users could replace files. A missing folder is accepted, because it is created later with mode 0700.
+ * Rejects a folder in which other users could replace files: a folder of another user, or a folder to which everybody may write. A missing
+ * folder is accepted, because it is created later with mode 0700.
  *
- * @throws an error when the folder belongs to another user, or everybody may write to it. The message is only the reason; callers make a
- * sentence of it.
+ * @throws an error whose message is only the reason; callers make a sentence of it.
  */
 export async function checkPrivateFolder(path: string): Promise<void> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -60,7 +60,7 @@ export async function checkPrivateFolder(path: string): Promise<void> {
   })
   if (stats === undefined) return
   if (isForeign(stats)) throw new Error(`its folder belongs to user ${stats.uid}, and this process runs as user ${process.getuid?.()}`)
-  // In a folder with the sticky bit, such as /tmp, only the owner of a file may replace it.
+  // A folder with the sticky bit, such as /tmp, is accepted, because only the owner of a file may replace the file there.
   if (knowsUsers && (stats.mode & 0o1002) === 0o002)
     throw new Error(`everybody may write to its folder (mode ${octal(stats.mode)}), expected 0700`)
 }

@@ -71,8 +71,8 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
 }
 
 /**
- * Maximum number of attempts to write the Secret. A conflict means that another replica has written it; after so many conflicts, the cause
- * must be something else.
+ * Maximum number of attempts to write the Secret. A conflict means that another replica has written the Secret. A conflict in each of so
+ * many attempts must have another cause, so the error is thrown.
  */
 const maxAttempts = 10
 
@@ -116,7 +116,7 @@ interface Successor {
   readonly log: () => void
 }
 
-/** Returns the CA that replaces a missing, damaged or old one. */
+/** Returns the CA that replaces a missing, damaged or old CA. */
 async function successor(
   { namespace, secretName, logger }: SecretCertificatesOptions,
   stored: StoredAuthority | undefined,

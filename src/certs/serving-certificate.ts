@@ -17,15 +17,15 @@ export interface ServingCertificate {
 }
 
 export interface CertificateSource {
-  /** Returns the certificate and key to serve. It returns the same object until one of them, or the trust bundle, changes. */
+  /** Returns the certificate and key to serve. The result is the same object until the certificate, the key or the trust bundle changes. */
   current(): ServingCertificate
   /** Calls `listener` after each change of the certificate. The returned function removes the listener. */
   onChange(listener: (certificate: ServingCertificate) => void): () => void
-  /** Checks the certificate every minute, and renews it when necessary, until the signal aborts; then resolves. */
+  /** Checks the certificate every minute until the signal aborts, and renews it when necessary. Resolves after the signal has aborted. */
   start(signal: AbortSignal): Promise<void>
 }
 
-/** Returns the serving certificate for `pair`. If `pair` does not differ from `current`, it returns the object `current` itself. */
+/** Returns the serving certificate for `pair`. If `pair` does not differ from `current`, the result is `current` itself. */
 export function servingCertificate(
   pair: Omit<ServingCertificate, 'notAfter'>,
   current: ServingCertificate | undefined,
@@ -38,7 +38,8 @@ export function servingCertificate(
 /** A certificate source whose check can also be requested at any time. */
 export interface RefreshingCertificateSource extends CertificateSource {
   /**
-   * Reads the store again, and renews certificates if necessary. Rejects when this fails; the current certificate then stays in service.
+   * Reads the store again, and renews certificates if necessary. Rejects when reading or renewing fails. The current certificate then stays
+   * in service.
    */
   refresh(signal?: AbortSignal): Promise<void>
 }
@@ -49,8 +50,8 @@ export interface RefreshOptions {
 }
 
 /**
- * The interval at which expiry times are compared with the clock. A single timer for the time of renewal would not be sufficient: timers
- * stand still while the machine is suspended, so it would fire late.
+ * The interval at which expiry times are compared with the clock. A single timer for the time of renewal would not be sufficient, because
+ * it would fire late if the machine was suspended: timers stand still during a suspension.
  */
 const checkEveryMs = 60_000
 

@@ -56,7 +56,7 @@ async function readConfig(path: string): Promise<Record<string, unknown>> {
     if (isObject(content)) return content
     throw new Error('it is not a mapping of option names to values')
   } catch (cause) {
-    // The first line of the parser's message contains the position. The lines after it quote the file.
+    // Only the first line of the parser's message is used. It contains the position in the file. The other lines quote the file.
     const problem = messageOf(cause).split('\n', 1)[0]!.replace(/:$/, '')
     throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} cannot be read: ${problem}.`, { cause })
   }

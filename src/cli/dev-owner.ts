@@ -5,8 +5,8 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
- * Makes this process the owner of the folder: it writes its process id to a file there. An existing file is replaced if its process no
- * longer runs. The returned function deletes the file.
+ * Makes this process the owner of the folder by writing the process id to the file `dev.pid` there. An existing file is replaced if the
+ * process that it names does not run. The returned function deletes the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */
@@ -41,7 +41,7 @@ async function claim(path: string): Promise<boolean> {
   }
 }
 
-/** Returns the process id in the file; undefined when the file is missing or contains none. */
+/** Returns the process id in the file; undefined when the file is missing or contains no process id. */
 async function ownerOf(path: string): Promise<number | undefined> {
   const pid = Number((await readFile(path, 'utf8').catch(() => '')).trim())
   return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined

@@ -22,8 +22,8 @@ export class LoadError extends ProreusError {
 /**
  * Imports `file` and returns its export `operator`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist or exports no operator. When its import fails, the error is a
- * `LoadError`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist or exports no operator. When the import of the file fails, the
+ * error is a `LoadError`.
  */
 export async function loadOperator(file: string): Promise<Operator> {
   const path = resolve(file)
@@ -78,7 +78,7 @@ function shortened(text: string): string {
 
 /**
  * Returns the advice for an ECMAScript module that Node.js loads as CommonJS, because package.json contains `"type": "commonjs"`. `npm
- * init` writes this field.
+ * init` writes this field. For any other error, the result is an empty string.
  */
 function commonJsAdvice(path: string, cause: unknown): string {
   if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''

@@ -1,4 +1,4 @@
-/** Creates the logger of a command from its flags. By default it logs text on a terminal, and JSON otherwise. */
+/** Creates the logger of a command from its flags. By default, the logger writes text to a terminal, and JSON to anything else. */
 import { Option, type Command } from 'commander'
 import { createLogger, type Logger } from '../telemetry/logger.ts'
 

@@ -28,8 +28,8 @@ export class UnreadableInput {
 }
 
 /**
- * Yields every object in the given files and folders, in order. For a file or document that cannot be read, it yields an `UnreadableInput`
- * and continues.
+ * Yields every object in the given files and folders, in order. For a file or document that cannot be read, yields an `UnreadableInput` and
+ * continues.
  */
 export async function* readManifests(places: readonly string[]): AsyncGenerator<ManifestInput | UnreadableInput> {
   for (const place of places) {
@@ -95,7 +95,10 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
   }
 }
 
-/** Converts a bigint up to 2^53 to a number. A larger one remains a bigint. */
+/**
+ * Converts a bigint as `readNumber` does: a safe integer to a number, and an integer beyond int64 to a float. Any other bigint stays as it
+ * is.
+ */
 function narrow(_key: unknown, value: unknown): unknown {
   return typeof value === 'bigint' ? readNumber(String(value)) : value
 }

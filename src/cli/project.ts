@@ -38,7 +38,7 @@ function fieldOf(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // Most folders have no package.json.
+    // A missing package.json is no error. Any other package.json that cannot be read counts as missing, too.
     return undefined
   }
   try {

@@ -290,7 +290,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
   }
 }
 
-/** Returns the option of leader election. Without a flag, `run` decides: it is enabled in a cluster. */
+/** Returns the option of leader election. Without a flag, the result is empty, and `run` enables leader election only in a cluster. */
 function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> {
   const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace } = options
   const { leaderElectLeaseDuration, leaderElectRenewDeadline, leaderElectRetryPeriod } = options

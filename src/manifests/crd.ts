@@ -38,8 +38,8 @@ export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
 }
 
 /**
- * Returns `spec.conversion` with the conversion webhook. It has no `caBundle`, because the running process sets this field, as in webhook
- * configurations.
+ * Returns `spec.conversion` with the conversion webhook. The result has no `caBundle`, because the running process sets this field, as in
+ * webhook configurations.
  */
 export function webhookConversion(target: WebhookTarget) {
   return {

@@ -24,8 +24,8 @@ export interface InstallOptions {
   /** The name of the installation. Default: the name of the only operator; the name is required when there are several operators. */
   readonly name?: string | undefined
   /**
-   * Default false: when another installation has defined the same CRD differently, the installation fails. True takes ownership of the
-   * conflicting fields.
+   * True to take ownership of fields of a CRD that another installation has defined differently. Default false: the installation fails
+   * because of such fields.
    */
   readonly forceConflicts?: boolean | undefined
   readonly signal?: AbortSignal | undefined
@@ -59,9 +59,9 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD. If other field managers own conflicting fields, it takes ownership of these fields. It does not take fields that the
- * installer of another installation owns, because the schema would then also validate the objects of that installation. With
- * `forceConflicts`, it takes these fields, too.
+ * Applies a CRD, and takes ownership of conflicting fields of other field managers. A field that the installer of another installation owns
+ * is an exception, because the schema would then also validate the objects of that installation. Such a field is taken only with
+ * `forceConflicts`.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  * false.
@@ -141,8 +141,8 @@ export async function installWebhooks(
 }
 
 /**
- * Returns a function for the option `onServing` of `run`. It installs the CRDs and webhook configurations as soon as the webhooks are
- * served.
+ * Returns a function for the option `onServing` of `run`. The function installs the CRDs and webhook configurations as soon as the webhooks
+ * are served.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` immediately, not in the returned function, when the address of the webhooks is unknown.
  * Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this process.
@@ -174,8 +174,8 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
 }
 
 /**
- * Installs the conversion webhooks of CRDs. If a kind with several versions no longer needs a conversion webhook, the webhook is removed
- * from the CRD.
+ * Installs the conversion webhooks of CRDs. If a kind has several versions, but needs no conversion webhook, an existing conversion webhook
+ * is removed from its CRD.
  */
 async function installConversions(
   client: Client,
@@ -230,8 +230,7 @@ async function installConversion(
 }
 
 /**
- * Returns whether another installation has set `spec.conversion`, that is, whether one of its installers (see `isInstaller`) owns this
- * field.
+ * Returns true when another installation has set `spec.conversion`, i.e. when one of its installers (see `isInstaller`) owns this field.
  */
 function isConvertedByOthers({ metadata }: CustomResourceDefinition, installation: string): boolean {
   return (metadata.managedFields ?? []).some(({ manager = '', fieldsV1 }) => {
@@ -255,7 +254,8 @@ async function allowed(write: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Resolves when every installed admission and conversion webhook has a `caBundle`. The API server cannot call a webhook without it.
+ * Resolves when every installed admission and conversion webhook has a `caBundle`. Without it, the API server cannot verify the serving
+ * certificate of the webhooks.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when a `caBundle` is still missing after the time limit.
  */

@@ -51,8 +51,8 @@ export function metricsReaderRole({ installation }: InstallationNames): JsonObje
 }
 
 /**
- * Returns the ClusterRole of the operator process. It includes the rules for maintaining the `caBundle` of its webhook configurations, and
- * for reviewing the clients of its metrics.
+ * Returns the ClusterRole of the operator process. It includes the rules for maintaining the `caBundle` of the webhook configurations, and
+ * for authenticating and authorizing the clients of the metrics.
  */
 export function managerRole(operators: readonly Operator[], names: InstallationNames): JsonObject {
   const injection: PolicyRule = {
@@ -130,7 +130,10 @@ function ruleJson(rule: PolicyRule): JsonObject {
   return Object.fromEntries(Object.entries(rule).filter(([, list]) => (list as readonly string[]).length > 0)) as unknown as JsonObject
 }
 
-/** Merges rules for the same resource or the same non-resource URL. The result is sorted, so the generated files are stable. */
+/**
+ * Merges the verbs of rules for the same resource and resourceNames, and of rules for the same non-resource URL. The result is sorted, so
+ * the generated files are stable.
+ */
 export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, Set<string>>()
   const targets = new Map<string, Omit<PolicyRule, 'verbs'>>()

@@ -15,8 +15,8 @@ export type WebhookTarget =
 /**
  * Returns a mutating and a validating webhook configuration; an empty list when the operators have no webhooks. A webhook for a kind of the
  * operators has one entry for each served version. A webhook for any other type, or for a subresource, has one entry. The entries have no
- * `caBundle`: the running process or cert-manager sets this field, and a `caBundle` in the manifest would overwrite it. If only one
- * configuration has entries, the other one is returned with an empty list, so that applying it removes entries that were installed before.
+ * `caBundle`: the running process or cert-manager sets this field, and a `caBundle` in the manifest would overwrite it. A configuration
+ * without entries is returned as well, because applying it removes the entries of an earlier installation.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))

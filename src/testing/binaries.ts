@@ -9,7 +9,9 @@ import { ProreusError } from '../api/errors.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The supported releases of Kubernetes, keyed by their minor version. The first one is the default, and the tests are written for it. */
+/**
+ * The supported releases of Kubernetes, keyed by their minor version. The first release is the default, and the tests are written for it.
+ */
 export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34': 'v1.34.4' } as const
 export type KubernetesMinor = keyof typeof kubernetesReleases
 
@@ -52,7 +54,7 @@ export function kubernetesMinor(env: Environment): KubernetesMinor {
   throw new ProreusError('PRO_CONFIG_INVALID', problem)
 }
 
-/** Returns the release of a binary. `env` may select the release of Kubernetes. */
+/** Returns the release of a binary. For Kubernetes' own binaries, `env` selects the release. */
 export function programVersion(name: ProgramName, env: Environment): string {
   const { version }: Program = programs[name]
   return version ?? kubernetesReleases[kubernetesMinor(env)]
@@ -69,7 +71,7 @@ export function programCache(env: Environment): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'proreus', 'bin')
 }
 
-/** Returns the path of a binary in the cache. The cache may not contain the binary. */
+/** Returns the path at which the cache stores a binary. The file need not exist. */
 export function cachedProgram(name: ProgramName, env: Environment): string {
   return join(programCache(env), programVersion(name, env), name)
 }

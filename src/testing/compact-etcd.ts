@@ -3,8 +3,8 @@ import { request } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * The etcd key in which kube-apiserver stores the compacted revision. When it changes, kube-apiserver drops older revisions from its
- * caches.
+ * The etcd key in which kube-apiserver stores the compacted revision. When the value of this key changes, kube-apiserver drops older
+ * revisions from its caches.
  */
 const compactedKey = 'compact_rev_key'
 

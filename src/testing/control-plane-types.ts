@@ -21,7 +21,10 @@ export type ControlPlaneBackend = 'embedded' | 'binaries' | 'existing'
 export interface ControlPlaneOptions {
   /** The implementation of the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
-  /** True runs controllers for garbage collection, namespace deletion, ServiceAccounts and scheduling. Default true. */
+  /**
+   * True runs the controllers of a cluster, for example those of garbage collection, namespace deletion, scheduling, Deployments and Jobs.
+   * Default true.
+   */
   readonly controllers?: boolean
   /**
    * Nodes to simulate, if `controllers` is true. Default: one node with the label `project=test`. The option has no effect on an existing
@@ -38,8 +41,8 @@ export interface ControlPlaneOptions {
   readonly logger?: Logger
   /**
    * The clock of the embedded API server, for timestamps, the lifetime of tokens and its controllers. Operators that are started in the
-   * control plane use it by default. Only an embedded control plane accepts it. A `FakeClock` must start at `Date.now()`, because clients
-   * validate the API server's certificate with the system time. Default: the system clock.
+   * control plane use this clock by default. Other backends do not accept the option. A `FakeClock` must start at `Date.now()`, because
+   * clients validate the API server's certificate with the system time. Default: the system clock.
    */
   readonly clock?: Clock
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
@@ -60,8 +63,8 @@ export interface ControlPlane {
   /** The client of the administrator. `stop` closes it. */
   readonly client: Client
   /**
-   * Returns a connection with the identity of a user in the options, or of a ServiceAccount. It can be passed to `createClient`, or to an
-   * operator under test.
+   * Returns a connection with the identity of a user in the options, or of a ServiceAccount. The connection can be passed to
+   * `createClient`, or to an operator under test.
    *
    * @example
    * const reader = createClient(controlPlane.connectionFor('reader'))
@@ -74,13 +77,13 @@ export interface ControlPlane {
   readonly kubeconfig: string
   /**
    * Returns the requests that the API server has served, oldest first, with time, verb, user, path, query and status code. With a real API
-   * server, they also have audit annotations. A real API server records a watch when the response begins; the embedded API server records
-   * it when the response ends. Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
+   * server, they also have audit annotations. A real API server records a watch when the response begins; the embedded API server records a
+   * watch when the response ends. Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
-   * Compacts the storage. After that, requests with an older continue token or resourceVersion fail with 410; with a real API server, this
-   * takes a moment. Rejects with `PRO_INPUT` for an existing cluster.
+   * Compacts the storage. After that, requests with an older continue token or resourceVersion fail with 410. With a real API server, they
+   * begin to fail a moment later. Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>
   /**
@@ -106,7 +109,7 @@ export interface ControlPlane {
    */
   startOperator(operators: readonly Operator[], options?: StartOperatorOptions): Promise<StartedOperator>
   /**
-   * Stops all operators, proxies and processes that were started, and removes their files. In an existing cluster, it also deletes the
+   * Stops all operators, proxies and processes that were started, and removes their files. In an existing cluster, `stop` also deletes the
    * objects that `startControlPlane` has created, such as the namespaces in the options.
    */
   stop(): Promise<void>

@@ -87,12 +87,12 @@ function misplacedClock({ backend = 'embedded', clock }: ControlPlaneOptions): r
   return [`clock: must be absent with the backend ${JSON.stringify(backend)}, whose API server uses the time of its machine`]
 }
 
-/** The defaults of the operators. */
+/** The defaults of the options `logger` and `clock` of `startOperator`. */
 type OperatorDefaults = { readonly logger: Logger; readonly clock: Clock }
 
 /**
- * Adds `faultProxy` and `startOperator` to a control plane. `stop` first stops the started proxies and operators in reverse order, then the
- * control plane.
+ * Adds `faultProxy` and `startOperator` to a control plane. `stop` first stops the proxies and operators in the reverse order of their
+ * start, and then the control plane.
  */
 function withCompany(controlPlane: BareControlPlane, defaults: OperatorDefaults): ControlPlane {
   const company: Promise<{ stop(): Promise<void> }>[] = []
@@ -102,7 +102,8 @@ function withCompany(controlPlane: BareControlPlane, defaults: OperatorDefaults)
   }
   let stopped: Promise<void> | undefined
   const stop = async (): Promise<void> => {
-    // An operator may fail to stop when its API server is unreachable. The operator's promise `ended` already reports this error.
+    // An operator may fail to stop when its API server is unreachable. This error is ignored here, because the operator's promise `ended`
+    // already reports it.
     for (const started of company.reverse()) await started.then((each) => each.stop()).catch(() => undefined)
     await controlPlane.stop()
   }
@@ -176,13 +177,13 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
   const created: Created[] = []
   const stop = async (): Promise<void> => {
     try {
-      // The test may have deleted some of the objects itself.
+      // The test may have deleted some of the objects itself, so a NotFound error is ignored.
       for (const { type, key } of created.reverse()) {
         await client.delete(type, key).catch((error: unknown) => {
           if (!isNotFound(error)) throw error
         })
       }
-      // A namespace cannot be created again until its deletion is complete, so `stop` waits for that.
+      // A namespace cannot be created again until its deletion is complete, so `stop` waits until all objects are gone.
       for (const { type, key } of created) await until(`${type.kind} ${key.name} has gone`, () => isGone(client, type, key), leavingMs)
     } finally {
       await client.close()

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../runtime/clock.ts'
 interface PendingTimer {
   /** The time at which the timer fires, in milliseconds of `monotonicNow()`. */
   readonly due: number
-  /** The number of timers created before this one. Timers that are due at the same time fire in the order of their creation. */
+  /** The number of timers created before this timer. Timers that are due at the same time fire in the order of their creation. */
   readonly order: number
   readonly callback: () => void
 }
@@ -62,8 +62,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Advances the time by `ms` milliseconds. The clock stops at the time of each pending timer, calls its callback, and waits for promises
-   * to settle. Timers that are created in the meantime also fire when they are due.
+   * Advances the time by `ms` milliseconds. The clock stops at the time of each pending timer, calls the callback of the timer, and waits
+   * for promises to settle. Timers that are created in the meantime also fire when they are due.
    */
   async advance(ms: number): Promise<void> {
     const target = this.monotonicNow() + ms
@@ -78,8 +78,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Sets the time of day, like a change of the system clock. The new time may be earlier. It has no effect on `monotonicNow` and on pending
-   * timers, which fire after the time that `advance` adds up.
+   * Sets the time of day, like a change of the system clock. The new time may be earlier. `monotonicNow` does not change, and pending
+   * timers still fire after as many milliseconds of `advance` as before.
    */
   set(now: number | string): void {
     const before = this.#now
@@ -98,7 +98,10 @@ export class FakeClock implements Clock {
     }
   }
 
-  /** Advances both times until `monotonicNow()` is `target`. A callback may already have advanced them further. */
+  /**
+   * Advances `now()` and `monotonicNow()` until `monotonicNow()` is `target`. Nothing changes when a callback has already advanced the
+   * clock further.
+   */
   #elapse(target: number): void {
     this.#now += Math.max(0, target - this.monotonicNow())
   }

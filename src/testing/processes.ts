@@ -10,9 +10,9 @@ import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * The script of the watchdog. It reads the process groups to kill from its standard input. When this Node.js process ends or is killed,
- * that input ends. The script then kills the process groups and removes the working directory. It retries the removal, because a process
- * that is ending may still write files.
+ * The script of the watchdog. It reads the process groups to kill from its standard input. The input ends when this Node.js process ends or
+ * is killed. The script then kills the process groups and removes the working directory. It retries the removal, because a process that is
+ * ending may still write files.
  */
 const watchdogScript = `
 trap '' HUP INT TERM
@@ -33,13 +33,13 @@ done
 `
 
 /**
- * The script that starts a binary. It waits for `go`, which `start` sends after the watchdog has been given the process id of the script.
- * `exec` then replaces the script with the binary in the same process. If this Node.js process ends before that, the binary is never
- * started.
+ * The script that starts a binary. It waits for the line `go`, which `start` sends after the watchdog has received the process id of the
+ * script. `exec` then replaces the script with the binary in the same process. If this Node.js process ends before it sends `go`, the
+ * binary is never started.
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-/** Number of lines that the error message contains when a process fails: the last lines of its output. */
+/** Number of lines that are quoted when a process fails: the last lines of its output. */
 const toldLines = 15
 
 /** A child process that was started. */
@@ -56,7 +56,7 @@ export interface StartedProgram {
 }
 
 export class Processes {
-  /** The working directory of the processes. It is removed when they are stopped. */
+  /** The working directory of the processes. The directory is removed when the processes are stopped. */
   readonly directory: string
   readonly #watchdog: ChildProcess
   readonly #children: ChildProcess[] = []

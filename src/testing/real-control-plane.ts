@@ -52,8 +52,9 @@ const masters = 'system:masters'
 const adminName = 'admin'
 /**
  * The users of the binaries and of the administrator. For kube-scheduler, the permissions of its default ClusterRole are sufficient. All
- * other users are in the group `system:masters`. kube-controller-manager is one of them, because its controllers send their requests as its
- * own user (`--use-service-account-credentials=false`), and the default ClusterRole of this user lacks the permissions of the controllers.
+ * other users are in the group `system:masters`. With `--use-service-account-credentials=false`, the controllers of kube-controller-manager
+ * send their requests as the user of kube-controller-manager. The default ClusterRole of this user lacks the permissions of the
+ * controllers.
  */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
@@ -176,8 +177,8 @@ async function start(
 }
 
 /**
- * Resolves when Pods can be created and can run. To create a Pod, its namespace must have the default ServiceAccount. To run it, a node
- * must be ready and no longer have the taint of new nodes.
+ * Resolves when Pods can be created and can run. To create a Pod, its namespace must have the default ServiceAccount. To run the Pod, a
+ * node must be ready, and must not have the taint of new nodes.
  */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
   for (const namespace of ['default', ...options.namespaces])
@@ -247,7 +248,8 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // The plugin requires a ServiceAccount for each Pod. Without kube-controller-manager, no namespace gets one.
+    // The plugin requires a ServiceAccount for each Pod. Without kube-controller-manager, no namespace gets a ServiceAccount, so no Pod
+    // could be created.
     ...(controllers ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }

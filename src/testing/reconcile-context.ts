@@ -33,8 +33,8 @@ export interface ReconcileContextOptions {
   /** The client that the reconciler uses: the client of a control plane, or a test double with the methods that the reconciler calls. */
   readonly client: Client
   /**
-   * The objects in the cache. They have the form in which the client returns them, with apiVersion and kind. They are frozen. Default:
-   * none.
+   * The objects in the cache, in the form in which the client returns them, with apiVersion and kind. `reconcileContext` freezes them.
+   * Default: none.
    */
   readonly cached?: readonly CachedObject[]
   /** The clock. Default: the system clock. */
@@ -62,7 +62,7 @@ export interface RecordedEvent {
   readonly type: EventType
   readonly reason: string
   readonly message: string
-  /** The further fields that the reconciler has given; absent without them. */
+  /** The further fields that the reconciler has given; absent when it has given none. */
   readonly options?: EventOptions
 }
 
@@ -121,7 +121,8 @@ function cacheOf(objects: readonly CachedObject[]): OperatorCache {
     const store = views.get(view) ?? new Store()
     if (!views.has(view))
       for (const object of whole.list())
-        // The test says what is in the cache, so a field that only the API server can compare counts as matching.
+        // `selects` returns undefined when only the API server can compare a field. Such an object is stored as well, because the test
+        // decides which objects are in the cache.
         if (selector.selects(object) !== false) store.set(storedForm(view, structuredClone(object) as KubernetesObject))
     views.set(view, store)
     return store

@@ -55,7 +55,7 @@ export async function createServiceAccounts(
 
 /**
  * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests a token for the ServiceAccount
- * before the first request on this connection. It requests a new token after half of the lifetime, which passes on `clock`.
+ * before the first request on this connection, and a new token when half of the lifetime has passed on `clock`.
  */
 export function withToken(admin: Client, connection: Connection, name: string, clock: Clock = systemClock): Connection {
   const key = serviceAccountKey(name)

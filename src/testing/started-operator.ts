@@ -12,8 +12,8 @@ export interface StartOperatorOptions {
    */
   readonly name?: string
   /**
-   * The connection with which the operators run. Default: that of the administrator. The kinds and webhooks are always installed with the
-   * administrator's connection.
+   * The connection with which the operators run. Default: the connection of the administrator. The kinds and webhooks are always installed
+   * with the administrator's connection.
    */
   readonly connection?: Connection
   /** Namespaces that the controllers watch. Default: all namespaces. */

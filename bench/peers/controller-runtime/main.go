@@ -54,7 +54,7 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// clusterConfig reads the kubeconfig that KUBECONFIG names. Its default QPS disables client-side rate limiting.
+// clusterConfig reads the kubeconfig that KUBECONFIG names. The default QPS of controller-runtime disables client-side rate limiting.
 func clusterConfig() *rest.Config {
 	return ctrl.GetConfigOrDie()
 }

@@ -32,7 +32,7 @@ func (r *observer) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return ctrl.Result{}, nil
 }
 
-// observeApps reconciles without a write, and reports all latencies when it is terminated.
+// observeApps reconciles without a write, and reports all latencies when the process is terminated.
 func observeApps(ctx context.Context, _ []string) error {
 	manager, err := ctrl.NewManager(clusterConfig(), ctrl.Options{Scheme: newScheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {

@@ -58,7 +58,7 @@ func (r *appReconciler) setDeployment(app *App, deployment *appsv1.Deployment) e
 	return controllerutil.SetControllerReference(app, deployment, r.Scheme())
 }
 
-// reconcileApps reconciles until it is terminated. Its argument is the number of workers.
+// reconcileApps reconciles until the process is terminated. Its argument is the number of workers.
 func reconcileApps(ctx context.Context, args []string) error {
 	return runManager(ctx, ctrl.Options{}, number(args[0]), nil)
 }

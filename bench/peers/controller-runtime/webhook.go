@@ -135,7 +135,8 @@ func checkRange(path *field.Path, value, least, most int32) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("should be from %d to %d", least, most))}
 }
 
-// checkEnum reports a value that is not allowed. It accepts an empty string, because an absent optional field is decoded as one.
+// checkEnum reports a value that is not allowed. It accepts an empty string, because an absent optional field is decoded as an empty
+// string.
 func checkEnum(path *field.Path, value string, allowed ...string) field.ErrorList {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil

@@ -5,7 +5,7 @@ import type { Status } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 import type { Fault } from './network.ts'
 
-/** The status codes of failures that a client may meet, whatever it requests. */
+/** The status codes of failures that a client may receive for any request. */
 export type AnswerCode = 400 | 401 | 403 | 404 | 409 | 410 | 422 | 429 | 500 | 503 | 504
 
 /** A request that the fault proxy has received and not yet forwarded. */
@@ -74,7 +74,7 @@ interface Rule {
   answered: number
 }
 
-/** The active faults. When several match a request, the oldest one determines the response. */
+/** The active faults. When several faults match a request, the oldest fault determines the response. */
 export class Answers {
   readonly #rules = new Set<Rule>()
 

@@ -1,6 +1,7 @@
 /**
- * An HTTPS server that forwards requests to an API server. In each request, it replaces the proxy's token with the credentials of the
- * connection that the token stands for. A fault may respond to a request instead.
+ * An HTTPS server that forwards requests to an API server. In each request, the server replaces the proxy's token with the credentials of
+ * the connection that the token stands for. If a fault matches a request, the fault determines the response, and the request is not
+ * forwarded.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -16,8 +17,8 @@ import { listen } from '../../runtime/listen.ts'
 export interface ForwarderOptions {
   readonly tls: KeyPair
   /**
-   * The connection for requests whose token is not in `tokens`. Such a request is forwarded with the credentials that it contains, not with
-   * the credentials of this connection. A request whose token is in `tokens` is forwarded with the connection of its token.
+   * The connection to the API server for requests whose token is not in `tokens`. Such a request is forwarded with the credentials that it
+   * contains, and never with the credentials of this connection.
    */
   readonly connection: Connection
   /** The tokens that the proxy has issued. Each token stands for the identity of its connection. */
@@ -77,7 +78,7 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
         respond(request, response, answer)
         return
       }
-      // When the API server does not send a complete response, the client's connection is closed, too.
+      // When the API server does not send a complete response, the connection to the client is closed, too.
       upstreamOf(request)
         .forward(request, response)
         .catch(() => socket.destroy())
@@ -137,8 +138,8 @@ class Upstream {
   }
 
   /**
-   * Returns the dispatcher for watches, which opens as many connections as needed. It is used for all requests: any of them may be a watch,
-   * and a watch occupies its connection.
+   * Returns the dispatcher for watches, which opens as many connections as needed. This dispatcher is used for all requests, because any
+   * request may be a watch, and a watch occupies its connection until it ends.
    */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}

@@ -19,7 +19,7 @@ export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** True when a socket has failed. The other socket is then reset. If data is held, the reset waits until no direction is held. */
+  /** True when one of the two sockets has failed. Both sockets are then reset as soon as no direction is held. */
   #broken = false
 
   constructor(
@@ -74,7 +74,7 @@ function reset(socket: Socket): void {
   else socket.resetAndDestroy()
 }
 
-/** One direction of a link. It delivers data in order; each chunk is delayed by the latency at the time of its arrival. */
+/** One direction of a link. Chunks of data are delivered in order, each with the latency that applied when it arrived. */
 class Lane {
   readonly #from: Socket
   readonly #to: Socket

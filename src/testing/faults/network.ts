@@ -1,4 +1,4 @@
-/** `FaultyNetwork`: forwards TCP connections to a port of this machine, and injects faults into them. */
+/** `FaultyNetwork`: accepts TCP connections, forwards them to a port of this machine, and injects faults into them. */
 import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,7 @@ export interface ProxiedConnection {
 export interface FaultScope {
   /** The connections that the fault affects. Default: all connections that are open when the fault begins. */
   readonly only?: readonly ProxiedConnection[]
-  /** True if the fault also affects connections that are opened while it is active. Default false. */
+  /** True if the fault also affects connections that are opened while the fault is active. Default false. */
   readonly alsoNew?: boolean
 }
 

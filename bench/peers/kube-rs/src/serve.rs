@@ -9,8 +9,8 @@ use kube::core::admission::{AdmissionResponse, AdmissionReview};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The fields of an AdmissionReview that the handlers need. The object stays a `serde_json::Value`: the patch is the difference
-/// between it and the App with defaults.
+/// The fields of an AdmissionReview that the handlers need. The object stays a `serde_json::Value`, because the patch is the difference
+/// between this value and the App with defaults.
 #[derive(Deserialize)]
 struct Review {
     request: Request,
