@@ -50,7 +50,7 @@ Ready in N s. In another terminal:
   kubectl create -f config/samples/mypod.yaml
   kubectl get hellos -A -o wide
 
-Ctrl-C ends it; nothing is kept.
+Ctrl-C ends it; its objects are kept in state.
 
 `,
   )
@@ -70,7 +70,7 @@ Ctrl-C ends it; nothing is kept.
   await client.close()
   t.equal(await dev.stop(), 0)
   t.match(dev.output(), /INFO: received SIGTERM/)
-  t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['state.json'], 'only state that is valid across restarts')
+  t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['objects.db', 'state.json'], 'only state that is valid across restarts')
 })
 
 t.test('without operators there is an API server only, and without a terminal readiness is logged', async (t) => {

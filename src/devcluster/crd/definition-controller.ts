@@ -38,7 +38,10 @@ export interface DefinitionControllerOptions {
 /** Time in milliseconds before a failed reconcile is retried. */
 const retryMs = 500
 
-/** Runs the controller until the signal is aborted. Resolves when the last reconcile has ended. */
+/**
+ * Runs the controller until the signal is aborted. Resolves when the last reconcile has ended. Established CRDs that exist already are
+ * served when the call returns.
+ */
 export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
@@ -55,6 +58,14 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
   const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options.caller, signal))
+  // After a restart, the custom resources are served from the first request on. A client would take a 404 for a type that does not exist.
+  for (const name of waiting) {
+    try {
+      served.show(asDefinition(store.get(definitionsKey, { name })!))
+    } catch {
+      // The first reconcile of the CRD throws this error again, and logs it.
+    }
+  }
 
   const watchInstances = (definition: Definition): void => {
     const { name } = definition.metadata
