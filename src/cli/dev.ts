@@ -39,7 +39,9 @@ interface Options extends LogOptions {
 
 export function devCommand(): Command {
   const command = new Command('dev')
-    .description('Start an embedded Kubernetes API with a simulated node and the operators, for development. Its objects are kept.')
+    .description(
+      'Start an embedded Kubernetes API with a simulated node and the operators, for development. Its objects are kept across restarts.',
+    )
     .addOption(operatorsOption())
     .addOption(nameOption())
     .addOption(new Option('--port <port>', 'port of the API; 0: any free port (default: 6443, or the next free port)').argParser(parsePort))
@@ -49,7 +51,9 @@ export function devCommand(): Command {
       '.proreus',
     )
     .option('--data-dir <folder>', 'folder in which the objects are kept, with the CA and the tokens (default: the state folder)')
-    .addOption(new Option('--ephemeral', 'keep the objects in memory only: none is loaded, and none survives').conflicts(['dataDir', 'reset']))
+    .addOption(
+      new Option('--ephemeral', 'keep the objects in memory only: none is loaded, and none survives').conflicts(['dataDir', 'reset']),
+    )
     .option('--reset', 'delete the objects that are kept, and start without them')
     .option('--cert-dir <folder>', 'folder for the certificates of the webhooks', 'certs')
   return addLogOptions(command).action(dev)

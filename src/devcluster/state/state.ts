@@ -51,9 +51,7 @@ export async function openState(
 
 /** Earlier releases have stored the state without the key of ServiceAccount tokens. `kept` is such a state. */
 type FoundState =
-  | { readonly state: ClusterState }
-  | { readonly kept: Omit<ClusterState, 'serviceAccountKey'> }
-  | { readonly problem: string }
+  { readonly state: ClusterState } | { readonly kept: Omit<ClusterState, 'serviceAccountKey'> } | { readonly problem: string }
 
 async function readState(path: string, now: number): Promise<FoundState | undefined> {
   const text = await readStateFile(path)
@@ -75,7 +73,8 @@ async function readState(path: string, now: number): Promise<FoundState | undefi
   const kept = { authority: { cert, key }, token: value.token }
   const { serviceAccountKey } = value
   if (serviceAccountKey === undefined) return { kept }
-  if (typeof serviceAccountKey !== 'string' || !isPrivateKey(serviceAccountKey)) return { problem: 'its key of ServiceAccount tokens is damaged' }
+  if (typeof serviceAccountKey !== 'string' || !isPrivateKey(serviceAccountKey))
+    return { problem: 'its key of ServiceAccount tokens is damaged' }
   return { state: { ...kept, serviceAccountKey } }
 }
 

@@ -58,8 +58,7 @@ export async function openObjectDatabase(directory: string, options: OpenOptions
   try {
     await checkPrivateFolder(directory)
     await makePrivateFolder(directory)
-    // SQLite would create the file with the permissions of the umask. It gives its write-ahead log the permissions of this file.
-    await (await open(path, 'a', 0o600)).close()
+    await createPrivately(path)
     await checkPrivateFile(path)
   } catch (error) {
     throw unusable(path, error)
@@ -69,7 +68,20 @@ export async function openObjectDatabase(directory: string, options: OpenOptions
   } catch (error) {
     if (options.reset !== true || !(error instanceof LostObjects)) throw error
     for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
-    return load(path, options)
+    return await openObjectDatabase(directory, { firstRevision: options.firstRevision })
+  }
+}
+
+/**
+ * Creates the file if it is missing. SQLite would create it with the permissions of the umask. It gives its write-ahead log the permissions
+ * of this file.
+ */
+async function createPrivately(path: string): Promise<void> {
+  try {
+    // An existing file is not opened: when a process closes a file, it loses its locks of this file (fcntl(2)), also those of SQLite.
+    await (await open(path, 'wx', 0o600)).close()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
@@ -110,7 +122,7 @@ function prepare(database: DatabaseSync, path: string): void {
   if (isNew) database.exec(`BEGIN EXCLUSIVE; ${tables} COMMIT`)
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
-  if (found !== 'ok') throw damaged(path, new Error(found))
+  if (found !== 'ok') throw damaged(path, new Error(found.replace('*** in database main ***', '').trim()))
 }
 
 function objectsOf(database: DatabaseSync, path: string): StoredObject[] {

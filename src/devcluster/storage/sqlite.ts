@@ -28,7 +28,7 @@ export function openSqlite(path: string): DatabaseSync {
 }
 
 /** The result codes of SQLite that callers distinguish (https://www.sqlite.org/rescode.html). */
-const resultCodes = { 5: 'busy', 6: 'busy', 11: 'damaged', 26: 'foreign' } as const
+const resultCodes = { 1: 'damaged', 5: 'busy', 6: 'busy', 11: 'damaged', 26: 'foreign' } as const
 
 /** Returns the kind of an SQLite error; undefined for any other error. */
 export function sqliteProblem(error: unknown): (typeof resultCodes)[keyof typeof resultCodes] | undefined {
