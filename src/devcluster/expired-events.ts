@@ -20,11 +20,7 @@ function isExpired(event: JsonObject, now: number): boolean {
  */
 export async function deleteExpiredEvents(store: ObjectStore, now: number): Promise<void> {
   const { keys, get } = store.snapshot(eventsKey)
-  await Promise.all(
-    keys.map((key) => {
-      const event = get(key)!
-      if (!isExpired(event, now)) return undefined
-      return store.delete(eventsKey, { namespace: textAt(event, 'metadata', 'namespace'), name: textAt(event, 'metadata', 'name') }, event)
-    }),
-  )
+  const expired = keys.map((key) => get(key)!).filter((event) => isExpired(event, now))
+  const keyOf = (event: JsonObject) => ({ namespace: textAt(event, 'metadata', 'namespace'), name: textAt(event, 'metadata', 'name') })
+  await Promise.all(expired.map((event) => store.delete(eventsKey, keyOf(event), event)))
 }

@@ -1,8 +1,6 @@
 /** Loads Node.js's SQLite. */
-import type { DatabaseSync } from 'node:sqlite'
+import type * as Sqlite from 'node:sqlite'
 import { ProreusError } from '../../api/errors.ts'
-
-type Sqlite = typeof import('node:sqlite')
 
 /**
  * Opens an SQLite database. The module is loaded here and not by an `import`, because releases of Node.js in which its API is not final yet
@@ -10,12 +8,12 @@ type Sqlite = typeof import('node:sqlite')
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when this Node.js has been built without SQLite.
  */
-export function openSqlite(path: string): DatabaseSync {
+export function openSqlite(path: string): Sqlite.DatabaseSync {
   const { emitWarning } = process
-  let sqlite: Sqlite | undefined
+  let sqlite: typeof Sqlite | undefined
   process.emitWarning = () => undefined
   try {
-    sqlite = process.getBuiltinModule('node:sqlite') as Sqlite | undefined
+    sqlite = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined
   } finally {
     process.emitWarning = emitWarning
   }

@@ -1,6 +1,6 @@
 /**
  * A process with an embedded cluster that keeps its objects in the folder of its first argument. It writes the kubeconfig to that folder,
- * prints a line, and runs until it is killed.
+ * prints a line, and runs until it is killed, or until the process that has started it ends.
  */
 import { join } from 'node:path'
 import { startDevCluster } from '../../../src/devcluster/dev-cluster.ts'
@@ -15,4 +15,5 @@ const cluster = await startDevCluster({
   logger: createLogger({ level: 'warn', pretty: true }),
 })
 await cluster.writeKubeconfig(join(directory, 'kubeconfig'))
+process.stdin.resume().once('close', () => process.exit())
 process.stdout.write('ready\n')

@@ -14,10 +14,17 @@ export class KilledCluster {
   readonly #ended: Promise<unknown>
   #output = ''
 
-  /** Starts a cluster that keeps its objects in `directory`. */
-  constructor(directory: string) {
+  /**
+   * Starts a cluster that keeps its objects in `directory`. `fileLimitKiB` is the size that no file of the process can exceed: a larger
+   * file fails as on a full disk.
+   */
+  constructor(directory: string, { fileLimitKiB }: { readonly fileLimitKiB?: number } = {}) {
     this.#directory = directory
-    this.#child = spawn(process.execPath, ['--conditions=proreus-source', program, directory], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const command = [process.execPath, '--conditions=proreus-source', program, directory]
+    const limit = fileLimitKiB === undefined ? 'unlimited' : String(fileLimitKiB)
+    // With tap's NODE_OPTIONS, the process would end at the signal of a file that reaches its limit. Node.js itself ignores this signal.
+    const script = `ulimit -f ${limit} && unset NODE_OPTIONS && exec "$@"`
+    this.#child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['pipe', 'pipe', 'pipe'] })
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) stream.on('data', (chunk: Buffer) => (this.#output += String(chunk)))
     this.#ended = new Promise((resolve) => this.#child.on('close', resolve))
   }
