@@ -18,7 +18,7 @@ import type { NodeOptions } from './controllers/node.ts'
 import { defaultNodes, registerNodes } from './controllers/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
-import { runDefinitionController } from './crd/definition-controller.ts'
+import { startDefinitionController } from './crd/definition-controller.ts'
 import type { TokenAuthenticator } from './access/authenticate.ts'
 import { tokenAuthenticator } from './access/authenticate.ts'
 import type { Grant } from './access/authorizer.ts'
@@ -34,6 +34,8 @@ import { kubeconfigYaml, writeKubeconfig } from './state/kubeconfig.ts'
 import type { ClusterState } from './state/state.ts'
 import { issueServingCertificate, newToken, openState } from './state/state.ts'
 import type { UserInfo } from './apimachinery/request-context.ts'
+import type { ClusterSnapshot } from './snapshots.ts'
+import { Snapshots } from './snapshots.ts'
 import { Registry } from './registry/registry.ts'
 import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
@@ -110,6 +112,15 @@ export interface DevCluster {
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
+  /** Returns a snapshot of all objects for `restore`. It stays in memory. */
+  snapshot(): Promise<ClusterSnapshot>
+  /**
+   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion goes on: watches receive an event for each
+   * object that has changed, been deleted or been created since. Resolves when the types of restored CRDs are served.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the snapshot is one of another cluster.
+   */
+  restore(snapshot: ClusterSnapshot): Promise<void>
   /**
    * The latest requests that the server has responded to, oldest first: at most 10,000. Each string in a record has at most 2048
    * characters.
@@ -182,7 +193,8 @@ async function serve(
   }
   const stop = new AbortController()
   // The controller starts before the server, so that the server serves the custom resources from its first request on.
-  const running = [runDefinitionController({ store, registry, catalog, caller, clock, logger }, stop.signal)]
+  const definitions = startDefinitionController({ store, registry, catalog, caller, clock, logger }, stop.signal)
+  const running = [definitions.ended]
   const stopControllers = async (): Promise<void> => {
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
     await Promise.all([caller.close(), ...running])
@@ -219,6 +231,7 @@ async function serve(
     await Promise.all([stopControllers(), server.close(), client.close()])
     await closeStore()
   }
+  const snapshots = new Snapshots(store)
   const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
   try {
     await createOwnObjects(client, options.namespaces ?? [], server.port)
@@ -249,6 +262,11 @@ async function serve(
     close,
     compact: () => store.compact(),
     dropWatches: () => registry.dropWatches(),
+    snapshot: () => snapshots.take(),
+    async restore(snapshot) {
+      await snapshots.restore(snapshot)
+      await definitions.settled()
+    },
     requests,
   }
 }

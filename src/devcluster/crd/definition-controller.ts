@@ -35,14 +35,18 @@ export interface DefinitionControllerOptions {
   readonly logger: Logger
 }
 
+export interface DefinitionController {
+  /** Resolves when the signal was aborted, and the last reconcile has ended. */
+  readonly ended: Promise<void>
+  /** Resolves when the catalog serves all CRDs as they are stored now, except for those that could not be reconciled. */
+  settled(): Promise<void>
+}
+
 /** Time in milliseconds before a failed reconcile is retried. */
 const retryMs = 500
 
-/**
- * Runs the controller until the signal is aborted. Resolves when the last reconcile has ended. Established CRDs that exist already are
- * served when the call returns.
- */
-export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
+/** Runs the controller until the signal is aborted. Established CRDs that exist already are served when the call returns. */
+export function startDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): DefinitionController {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
   /** Functions that stop the watch of a terminating CRD's custom resources, keyed by the name of the CRD. */
@@ -50,7 +54,12 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   /** The error of the last reconcile, keyed by the name of the CRD. The same error is not logged again. */
   const problems = new Map<string, string>()
   let wake = Promise.withResolvers<void>()
+  /** Resolves when no CRD waits for its reconcile. */
+  let idle = Promise.withResolvers<void>()
+  let isIdle = false
   const enqueue = (name: string): void => {
+    if (isIdle) idle = Promise.withResolvers()
+    isIdle = false
     waiting.add(name)
     wake.resolve()
   }
@@ -93,7 +102,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     await cleanUp(options, definition, signal)
   }
 
-  try {
+  async function run(): Promise<void> {
     while (!signal.aborted) {
       for (const name of waiting) {
         waiting.delete(name)
@@ -115,14 +124,20 @@ export async function runDefinitionController(options: DefinitionControllerOptio
         }
         if (signal.aborted) break
       }
+      isIdle = true
+      idle.resolve()
       await wake.promise
       wake = Promise.withResolvers()
     }
-  } finally {
+  }
+
+  const ended = run().finally(() => {
+    idle.resolve()
     signal.removeEventListener('abort', onAbort)
     stopListening()
     for (const stop of cleanups.values()) stop()
-  }
+  })
+  return { ended, settled: () => idle.promise }
 }
 
 /** Adds the rows of CRDs to the resource catalog, and removes them from it. */

@@ -100,6 +100,11 @@ export class ObjectStore {
     return this.#compacted
   }
 
+  /** Returns the storage keys of all types that have or had objects. */
+  storageKeys(): string[] {
+    return [...this.#shelves.keys()]
+  }
+
   get(storageKey: string, key: ObjectKey): JsonObject | undefined {
     return this.#shelves.get(storageKey)?.objects.get(storeKey(key))
   }
