@@ -2,7 +2,14 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
-import { configMap, customResourceDefinition, event, namespace, serviceAccount } from '../../src/api/builtin.ts'
+import {
+  configMap,
+  customResourceDefinition,
+  event,
+  namespace,
+  serviceAccount,
+  validatingWebhookConfiguration,
+} from '../../src/api/builtin.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { DevCluster, DevClusterOptions } from '../../src/devcluster/dev-cluster.ts'
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
@@ -133,6 +140,26 @@ t.test('a reset forgets the objects, and keeps the credentials', async (t) => {
   t.strictSame(second.found, { objects: 0, types: 0 })
   const client = clientFor(t, { ...first.connection, server: second.connection.server })
   t.equal(await find(client, configMap, key), undefined)
+})
+
+t.test('a webhook of an earlier run does not prevent the start', async (t) => {
+  const directory = t.testdir()
+  const first = await startKept(t, directory, { controllers: true })
+  await clientFor(t, first.connection).create(validatingWebhookConfiguration, {
+    metadata: { name: 'all' },
+    webhooks: [
+      {
+        name: 'all.example.com',
+        rules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+        clientConfig: { url: 'https://127.0.0.1:1' },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  })
+  await first.close()
+  const second = await startKept(t, directory, { controllers: true })
+  t.match(await rejectionOf(clientFor(t, second.connection).create(configMap, { metadata: key })), { message: /failed calling webhook/ })
 })
 
 t.test('two clusters cannot use the same objects', async (t) => {
