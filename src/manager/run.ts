@@ -38,6 +38,7 @@ import { withDefaults } from './run-options.ts'
 import { memoryFor } from './webhook-memory.ts'
 import { livenessChecks, readinessChecks } from './readiness-and-liveness.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
+import { releaseStartMemory } from './start-memory.ts'
 import { onTermination } from './termination.ts'
 import type { MonitoringOptions } from './monitoring-endpoints.ts'
 import { startMonitoring } from './monitoring-endpoints.ts'
@@ -112,16 +113,17 @@ export async function runWith(parts: Parts, given: readonly Operator[], runOptio
   const { enableWebhooks = true } = runOptions
   const operators = enableWebhooks ? given : given.map((operator) => ({ ...operator, webhooks: [], conversions: [] }))
   const options = withDefaults(operators, runOptions)
-  if (options.signal !== undefined) return runUntil(options.signal, operators, options, parts)
-  const termination = onTermination(options.logger)
-  const removeToggle = toggleDebugOnSignal(options.logger)
-  const removeLimit = limitHeapSize()
+  const removals = options.saveMemory ? [limitHeapSize()] : []
+  let { signal } = options
+  if (signal === undefined) {
+    const termination = onTermination(options.logger)
+    signal = termination.signal
+    removals.push(toggleDebugOnSignal(options.logger), () => termination.release())
+  }
   try {
-    await runUntil(termination.signal, operators, options, parts)
+    await runUntil(signal, operators, options, parts)
   } finally {
-    removeLimit()
-    removeToggle()
-    termination.release()
+    removals.forEach((remove) => remove())
   }
 }
 
@@ -157,6 +159,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
     if (signal.aborted) return
     throw error
   }
+  if (options.saveMemory) void releaseStartMemory({ clock, signal })
   await aborted(signal)
   logger.info({ reason: messageOf(signal.reason) }, 'stopping')
   await drain(running, { delayMs: options.drainDelayMs, deadlineMs: options.drainDeadlineMs, clock, logger })

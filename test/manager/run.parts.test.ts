@@ -370,6 +370,16 @@ t.test('without a signal, a termination of the process stops it', async (t) => {
   t.ok((await youngMbOfNewThread()) < 8)
 })
 
+t.test('the heap is limited with a signal, too, unless saveMemory is false', async (t) => {
+  const before = await youngMbOfNewThread()
+  const life = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })])
+  t.equal(await youngMbOfNewThread(), 8)
+  await life.end()
+  const other = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { saveMemory: false })
+  t.equal(await youngMbOfNewThread(), before)
+  await other.end()
+})
+
 t.test('incompatible operators are not started', async (t) => {
   const a = defineOperator({ name: 'a', kinds: [kind] })
   const other = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v2', spec: Type.Object({}) }] })
