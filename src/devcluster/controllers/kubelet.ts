@@ -84,7 +84,10 @@ async function run(pod: ReadonlyPod, place: Parameters<typeof runningStatus>[1],
   }
 }
 
-/** Resolves with false when the Pod in the cache is outdated. Its newer state triggers another reconcile. */
+/**
+ * Writes the status of a Pod. Resolves with false when the Pod in the cache is outdated: the watch event of the newer Pod triggers another
+ * reconcile.
+ */
 async function writeStatus({ metadata }: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<boolean> {
   try {
     await client.patchStatus(podType, metadata, { status, metadata: { resourceVersion: metadata.resourceVersion } })

@@ -1,6 +1,6 @@
 /**
- * The namespace controller: deletes the objects in terminating namespaces, updates the conditions of these namespaces, and removes their
- * finalizer.
+ * The namespace controller: deletes the objects in terminating namespaces, and updates the conditions of these namespaces. When a namespace
+ * is empty, the controller removes the finalizer `kubernetes`.
  */
 import type { Condition } from '../../api/conditions.ts'
 import type { Namespace } from '../../api/builtin.ts'

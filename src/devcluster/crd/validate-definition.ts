@@ -107,8 +107,8 @@ function labelled(path: string, name: string, mixedCase?: string): FieldError[] 
 }
 
 /**
- * Fields of each version in `spec.versions`. If such a field is equal in all versions, kube-apiserver's internal type has it only at the
- * top level of `spec`. Errors then contain the path of the internal field.
+ * Fields of each version in `spec.versions`. If a field is equal in all versions, kube-apiserver's internal type contains the field only
+ * once, at the top level of `spec`. Errors then contain the path of the internal field.
  */
 const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
 

@@ -154,7 +154,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
 }
 
-/** Maximum number of YAML tokens. The parser needs about a second for this many, and the longest CRDs have fewer. */
+/** Maximum number of YAML tokens. The parser needs about a second for this number of tokens, and the longest CRDs have fewer tokens. */
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {

@@ -1,4 +1,4 @@
-/** Discovery of groups, versions and types: the legacy documents and the aggregated ones. */
+/** Discovery of groups, versions and types: the legacy documents and the aggregated documents. */
 import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -32,7 +32,7 @@ const groupOrder = [
   'discovery.k8s.io',
 ]
 
-/** Makes the documents from the catalog; the aggregated ones are cached until the catalog changes. */
+/** Builds the documents from the catalog. The aggregated documents are cached until the catalog changes. */
 export class Discovery {
   readonly #catalog: Catalog
   readonly #documents = new Map<boolean, Document>()
@@ -76,7 +76,9 @@ export class Discovery {
     }
   }
 
-  /** Returns the aggregated document for `/api` (`core` is true) or `/apis`: all groups, versions and types. */
+  /**
+   * Returns the aggregated document for `/api` if `core` is true, and for `/apis` otherwise: the groups with all their versions and types.
+   */
   aggregated(core: boolean): Document {
     return this.#document(core, () => ({
       kind: 'APIGroupDiscoveryList',

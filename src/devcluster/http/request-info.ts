@@ -96,7 +96,10 @@ function nameInSelector(verb: string, query: URLSearchParams): string {
   return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name
 }
 
-/** Returns an empty name for an invalid selector. The handler of the request reports the invalid selector later. */
+/**
+ * Returns the name that a field selector selects. Returns an empty name for an invalid selector, because the handler of the request reports
+ * the invalid selector later.
+ */
 function nameOf(fieldSelector: string): string {
   try {
     return exactValue(parseFieldSelector(fieldSelector), 'metadata.name') ?? ''

@@ -16,9 +16,9 @@ export interface Selection {
 }
 
 /**
- * Returns the `Selection` for a label selector and a field selector. With `name`, it selects only the object of that name. Throws 400 for
- * malformed selectors and for fields that cannot be selected. With `name`, also throws 400 for a field selector that does not require this
- * name (k8s.io/apiserver/pkg/endpoints/handlers: ListResource).
+ * Returns the `Selection` for a label selector and a field selector. With `name`, the `Selection` matches only the object of that name.
+ * Throws 400 for malformed selectors and for fields that cannot be selected. With `name`, also throws 400 for a field selector that does
+ * not require this name (k8s.io/apiserver/pkg/endpoints/handlers: ListResource).
  */
 export function selectionOf(
   info: ResourceInfo,
