@@ -38,7 +38,7 @@ export interface Grant {
   readonly group?: string
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
-  /** Description of the binding that grants the rules. It becomes the `reason` of an allowed request. */
+  /** Description of the binding that grants the rules. The `reason` of an allowed request contains this description. */
   readonly source?: string
   /** The error about a binding whose role does not exist; undefined if the role exists. With an error, `rules` is empty. */
   readonly problem?: string

@@ -13,7 +13,7 @@ import type { Hook, HookRule } from './hook.ts'
 
 /** Functions that read the stored state for matching webhooks. */
 export interface MatchState {
-  /** The labels of a namespace; undefined when it does not exist. */
+  /** The labels of a namespace; undefined when the namespace does not exist. */
   namespaceLabels(name: string): Labels | undefined
   /** Returns the rows of the resource catalog for the other served versions of a type. */
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]

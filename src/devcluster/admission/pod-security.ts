@@ -20,7 +20,7 @@ import { restrictedChecks } from './pod-security-restricted.ts'
 
 /** Functions that read the stored state for the plugin. */
 export interface PodSecurityState {
-  /** The labels of a namespace; undefined when it does not exist. */
+  /** The labels of a namespace; undefined when the namespace does not exist. */
   namespaceLabels(name: string): Labels | undefined
   podsIn(namespace: string): readonly JsonObject[]
 }

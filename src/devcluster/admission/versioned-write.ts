@@ -32,8 +32,8 @@ export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo
 }
 
 /**
- * Converts a patched object back to the version of the request, and applies defaults. If the types have a conversion webhook, the defaults
- * of the webhook's version are applied before the conversion. Otherwise, `redefault` is called after it.
+ * Converts a patched object back to the version of the request, and applies defaults. If a conversion webhook converts the object, the
+ * defaults of the webhook's version are applied before the conversion. In all other cases, `redefault` is called after the conversion.
  *
  * @param redefault applies the defaults of the request's version.
  */
@@ -48,8 +48,8 @@ export async function fromVersion(
 }
 
 /**
- * Returns the object as it is sent to a webhook, in the version that the webhook's rules match. If decoding keeps the empty lists of the
- * type, the object is encoded again, because Go omits them from JSON.
+ * Returns the object as it is sent to a webhook, in the version that the webhook's rules match. If decoding has kept empty lists, they are
+ * removed, because Go omits them from JSON.
  */
 async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   const encoded =

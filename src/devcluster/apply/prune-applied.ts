@@ -30,8 +30,8 @@ export interface Pruning {
 }
 
 /**
- * The field `metadata.name`, which managedFields never contain. `pruneApplied` treats the field as owned in the version of `last`. It
- * therefore adds `metadata` back before the first conversion: an object without metadata cannot be converted.
+ * The field `metadata.name`, which managedFields never contain. `pruneApplied` treats the field as owned in the version of `last`, so that
+ * `metadata` is added back before the first conversion: an object without metadata cannot be converted.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 

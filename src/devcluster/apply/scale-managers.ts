@@ -16,8 +16,8 @@ const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
 /**
- * Changes the Go type of Scale: `spec.replicas` is encoded even if its value is 0. Go omits a 0, so a request that scales to 0 would count
- * as the removal of `spec.replicas`, and the manager of the request would not own the field.
+ * Returns the Go type of Scale with one change: `spec.replicas` is encoded even if its value is 0. Go omits a 0, so a request that scales
+ * to 0 would count as the removal of `spec.replicas`, and the manager of the request would not own the field.
  */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')

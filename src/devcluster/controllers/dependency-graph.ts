@@ -10,7 +10,6 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { ReadonlyObject } from './owners.ts'
 import type { TypeSource } from './type-source.ts'
 
-/** An object and its type. */
 export interface GraphObject {
   readonly type: ResourceType
   readonly object: ReadonlyObject

@@ -1,6 +1,6 @@
 /**
- * A simulated kubelet for all nodes. Each Pod that is bound to a node becomes running and ready, and stays so until it is deleted. The
- * containers of a Job's Pod end with success after a moment.
+ * A simulated kubelet for all nodes. Each Pod that is bound to a node becomes running and ready. The containers of a Job's Pod end with
+ * success after a moment. All other Pods run until they are deleted.
  */
 import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'

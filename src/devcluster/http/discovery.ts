@@ -12,7 +12,7 @@ export interface Document {
   readonly etag: string
 }
 
-/** kube-apiserver's order of groups. It matters to kubectl, which uses the first of several types with the same name. */
+/** kube-apiserver's order of groups. The order matters to kubectl: of several types with the same name, kubectl uses the first. */
 const groupOrder = [
   '',
   'apps',
@@ -178,7 +178,8 @@ function subresourcesOf({ custom, subresources }: ResourceInfo): [string, Subres
 }
 
 /**
- * Returns a `responseKind` of aggregated discovery. For a built-in type, group and version are empty if they are those of the type itself.
+ * Returns a `responseKind` of aggregated discovery. For a built-in type, group and version are empty if they are equal to the group and
+ * version of the type itself.
  */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }

@@ -16,7 +16,7 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * Empty for a cluster-scoped object, and for a request to all namespaces. For a Namespace itself, this is its name, because
+   * Empty for a cluster-scoped object, and for a request to all namespaces. For a Namespace itself, the name of the Namespace, because
    * kube-apiserver authorizes the request in that namespace.
    */
   readonly namespace: string

@@ -8,7 +8,7 @@ import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'
 
-/** The part of an object that its table row contains. */
+/** The part of an object that a table row contains. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 export function parseIncludeObject(value: string | null): IncludeObject {

@@ -1,6 +1,6 @@
 /**
- * Decodes a request's body into an object of the type: checks kind, name and namespace, JSON types, unknown and duplicate fields, and
- * applies defaults.
+ * Decodes a request's body into an object of the requested type: checks kind, name and namespace, JSON types, unknown and duplicate fields,
+ * and applies defaults.
  */
 import { formatFieldError, invalid } from '../../api/field-error.ts'
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
@@ -303,7 +303,8 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 /**
  * Throws when an object of a built-in type has another apiVersion or kind than the URL. As in kube-apiserver, there are different errors
  * for a type that is not registered, for another version of the kind, and for another kind. An object of another kind is first decoded as
- * that kind, and the first error of the decoder is thrown. If the decoder finds no error, the error says that the kind cannot be converted.
+ * that kind, and the first error of the decoder is thrown. If the decoder finds no error, the thrown error states that the kind cannot be
+ * converted.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

@@ -113,7 +113,7 @@ export class Registry {
   }
 
   /**
-   * Watches a type. Events are queued from this call on, even before the caller reads the first one. Throws immediately for invalid
+   * Watches a type. Events are queued from this call on, even before the caller reads the first event. Throws immediately for invalid
    * options.
    */
   watch(info: ResourceInfo, options: WatchOptions, signal: AbortSignal): AsyncIterableIterator<WatchEvent> {

@@ -13,8 +13,9 @@ const maxConversions = 16
 
 /**
  * Converts objects between versions. Custom resources are converted by the webhook of their CRD, or by the conversion strategy `None`,
- * which changes only `apiVersion`. In both cases, the fields that the target version does not have are then removed. Built-in types that
- * need a conversion have `conversion`. The converted form of a stored object is cached, and all watchers share it.
+ * which changes only `apiVersion`. In both cases, the fields that the target version does not have are then removed. The few built-in types
+ * that need a conversion are converted by the functions in `info.conversion`. The converted form of a stored object is cached, and all
+ * watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()

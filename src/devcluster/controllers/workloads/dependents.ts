@@ -59,7 +59,7 @@ export function controlledBy<R extends ResourceType>(
 
 /**
  * Returns the dependents of an owner: the objects that it controls and selects. Adopts selected objects that have no controller, and
- * releases controlled objects that are no longer selected. While the owner is being deleted, it neither adopts nor releases objects
+ * releases controlled objects that the selector does not match. While the owner is being deleted, objects are neither adopted nor released
  * (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
  *
  * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.

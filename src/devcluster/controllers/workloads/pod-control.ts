@@ -7,7 +7,6 @@ import { controllerReference } from '../../../api/owner-reference.ts'
 import { isApiError, isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 
-/** The Pod template of a workload. */
 export interface PodTemplate {
   readonly metadata?: {
     readonly labels?: Readonly<Record<string, string>>

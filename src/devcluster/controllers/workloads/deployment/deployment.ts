@@ -52,7 +52,10 @@ export function deploymentController(): ControllerDefinition {
   })
 }
 
-/** Returns the key of a Pod's Deployment if its strategy is `Recreate`: such a Deployment waits until its old Pods have ended. */
+/**
+ * Returns the key of a Pod's Deployment if the Deployment has the strategy `Recreate`. Such a Deployment waits until its old Pods have
+ * ended, so each change of a Pod triggers a reconcile.
+ */
 function recreatedDeployment(pod: DeepReadonly<KubernetesObject>, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { namespace } = pod.metadata
   const owner = controllerOf(pod)

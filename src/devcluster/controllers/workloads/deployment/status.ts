@@ -9,7 +9,6 @@ import { rollingLimits, totalOf, totalSize } from './replica-counts.ts'
 type Deployment = DeepReadonly<apps.Deployment>
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
-/** The ReplicaSets of a Deployment. */
 export interface ReplicaSets {
   /** The ReplicaSet with the Pod template of the Deployment, if it exists. */
   readonly newest: ReplicaSet | undefined

@@ -32,7 +32,7 @@ export function countsOf(job: Job): Counts {
   }
 }
 
-/** Returns the counters after the Pods without the finalizer have been moved from `uncounted` to the numbers. */
+/** Returns the counters after the Pods without the finalizer have been moved from `uncounted` to the numbers `succeeded` and `failed`. */
 export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
   const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid))
   const { uncounted, indexes } = counts
@@ -58,7 +58,8 @@ export function newlyEnded(job: Job, pods: readonly ReadonlyPod[], counts: Count
 }
 
 /**
- * Returns the counters with the Pods of `newlyEnded`: their UIDs are added to `uncounted`, and the indexes of succeeded Pods to `indexes`.
+ * Returns the counters with the Pods of `newlyEnded`. Their UIDs are added to `uncounted`. In an Indexed Job, however, a succeeded Pod adds
+ * only its index to `indexes`.
  *
  * @param countsAll true when the Job has failed: Pods that have not ended count as failed, too.
  */
