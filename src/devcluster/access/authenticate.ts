@@ -31,14 +31,14 @@ export interface TokenRefusal {
  */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
-/** Returns the audiences that both lists contain; undefined when there are none. */
+/** Returns the audiences that both lists contain; undefined if the lists have no audience in common. */
 export function commonAudiences(requested: readonly string[], accepted: readonly string[]): readonly string[] | undefined {
   const common = requested.filter((audience) => accepted.includes(audience))
   return common.length === 0 ? undefined : common
 }
 
 /**
- * Returns an authenticator for fixed tokens. It compares the digest of the given token with the digests of all known tokens, so the time
+ * Returns an authenticator for fixed tokens. It compares the digest of a request's token with the digests of all known tokens, so the time
  * that the comparison takes reveals nothing about the known tokens.
  */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {

@@ -57,9 +57,9 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // The apiVersion is part of the identity of an Update entry, and the Scale's entries have the apiVersion `autoscaling/v1`. `own` is
-    // therefore undefined for each Update entry of the object, and this entry loses the replicas field. The Scale's Update entries are
-    // added below, with only the replicas field.
+    // `own` is undefined for each Update entry of the object: the apiVersion is part of the identity of an Update entry, and the Scale's
+    // entries have the apiVersion `autoscaling/v1`. An Update entry of the object therefore loses the replicas field. The Scale's Update
+    // entries are added below, with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)

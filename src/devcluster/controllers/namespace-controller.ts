@@ -52,7 +52,7 @@ export function namespaceController(source: TypeSource): ControllerDefinition {
   })
 }
 
-/** Deletes all objects of a type in the namespace. Returns the objects that still exist; undefined if there are none. */
+/** Deletes all objects of a type in the namespace. Returns the objects that still exist; undefined if no object remains. */
 async function deleteContent(type: ResourceType, namespace: string, { client }: ReconcileContext): Promise<Remainder | undefined> {
   const path = resourcePath(type, { namespace })
   try {

@@ -109,7 +109,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON. `refuse` returns the error to throw for a message of Go's decoder. */
+/** Decodes JSON. `refuse` converts a message of Go's decoder to the error to throw. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   const { error, ...found } = scanJson(text)

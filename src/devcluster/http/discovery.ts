@@ -194,7 +194,7 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 }
 
 /**
- * Returns the `storageVersionHash` of a type in discovery, which identifies the version in which the type is stored
+ * Returns the `storageVersionHash` of a type in a discovery document. The hash identifies the version in which the type is stored
  * (k8s.io/apiserver/pkg/endpoints/discovery: StorageVersionHash). If a type is served in several groups, the hash is computed from the
  * group in which the type is stored.
  */

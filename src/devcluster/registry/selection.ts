@@ -45,7 +45,10 @@ function parse<T extends LabelRequirement | FieldRequirement>(text: string | und
   }
 }
 
-/** Returns the field requirements of a request for the object `name`. If there are none, returns the requirement `metadata.name=NAME`. */
+/**
+ * Returns the field requirements of a request for the object `name`. If the request has no field selector, returns the requirement
+ * `metadata.name=NAME`.
+ */
 function named(fields: readonly FieldRequirement[], name: string): readonly FieldRequirement[] {
   if (fields.length === 0) return [{ field: 'metadata.name', operator: '=', value: name }]
   if (exactValue(fields, 'metadata.name') === name) return fields

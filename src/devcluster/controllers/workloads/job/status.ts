@@ -18,8 +18,8 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
  * Writes the status in two steps. The first request contains the UIDs of the ended Pods, and the decided outcome. Then the finalizers of
- * the ended Pods are removed. The second request contains the incremented counters. It also contains the final condition, if an outcome is
- * decided, all Pods are counted, and no Pod is terminating.
+ * the counted Pods are removed. The second request contains the incremented counters. The second request also contains the final condition,
+ * if an outcome is decided, all Pods are counted, and no Pod is terminating.
  */
 export async function writeProgress(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const pods = controlledBy(podsByController, job, context)
