@@ -61,7 +61,10 @@ export interface DevClusterOptions {
   readonly portFlag?: string
   /** Directory in which the CA and the administrator's token are kept across restarts. By default, both are new at each start. */
   readonly directory?: string
-  /** True to run controllers for garbage collection, namespace deletion, scheduling, and running Pods. Default true. */
+  /**
+   * True to run the controllers of a cluster, such as those for workloads, scheduling, namespace deletion and garbage collection. Default
+   * true.
+   */
   readonly controllers?: boolean
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]

@@ -1,6 +1,6 @@
 /**
- * Calls webhooks over HTTPS. Each combination of address and caBundle has its own HTTP agent, which keeps connections open. As in
- * kube-apiserver, only HTTP/1.1 is used.
+ * Calls webhooks over HTTPS. Each combination of origin, TLS server name and caBundle has its own HTTP agent, which keeps connections open.
+ * As in kube-apiserver, only HTTP/1.1 is used.
  */
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
@@ -69,7 +69,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // The agent closes after its running calls have ended. Nothing depends on the close, so it is not awaited.
+      // The agent closes after its running calls have ended. The current call does not wait for the close.
       void dropped.close()
     }
     return agent

@@ -90,7 +90,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
     const record = await handle(exchangeOf(request, response, signal, services.clock.now()), options.tokens, services)
     options.onRequest?.(record)
-    // The event `close` is emitted when the response has been passed to the socket.
+    // The response emits `close` when it has been passed to the socket, or when the connection has ended.
     await closed
   }
   const server = createServer(
@@ -154,7 +154,7 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
   }
 }
 
-/** Removes parameters with invalid percent-encoding from a query. kube-apiserver ignores them. */
+/** Removes parameters with invalid percent-encoding from a query, because kube-apiserver ignores such parameters. */
 function readable(query: string): string {
   return query
     .split('&')
