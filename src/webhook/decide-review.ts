@@ -21,7 +21,7 @@ import { runStages } from './review-stages.ts'
 export interface Decision {
   readonly outcome: ReviewOutcome
   readonly response: AdmissionResponse
-  /** The serialized response; undefined if the stages did not return one. */
+  /** The serialized response; undefined if the stages have not completed. */
   readonly written: WrittenAnswer | undefined
   /** The error that a stage threw; undefined if none threw. */
   readonly error: unknown

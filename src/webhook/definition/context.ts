@@ -58,7 +58,7 @@ export interface ReviewContext<T = unknown> {
    */
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Adds a warning to the response; kubectl prints it. A warning should have less than 120 characters. */
+  /** Adds a warning to the response; kubectl prints it. A warning should have fewer than 120 characters. */
   warn(text: string): void
   /**
    * Adds an annotation to the audit event of the API server for this request, even if the request is denied. The API server prefixes the

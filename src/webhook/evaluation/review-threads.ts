@@ -208,7 +208,7 @@ export class ReviewThread {
     this.#worker.ref()
   }
 
-  /** Lets the process end although the thread is idle. */
+  /** Lets the process end while the thread is idle. */
   rest(): void {
     this.#worker.unref()
   }
