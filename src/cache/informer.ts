@@ -32,7 +32,7 @@ export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `initial` is true when the object existed before the handler was added, or before the informer had synced. */
   added?(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void
   updated?(object: DeepReadonly<T>, old: DeepReadonly<T>, cause?: Cause): void
-  /** `object` is the last state of the object in the store. */
+  /** `object` is the last known state of the object. */
   deleted?(object: DeepReadonly<T>): void
   /**
    * Called when another client has changed, or may have changed, an object before a reconcile wrote it. The handler was already notified of
@@ -184,7 +184,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // The response to a write of a subresource may have another kind, e.g. Scale.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
     const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
-    // If its resourceVersion cannot be compared, a late response could replace a newer state, so it is ignored. The watch sends the written
+    // A response whose resourceVersion cannot be compared is ignored, because it could replace a newer state. The watch sends the written
     // state.
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return
     // The write has removed the last finalizer, so the API server has deleted the object, although it responds with an object.
@@ -247,7 +247,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Removes an object that this process has deleted. States of this object that the watch still sends are ignored. If the store has the
    * object, states of earlier objects with the same key are ignored, too: they are older than the stored state. If the store does not have
-   * it, they cannot be detected, because the response to a deletion has no resourceVersion.
+   * the object, earlier objects cannot be recognized, because the response to a deletion has no resourceVersion.
    *
    * @param before the uids of earlier objects with the same key. They no longer exist, because only one object at a time can have the key.
    */
@@ -292,7 +292,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     this.#replacing.set(namespace, { listed, resourceVersion })
     try {
       await forEachInSlices(this.store.list({ namespace }), this.#clock, (object) => {
-        // The object may have changed between two slices.
+        // An object that has changed between two slices, or that the list contains, is not removed here.
         if (this.store.get(metadataOf(object)) !== object || listed.get(metadataOf(object)) !== undefined) return
         if (!isNewer(object)) this.#drop(object)
       })
@@ -371,9 +371,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const overtaken = this.#unconfirmed.watched(object)
     this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
-    // This process may already have created another object with the same name.
+    // This process may already have created another object with the same name, which stays in the store.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
-    // This process may already have written a newer state that is in the view again.
+    // This process may already have written a newer state that is in the view again, and stays in the store.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)
     if (order === undefined || order >= 0) this.#drop(object)
     else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)

@@ -33,8 +33,8 @@ type State = DeepReadonly<Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'resou
 /** Remembers deletions and departures until the watch or a list confirms them. */
 export class OwnRemovals {
   /**
-   * True for a view with a selector: an existing object can leave the view and return. A DELETED event then does not prove that it was
-   * deleted.
+   * True for a view with a selector: an existing object can leave the view and return. A DELETED event then does not prove that the object
+   * was deleted.
    */
   readonly #isSelection: boolean
   /** The deletions by uid, because the response to a deletion has no resourceVersion. */
@@ -96,7 +96,7 @@ export class OwnRemovals {
    * Compares a state with the departure of its key. Returns 0 or less when the state is not newer; undefined when the key has no departure.
    */
   #sinceDeparture(state: State): number | undefined {
-    // Most views have no departures. The key is then not formatted, which would allocate a string for each event.
+    // Usually there are no departures. The key is then not formatted, because formatting would allocate a string for each event.
     const departure = this.#departures.size === 0 ? undefined : this.#departures.get(formatKey(state))
     return departure && (compareResourceVersions(state.resourceVersion, departure.resourceVersion) ?? 1)
   }

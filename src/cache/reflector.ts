@@ -29,8 +29,8 @@ export interface FullList<T extends KubernetesObject> {
   readonly objects: readonly DeepReadonly<T>[]
   readonly resourceVersion: string
   /**
-   * True when the resourceVersion is lower than the previous one, because etcd was restored from a backup. A stored object with a higher
-   * resourceVersion is then not necessarily newer than the listed object.
+   * True when the resourceVersion is lower than one that the API server has sent before, because etcd was restored from a backup. A stored
+   * object with a higher resourceVersion is then not necessarily newer than the listed object.
    */
   readonly restored: boolean
 }

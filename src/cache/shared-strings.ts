@@ -2,8 +2,8 @@
 import { LoopTurns } from '../runtime/time-slices.ts'
 
 /**
- * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other, and have far fewer strings in
- * common.
+ * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other, and have far fewer than this
+ * number of strings in common.
  */
 const slotCount = 4096
 

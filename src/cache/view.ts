@@ -11,7 +11,7 @@ import { messageOf } from '../api/errors.ts'
 import { isMetadataOnly, metadataOnly as metadataTypeOf } from '../client/metadata-only.ts'
 import { formatFieldSelector, parseFieldSelector } from './field-selector.ts'
 
-/** Selects the objects of a view, and some of the fields that the cache keeps. */
+/** Selects the objects of a view, and whether the cache keeps their `managedFields`. */
 export interface CacheViewSelection {
   /** Only objects whose labels match. Default: all objects. */
   readonly labels?: LabelSelector

@@ -1,4 +1,7 @@
-/** `Client`: sends the verbs of the Kubernetes API. Objects are plain JSON, and their static types follow from the resource type. */
+/**
+ * `Client`: sends requests with the verbs of the Kubernetes API. Objects are plain JSON, and their static types follow from the resource
+ * type.
+ */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'

@@ -74,8 +74,8 @@ async function nextPage<R extends ResourceType>(
   } catch (error) {
     if (!isExpired(error)) throw error
     const { metadata, ...list } = await client.list(type, options)
-    // A list without a limit is complete. If the server sent a continue token nevertheless, the list might expire and begin again without
-    // end.
+    // A list without a limit is complete. A continue token that the server sends nevertheless is dropped: it could also expire, and the
+    // list would begin again without end.
     const { continue: _token, ...rest } = metadata
     return { ...list, metadata: rest }
   }

@@ -41,8 +41,8 @@ export async function retryOnConflict<T>(attempt: () => Promise<T>, options: Ret
 }
 
 /**
- * Calls `attempt` again while it fails with an error for which `isRetried` is true. Otherwise like `retryOnConflict`, without validating
- * options.
+ * Calls `attempt` again while it fails with an error for which `isRetried` is true. Unlike `retryOnConflict`, the function does not
+ * validate the options.
  */
 export async function retryWhile<T>(
   isRetried: (error: unknown) => boolean,

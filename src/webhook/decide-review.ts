@@ -1,4 +1,6 @@
-/** Runs the stages of one review within its deadline. Aborts them when the API server disconnects, and converts errors to responses. */
+/**
+ * Runs the stages of one review within its deadline. Aborts the stages when the API server disconnects, and converts errors to responses.
+ */
 import type { Clock } from '../runtime/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { failure } from '../api/status.ts'
