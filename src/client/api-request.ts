@@ -26,8 +26,8 @@ export interface ApiRequest {
    * rejects with the thrown error. It must be synchronous.
    */
   readonly guard?: (() => void) | undefined
-  /** Time limit of one attempt in milliseconds, instead of the transport's. */
+  /** Time limit of one attempt in milliseconds, instead of the limit of the transport. */
   readonly timeoutMs?: number | undefined
-  /** Maximum size of a 2xx response in bytes, instead of the transport's. */
+  /** Maximum size of a 2xx response in bytes, instead of the limit of the transport. */
   readonly maxResponseBytes?: number | undefined
 }

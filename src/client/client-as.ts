@@ -20,7 +20,7 @@ export interface ClientAsOptions {
    * with the thrown error. Leader election uses it, so that a process that has lost the lease sends no more requests.
    */
   readonly guard?: (() => void) | undefined
-  /** Time limit of one attempt in milliseconds, instead of the transport's. */
+  /** Time limit of one attempt in milliseconds, instead of the limit of the transport. */
   readonly timeoutMs?: number | undefined
   /** The user in whose name the client sends its requests. */
   readonly impersonate?: Impersonation | undefined

@@ -103,7 +103,7 @@ export class ExecPlugin {
     try {
       answer = JSON.parse(output)
     } catch {
-      // The error of the parser quotes the output, which may contain a token.
+      // The error of the parser is omitted: it quotes the output, which may contain a token.
       throw new Error('its output is not JSON: an ExecCredential is expected')
     }
     if (!isObject(answer) || answer.kind !== 'ExecCredential') throw new Error('its output is not an ExecCredential')

@@ -42,7 +42,7 @@ const maxCauses = 12
 
 /**
  * Returns the value to log for an error. For a missing permission, this is the error without its stack. The message names the verb and the
- * resource, and an RBAC rule is missing rather than code.
+ * resource. The stack would not help, because the code is correct.
  */
 export function loggedError(error: unknown): unknown {
   if (!(error instanceof Error) || missingRule(error) === undefined) return error

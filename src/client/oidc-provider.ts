@@ -49,7 +49,7 @@ export class OidcProvider {
   }
 
   /**
-   * Returns the id-token. An expired id-token is renewed, and with `refresh` also one that the server has rejected, if there is a
+   * Returns the id-token. It is renewed when it has expired, and when `refresh` is true (the server has rejected it) and there is a
    * refresh-token.
    */
   async load(refresh: boolean): Promise<Credentials> {

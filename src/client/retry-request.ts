@@ -30,8 +30,8 @@ export function retryAfterOf(headers: Readonly<Record<string, string | string[] 
 }
 
 /**
- * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined for anything but a
- * non-negative 32-bit integer.
+ * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined for any value other than
+ * a non-negative 32-bit integer.
  */
 export function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
