@@ -187,8 +187,8 @@ export class Reflector<T extends KubernetesObject> {
       } catch (error) {
         if (next === undefined || !isExpired(error)) throw error
         next = undefined
-        // The continue token has expired, because the previous pages took too long. A list without pages cannot expire. It blocks the event
-        // loop while it is parsed, so it is only requested when the pages of two lists have expired.
+        // The continue token has expired, because the previous pages took too long. A list without pages cannot expire, but it blocks the
+        // event loop while it is parsed. So it is requested only when the continue tokens of two lists have expired.
         expiries += 1
         const isWhole = expiries > 1
         this.#logger.debug(`the list took longer than the API server remembers, listing again${isWhole ? ' without pages' : ''}`)

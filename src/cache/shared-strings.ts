@@ -32,8 +32,8 @@ export class SharedStrings {
    * Freezes a JSON value and all values in it, and replaces its strings by equal strings of earlier values. A frozen object or array in the
    * value is skipped: all values in it are assumed to be frozen.
    *
-   * When the value contains more than 5,000 objects and arrays, the others are frozen in later iterations of the event loop. An object of
-   * the maximum size can contain 500,000 of them.
+   * At most 5,000 objects and arrays in the value are frozen at once, and the others in later iterations of the event loop. An object of
+   * the maximum size can contain 500,000 objects and arrays.
    */
   freeze<T>(value: T): T {
     const waiting: unknown[] = [value]

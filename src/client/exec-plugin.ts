@@ -123,7 +123,8 @@ export class ExecPlugin {
         windowsHide: true,
         stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
       })
-      // The plugin does not keep this process alive: a request that waits for its output does. `kill` ends it when this process exits.
+      // The plugin does not keep this process alive: the request that waits for its output does. `kill` ends the plugin when this process
+      // exits.
       for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) handle?.unref()
       const kill = (): void => {
         child.kill('SIGKILL')

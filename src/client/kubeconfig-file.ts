@@ -85,10 +85,10 @@ async function readFileContent(file: string): Promise<JsonObject> {
 }
 
 async function parse(file: string, text: string): Promise<unknown> {
-  // The modules are not needed in a Pod.
+  // The modules are imported only here, because a Pod does not need them.
   const [{ LineCounter, parseDocument }, { duplicateKeyOf }] = await Promise.all([import('yaml'), import('../api/yaml-duplicate-keys.ts')])
   const lines = new LineCounter()
-  // The parser's messages quote lines of the file, which may contain tokens. The error therefore has neither the message nor the cause.
+  // The parser's error quotes lines of the file, which may contain tokens. So the thrown error contains neither that error nor its message.
   const invalid = (reason: string, offset?: number): ProreusError => {
     const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset)
     return problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)

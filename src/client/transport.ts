@@ -225,7 +225,7 @@ class HttpTransport implements Transport {
     this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
-    // Keeps the process alive while a credential plugin runs, which has no connection.
+    // The timer keeps the process alive while a credential plugin runs, because no connection is open then.
     const timer = this.#clock.after(timeoutMs, () => abort.abort(new TimeoutError()), true)
     let dispatchers: Dispatchers | undefined
     let started: number | undefined
