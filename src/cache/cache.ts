@@ -57,17 +57,17 @@ export class Cache implements CacheReader, OwnWrites {
   }
 
   /**
-   * Returns the informer of a type or view, which runs as long as the cache. The first call creates the informer, and starts it if the cache
-   * is started.
+   * Returns the informer of a type or view. The first call creates the informer, and starts it if `start` has been called. The informer
+   * runs until the signal of `start` aborts.
    */
   informer<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
     return this.#informers.keep(type) as unknown as Informer<ObjectOf<R>>
   }
 
   /**
-   * Watches a type or view until the lease is released, e.g. a type that is known only at run time. All holders of leases and `informer` share
-   * one informer. It stops when the last lease is released, unless `informer` was called for it. Reads then throw, and a later `acquire`
-   * lists the objects again.
+   * Watches a type or view until the lease is released. It is for types that are known only at run time. All leases of a type or view, and
+   * `informer`, share one informer. When the last lease is released, the informer stops, unless `informer` was called for the same type or
+   * view. After the informer has stopped, reads throw, and the next `acquire` lists the objects again.
    */
   acquire<R extends ResourceType>(type: R): InformerLease<R> {
     return this.#informers.acquire(type)
@@ -88,7 +88,7 @@ export class Cache implements CacheReader, OwnWrites {
    * missing. For a cluster-scoped type, the namespace is ignored, as in `Client`.
    *
    * @throws {ProreusError} `PRO_INPUT` when the cache cannot know whether the object exists: the type or the namespace is not watched, or
-   * the key has no namespace and the type is namespaced.
+   * the type is namespaced and the key has no namespace.
    */
   get<R extends ResourceType>(type: R, { namespace, name }: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
     const { store } = this.#watched(type)
@@ -104,7 +104,8 @@ export class Cache implements CacheReader, OwnWrites {
   /**
    * Returns the objects of a type that match the options. Without `namespace`, it returns objects of all watched namespaces.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, or the index was not declared.
+   * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, the index was not declared, or the label selector is
+   * invalid; `PRO_CONFIG_INVALID` for an invalid or unknown option.
    */
   list<R extends ResourceType>(type: R, options: CacheListOptions<NoInfer<R>> = {}): readonly DeepReadonly<ObjectOf<R>>[] {
     const { store } = this.#watched(type)
@@ -140,7 +141,7 @@ export class Cache implements CacheReader, OwnWrites {
     return this.#informers.whenSynced(signal)
   }
 
-  /** Returns the status of each informer that is running, or waits for the start of the cache. */
+  /** Returns the status of each informer, also before the cache is started. */
   status(): InformerStatus[] {
     return [...this.#informers].map(({ type, store, synced, lastError }) => ({
       type: groupResourceOf(type),

@@ -12,28 +12,29 @@ import type { Origin } from './origin.ts'
 
 /** Receives the results of write requests. Types that are not in the cache are ignored. */
 export interface OwnWrites {
-  /** `object` is the API server's response to a write of `origin`. It is not changed. */
+  /** `object` is the API server's response to a write of `origin`. The method does not change `object`. */
   written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void
-  /** Returns the uids that the objects with this key have in the cache. */
+  /** Returns the uids of the objects with this key in the cache. Two views of a type may have different objects for a while. */
   uidsOf(type: ResourceType, key: ObjectKey): readonly string[]
   /**
-   * The object with this uid no longer exists.
+   * Called when a request of this process has deleted the object with this uid.
    *
-   * @param before the uids that the cache had before the request was sent. The others among them are those of older objects with the same
-   * name, so those objects no longer exist, either.
+   * @param before the result of `uidsOf` before the request was sent. Any other uid in it is that of an earlier object with the same key.
+   * Such an object no longer exists.
    */
   deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void
 }
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
-  /** `Result` is the object, or the object of a subresource, which the cache ignores if it has another kind. */
+  /** Passes the response to the cache, and returns it. A subresource whose kind is not that of `type` is ignored by the cache. */
   async function after<Result>(
     type: ResourceType,
     response: Promise<Result>,
     options: { readonly dryRun?: boolean } | undefined,
   ): Promise<Result> {
     const object = await response
-    // A response without the other fields must not replace the object in the cache. A stub of a client in a test may return nothing.
+    // A response with only the metadata must not replace the object in the cache. In tests, the client may be a stub that returns
+    // undefined.
     if (options?.dryRun !== true && isObject(object) && !isMetadataOnly(type)) writes.written(type, object as unknown as KubernetesObject)
     return object
   }
@@ -54,7 +55,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       const response = await client.delete(type, key, options)
       if (options?.dryRun === true || !isObject(response)) return response
       const { metadata } = response as Partial<KubernetesObject>
-      // Finalizers or a grace period delay the deletion.
+      // The object still exists, because finalizers or a grace period delay the deletion.
       if (metadata?.deletionTimestamp !== undefined) writes.written(type, response as ObjectOf<typeof type>)
       else {
         const uid = metadata?.uid ?? (response as Status).details?.uid
@@ -62,7 +63,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       }
       return response
     },
-    // The response does not say which objects still exist.
+    // The response does not show which objects were deleted.
     deleteCollection: (type, options) => client.deleteCollection(type, options),
     logs: (key, options) => client.logs(key, options),
     raw: (path, options) => client.raw(path, options),
