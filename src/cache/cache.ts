@@ -13,7 +13,7 @@ import { Informer } from './informer.ts'
 import type { InformerLease } from './informers.ts'
 import { Informers } from './informers.ts'
 import type { Origin } from './origin.ts'
-import type { OwnWrites } from './read-your-writes.ts'
+import type { OwnWrites, SentWrite, StoredStates } from './read-your-writes.ts'
 import type { StoreListOptions } from './store.ts'
 import { namespacesOf, nameOfView } from './view.ts'
 
@@ -115,17 +115,25 @@ export class Cache implements CacheReader, OwnWrites {
     return store.list(options)
   }
 
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void {
-    for (const informer of this.#ofType(type)) informer.written(object as KubernetesObject, origin)
-  }
-
-  uidsOf(type: ResourceType, { namespace, name }: ObjectKey): readonly string[] {
+  stored(type: ResourceType, { namespace, name }: ObjectKey): StoredStates {
     const key = type.namespaced ? { namespace, name } : { name }
-    return [...new Set([...this.#ofType(type)].flatMap(({ store }) => store.get(key)?.metadata.uid ?? []))]
+    const states = new Map<ResourceType, DeepReadonly<KubernetesObject>>()
+    for (const { type: view, store } of this.#ofType(type)) {
+      const object = store.get(key)
+      if (object !== undefined) states.set(view, object)
+    }
+    return states
   }
 
-  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void {
-    for (const informer of this.#ofType(type)) informer.deleted(type.namespaced ? key : { name: key.name }, uid, before)
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin, sent?: SentWrite): boolean {
+    let isOwn = true
+    for (const informer of this.#ofType(type)) isOwn = informer.written(object as KubernetesObject, origin, sent) && isOwn
+    return isOwn
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before: StoredStates = new Map()): void {
+    const uids = [...new Set([...before.values()].map(({ metadata }) => metadata.uid))]
+    for (const informer of this.#ofType(type)) informer.deleted(type.namespaced ? key : { name: key.name }, uid, uids)
   }
 
   /** Starts all informers. Resolves when the signal has aborted and all informers have stopped. */

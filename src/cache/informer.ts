@@ -13,6 +13,8 @@ import { Gate } from './gate.ts'
 import { forEachInSlices } from './in-slices.ts'
 import type { Cause, Origin } from './origin.ts'
 import { OwnRemovals } from './own-removals.ts'
+import { isOwnState } from './own-state.ts'
+import type { SentWrite } from './read-your-writes.ts'
 import type { FullList } from './reflector.ts'
 import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
@@ -165,55 +167,71 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * copied, is logged and ignored.
    *
    * @param origin the reconcile that has written the object.
+   * @returns false when the response may be the state of another client (`isOwnState`). Then the state has no origin in the store.
    */
-  written(object: KubernetesObject, origin?: Origin): void {
+  written(object: KubernetesObject, origin?: Origin, sent?: SentWrite): boolean {
     try {
-      this.#take(object, origin)
+      return this.#take(object, origin, sent)
     } catch (err) {
       this.#logger[this.#hasWarned ? 'debug' : 'warn'](
         { err, resource: groupResourceOf(this.type) },
         'the response to a write cannot be stored: the cache has an older state of the object until the watch sends it',
       )
       this.#hasWarned = true
+      return false
     }
   }
 
   /** Stores the response to a write request. Removes the object instead when the write has deleted it or removed it from the view. */
-  #take(object: KubernetesObject, origin: Origin | undefined): void {
+  #take(object: KubernetesObject, origin: Origin | undefined, sent: SentWrite | undefined): boolean {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
     // The response to a write of a subresource may have another kind, e.g. Scale.
-    if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
+    if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return true
     const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
     // A response whose resourceVersion cannot be compared is ignored, because it could replace a newer state. The watch sends the written
     // state.
-    if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return
+    if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return true
     // The write has removed the last finalizer, so the API server has deleted the object, although it responds with an object.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0)
       this.deleted(metadata, uid, this.#olderThan(metadata))
     else if (!this.#isGone(metadata)) {
       const selected = this.#selector.selects(object)
       if (selected === false) this.#left(metadata)
-      else if (selected === true) this.#written(object, origin)
+      else if (selected === true) return this.#written(object, origin, sent)
     }
+    return true
   }
 
-  #written(response: KubernetesObject, origin: Origin | undefined): void {
-    if (!this.#isNews(response.metadata)) {
-      const overtaken = this.#unconfirmed.addLate(response.metadata, origin)
-      if (overtaken !== undefined) this.#notifyOvertaken(overtaken)
-      return
-    }
+  #written(response: KubernetesObject, writer: Origin | undefined, sent: SentWrite | undefined): boolean {
+    const { metadata } = response
+    const isNews = this.#isNews(metadata)
     // The caller may change the object, so the store needs its own copy.
-    const object = this.#prepare(response, storedCopy)
-    if (object === undefined) {
-      this.#left(response.metadata)
-      return
+    const object = isNews || writer !== undefined ? this.#prepare(response, storedCopy) : undefined
+    const isOwn = writer === undefined || object === undefined || sent === undefined || this.#isOwn(object, metadata, sent)
+    const origin = isOwn ? writer : undefined
+    if (!isNews) {
+      const overtaken = isOwn ? this.#unconfirmed.addLate(metadata, origin) : undefined
+      if (overtaken !== undefined) this.#notifyOvertaken(overtaken)
+      return isOwn
     }
-    const old = this.store.get(response.metadata)
-    const before = old !== undefined && metadataOf(old).uid === response.metadata.uid ? old : undefined
+    if (object === undefined) {
+      this.#left(metadata)
+      return isOwn
+    }
+    const old = this.store.get(metadata)
+    const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
     // Handlers can only ignore changes that have an origin, so other own writes need not be compared with the watch.
-    if (origin !== undefined && !this.#removals.have(response.metadata)) this.#unconfirmed.add(object, before, origin)
+    if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
+    return isOwn
+  }
+
+  #isOwn(after: DeepReadonly<T>, { managedFields }: ObjectMeta, { content, before }: SentWrite): boolean {
+    try {
+      return isOwnState({ content, before: before.get(this.type), after: after as DeepReadonly<KubernetesObject>, managedFields })
+    } catch {
+      return false // The objects are nested too deeply to be compared.
+    }
   }
 
   /** Removes an object from the store: after an own write, the view does not contain the object. `metadata` is that of the response. */

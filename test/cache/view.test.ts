@@ -394,8 +394,10 @@ t.test('own writes and deletions reach all views of the type', async (t) => {
   t.strictSame(sizes(), [1, 1, 1])
   cache.written(view, labelled(6, 'other'))
   t.strictSame(sizes(), [1, 0, 1])
-  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'a' }), ['uid-a'])
-  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'b' }), [])
+  const versionsOf = (name: string) =>
+    [...cache.stored(widget, { namespace: 'default', name }).values()].map(({ metadata }) => metadata.resourceVersion)
+  t.strictSame(versionsOf('a'), ['6', '6'])
+  t.strictSame(versionsOf('b'), [])
   cache.deleted(widget, { namespace: 'default', name: 'a' }, 'uid-a')
   t.strictSame(sizes(), [0, 0, 0])
   t.match(cache.status(), [{ type: 'widgets.example.com', version: 'v1' }, { view: 'labels app=web' }, { view: 'only metadata' }])
