@@ -74,8 +74,8 @@ async function nextPage<R extends ResourceType>(
   } catch (error) {
     if (!isExpired(error)) throw error
     const { metadata, ...list } = await client.list(type, options)
-    // A list without a limit is complete. A continue token that the server sends nevertheless is dropped: it could also expire, and the
-    // list would begin again without end.
+    // A list without a limit is complete, so a continue token in its response is dropped. If the token were used and expired, the list would
+    // start again, and could get another such token, without end.
     const { continue: _token, ...rest } = metadata
     return { ...list, metadata: rest }
   }

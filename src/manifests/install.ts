@@ -60,8 +60,7 @@ export async function installKinds(
 
 /**
  * Applies a CRD, and takes ownership of conflicting fields of other field managers. A field that the installer of another installation owns
- * is an exception, because the schema would then also validate the objects of that installation. Such a field is taken only with
- * `forceConflicts`.
+ * is taken only with `forceConflicts`, because the schema of this installation would then also validate the objects of the other one.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  * false.
