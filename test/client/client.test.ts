@@ -385,6 +385,16 @@ t.test('each request for objects of a type has the type', async (t) => {
   }
 })
 
+t.test('the size limit of a list reaches the transport', async (t) => {
+  const { client, requests } = fake({ items: [] })
+  await client.list(widget, { maxResponseBytes: 1000 })
+  await client.list(widget)
+  t.strictSame(
+    requests.map(({ maxResponseBytes }) => maxResponseBytes),
+    [1000, undefined],
+  )
+})
+
 t.test('names cannot break out of their path segment', async (t) => {
   const { client, requests } = fake()
   for (const name of ['', '.', '..', '../nodes', 'a/b', 'a%2fb']) {

@@ -303,3 +303,17 @@ t.test('a worker that fails ends the controller', async (t) => {
   await t.rejects(Promise.all([running, world.clock.advance(0)]), { message: 'the disk is full' })
   await world.end()
 })
+
+t.test('types that a reconcile has acquired are released when the controller ends', async (t) => {
+  const { cache, seen, lead, end } = await start(
+    {
+      reconcile: async (_object, context) => void context.cache.acquire(part),
+    },
+    ['a'],
+  )
+  await lead()
+  t.strictSame(seen, [])
+  t.strictSame(cache.releases, [])
+  await end()
+  t.strictSame(cache.releases, [part.plural])
+})

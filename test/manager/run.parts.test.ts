@@ -380,6 +380,17 @@ t.test('the heap is limited with a signal, too, unless saveMemory is false', asy
   await other.end()
 })
 
+t.test('a heap snapshot is limited by the memory of the container', async (t) => {
+  const { constrainedMemory } = process
+  process.constrainedMemory = () => 100 * 2 ** 20
+  t.teardown(() => (process.constrainedMemory = constrainedMemory))
+  const { endpoints, end } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { debugBindAddress: '127.0.0.1:0' })
+  const response = await fetch(`http://127.0.0.1:${endpoints.debug!.port}/debug/heap`)
+  t.equal(response.status, 503)
+  t.match(await response.text(), 'below the memory limit of 100 MiB')
+  await end()
+})
+
 t.test('incompatible operators are not started', async (t) => {
   const a = defineOperator({ name: 'a', kinds: [kind] })
   const other = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v2', spec: Type.Object({}) }] })
