@@ -607,3 +607,24 @@ t.test('an elector that stops leaves no timer behind', async (t) => {
   await b.end()
   t.equal(clock.pending, 0)
 })
+
+t.test('the elector ends when its watch has ended', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const client = server.client()
+  const closed = Promise.withResolvers<void>()
+  async function* slowToClose(...[type, options]: Parameters<typeof client.watch>) {
+    try {
+      yield* client.watch(type, options)
+    } finally {
+      await closed.promise
+    }
+  }
+  const b = await replica('b', { client: { ...client, watch: slowToClose as unknown as typeof client.watch } })
+  let hasEnded = false
+  const ended = b.end().then(() => (hasEnded = true))
+  await clock.advance(1_000)
+  t.equal(hasEnded, false)
+  closed.resolve()
+  await ended
+})
