@@ -299,6 +299,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
   const elector = running.election?.elector
   const { maxConcurrentReconciles: most } = options
   const limited = most === undefined ? {} : { limit: new ConcurrencyLimit(most) }
+  const lease = options.leaderElection === undefined ? {} : { leaseDurationMs: options.leaderElection.leaseDurationMs }
   const onQueue: ControllerEnvironment['onQueue'] = (name, queue) => running.queues.set(name, queue)
   for (const [{ controllers }, { client, leaderClient, events }] of running.identities) {
     for (const controller of controllers) {
@@ -315,6 +316,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
         graceMs,
         onQueue,
         ...limited,
+        ...lease,
       }
       const terms = everyReplica ? undefined : elector
       const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)
