@@ -171,7 +171,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
  * controllers, which wait until it has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
-  const { signal, metrics, logger, connection, namespaces } = options
+  const { signal, metrics, clock, logger, connection, namespaces } = options
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
   const { probeBindAddress } = options
   const metricsBindAddress = options.metricsSecure ? '0' : options.metricsBindAddress
@@ -182,6 +182,7 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
     metrics,
     liveness: () => livenessChecks(running),
     readiness: () => readinessChecks(running, hasWebhooks),
+    clock,
     logger,
   })
   signal.throwIfAborted()
