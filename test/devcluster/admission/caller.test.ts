@@ -218,7 +218,10 @@ t.test('a cancelled request cancels the call', async (t) => {
 t.test('a request whose deadline has passed fails with a timeout that does not mention webhooks', async (t) => {
   const caller = callerFor(t)
   const timedOut = { name: 'StatusError', message: 'Timeout: request did not complete within the allotted timeout' }
-  await t.rejects(caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: systemClock.monotonicNow() - 1 }), timedOut)
+  await t.rejects(
+    caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: systemClock.monotonicNow() - 1 }),
+    timedOut,
+  )
 })
 
 /** Starts a server that records each request as `METHOD PATH BODY`, and responds with the response for the path. */
