@@ -44,7 +44,7 @@ const closeMs = 2_000
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
   const { webhookServer } = running
-  const startedAt = clock.now()
+  const startedAt = clock.monotonicNow()
   /** Waits for a step. Returns false when it takes too long. */
   const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
@@ -70,7 +70,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     }
     await attempt('the webhook server', deadlineMs + unwindMs, () => webhookServer.stop(deadlineMs))
   }
-  const left = delayMs + deadlineMs + unwindMs - (clock.now() - startedAt)
+  const left = delayMs + deadlineMs + unwindMs - (clock.monotonicNow() - startedAt)
   const ended = await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
   // While a reconcile or a runnable is still running, the lease is not released. In this case, the lease expires after the process has
   // ended.

@@ -171,7 +171,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
  * controllers, which wait until it has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
-  const { signal, metrics, logger, connection, namespaces } = options
+  const { signal, metrics, clock, logger, connection, namespaces } = options
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
   const { probeBindAddress } = options
   const metricsBindAddress = options.metricsSecure ? '0' : options.metricsBindAddress
@@ -182,6 +182,7 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
     metrics,
     liveness: () => livenessChecks(running),
     readiness: () => readinessChecks(running, hasWebhooks),
+    clock,
     logger,
   })
   signal.throwIfAborted()
@@ -299,6 +300,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
   const elector = running.election?.elector
   const { maxConcurrentReconciles: most } = options
   const limited = most === undefined ? {} : { limit: new ConcurrencyLimit(most) }
+  const lease = options.leaderElection === undefined ? {} : { leaseDurationMs: options.leaderElection.leaseDurationMs }
   const onQueue: ControllerEnvironment['onQueue'] = (name, queue) => running.queues.set(name, queue)
   for (const [{ controllers }, { client, leaderClient, events }] of running.identities) {
     for (const controller of controllers) {
@@ -315,6 +317,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
         graceMs,
         onQueue,
         ...limited,
+        ...lease,
       }
       const terms = everyReplica ? undefined : elector
       const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)

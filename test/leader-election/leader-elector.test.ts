@@ -481,6 +481,27 @@ t.test('a leader that resigns releases the lease, and a candidate takes it at on
   t.notOk(a.leads(), 'it stands for election no more')
 })
 
+t.test('a watch of the Lease that is silent for three retry periods is replaced, so that a release is not missed', async (t) => {
+  const { server, clock, replica } = world(t)
+  const a = await replica('a')
+  const b = await replica('b')
+  const watches = (): number => server.received.filter((verb) => verb === 'watch').length
+  await clock.advance(60_000)
+  t.equal(watches(), 2, 'each renewal is an event')
+  b.network.watches = false
+  await clock.advance(6_000)
+  t.equal(watches(), 2)
+  await clock.advance(2_000)
+  t.equal(watches(), 3)
+  b.network.watches = true
+  await a.elector.resign()
+  await clock.advance(0)
+  t.ok(b.leads())
+  await a.end()
+  await b.end()
+  t.equal(clock.pending, 0)
+})
+
 t.test('a released lease has no holder, and the shortest duration', async (t) => {
   const { server, clock, replica } = world(t)
   const a = await replica('a')
