@@ -14,6 +14,7 @@ import type { CacheReader } from '../cache/cache.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../client/api-error.ts'
 import type { Client, WriteOptions } from '../client/client.ts'
 import { writeChecks } from '../client/option-checks.ts'
+import { requireKey } from '../client/resource-path.ts'
 import type { RetryOptions } from '../client/retry-on-conflict.ts'
 import { retryWhile } from '../client/retry-on-conflict.ts'
 import type { ApplyInput } from '../client/write-types.ts'
@@ -68,6 +69,7 @@ export async function createOrPatch<R extends ResourceType>(
   options: CreateOrPatchOptions = {},
 ): Promise<CreatedOrPatched<R>> {
   refuseOptions('createOrPatch', checkOptions(options, ''))
+  requireKey(type, key)
   const untyped: ResourceType = type
   // The result of all attempts together: the first attempt may create the object, and then fail with a conflict on the status.
   let result: CreatedOrPatched<R>['result'] = 'unchanged'

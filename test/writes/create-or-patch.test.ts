@@ -165,6 +165,15 @@ t.test('the name and the namespace cannot be changed', async (t) => {
   t.strictSame(taken(), [])
 })
 
+t.test('a key without a name is refused before any request', async (t) => {
+  for (const name of [undefined, ''])
+    await t.rejects(
+      createOrPatch(context, configMap, { namespace: 'test', name: name! }, () => undefined),
+      { code: 'PRO_INPUT' },
+    )
+  t.strictSame(taken(), [])
+})
+
 t.test('an abort ends the pause after a conflict', async (t) => {
   await cached(configMap, key('a'))
   meanwhile(/^patch/, () => admin.patch(configMap, key('a'), { data: { theirs: 'y' } }))
