@@ -140,6 +140,13 @@ export function omitsFields(type: ResourceType): boolean {
   return metadataOnly || transform !== undefined
 }
 
+/** Returns true when a change of an object can remove it from the view. Names and namespaces do not change. */
+export function objectsCanLeave(type: ResourceType): boolean {
+  const { labels = {}, fields = '' } = viewOf(type) ?? {}
+  const changeable = parseFieldSelector(fields).filter(({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace')
+  return requirementsOf(labels).length + changeable.length > 0
+}
+
 /** Returns a description of a view for messages and metrics, e.g. `labels app=web; only metadata`; empty for a whole type. */
 export function nameOfView(type: ResourceType): string {
   const { description = '', transform } = viewOf(type) ?? {}
