@@ -38,7 +38,7 @@ import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
 import { readEvents } from './watch.ts'
-import type { ApplyInput, PatchOf, StatusPatch, Writable } from './write-types.ts'
+import type { PatchOf, StatusPatch, Writable } from './write-types.ts'
 
 export type { WatchEvent }
 

@@ -111,7 +111,7 @@ export async function runWith(parts: Parts, given: readonly Operator[], runOptio
   if (!Array.isArray(given) || given.length === 0)
     throw new ProreusError(
       'PRO_CONFIG_INVALID',
-      'There are no operators to run: pass a list of one or more, each of them made by defineOperator, as in run([operator], options).',
+      'There are no operators to run: pass a list of one or more, each made by defineOperator, to run(), or name their files with --operators.',
     )
   checkOperators(given)
   checkSharedKinds(given)
