@@ -71,7 +71,10 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     await attempt('the webhook server', deadlineMs + unwindMs, () => webhookServer.stop(deadlineMs))
   }
   const left = delayMs + deadlineMs + unwindMs - (clock.monotonicNow() - startedAt)
-  const ended = await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
+  const ended = await Promise.all([
+    ...[...running.controllers].map(([name, { ended: end }]) => attempt(`a reconcile of the controller "${name}"`, left, () => end)),
+    ...[...running.runnables].map(([name, { ended: end }]) => attempt(`the runnable "${name}"`, left, () => end)),
+  ])
   // While a reconcile or a runnable is still running, the lease is not released. In this case, the lease expires after the process has
   // ended.
   if (!ended.includes(false)) await attempt('the release of the lease', restMs, () => resigned)

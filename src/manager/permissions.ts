@@ -56,17 +56,18 @@ export async function checkPermissions(options: PermissionOptions): Promise<void
   const { connection, logger } = options
   const refusals = await findRefusals(options)
   const [vital, others] = [refusals.filter(({ need }) => need.primary), refusals.filter(({ need }) => !need.primary)]
-  const advice = 'grant it with the rules that "proreus generate" writes to config/rbac/role.yaml'
+  const advice =
+    'grant it: apply config/rbac/role.yaml, which "proreus generate" writes, and bind its ClusterRole to this user; config/rbac/role_binding.yaml binds it to the ServiceAccount of the installation'
   if (vital.length > 0) {
     throw new ProreusError(
       'PRO_PERMISSION',
-      `The user of ${connection.describe} may not ${describe(vital)}, which the operators cannot do without: ${advice}.`,
+      `The user of ${connection.describe} may not ${describe(vital)}, which the operators cannot do without; ${advice}.`,
     )
   }
   if (others.length > 0) {
     logger.warn(
       { missing: others.map(({ need, verb }) => `${verb} ${groupResourceOf(need)}`) },
-      `the user of ${connection.describe} may not ${describe(others)}; what needs it waits: ${advice}`,
+      `the user of ${connection.describe} may not ${describe(others)}; what needs it waits; ${advice}`,
     )
   }
 }

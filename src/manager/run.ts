@@ -12,7 +12,7 @@ import type { CompleteOptions, Endpoints, RunOptions } from './run-options.ts'
 import type { Running } from './running-parts.ts'
 import { aborted } from '../runtime/waiting.ts'
 import { limitHeapSize } from '../runtime/heap-size.ts'
-import { messageOf } from '../api/errors.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
 import { Cache } from '../cache/cache.ts'
 import { injectCaBundle } from '../certs/injector.ts'
 import { clientOver } from '../client/client.ts'
@@ -62,7 +62,7 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
- * `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ * `PRO_CONFIG_INVALID` with all invalid and unknown options, or when there are no operators.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)
@@ -108,6 +108,11 @@ const failedStartDeadlineMs = 5_000
  */
 export async function runWith(parts: Parts, given: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkRunOptions(runOptions)
+  if (!Array.isArray(given) || given.length === 0)
+    throw new ProreusError(
+      'PRO_CONFIG_INVALID',
+      'There are no operators to run: pass a list of one or more, each made by defineOperator, to run(), or name their files with --operators.',
+    )
   checkOperators(given)
   checkSharedKinds(given)
   const { enableWebhooks = true } = runOptions

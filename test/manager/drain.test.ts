@@ -55,8 +55,8 @@ t.test('a stop ends some seconds after its deadline even if everything hangs, an
   t.ok(took >= 19_000 && took <= 19_100, `took ${took} ms`)
   const left = [
     'the webhook server',
-    'a reconcile',
-    'a runnable',
+    'a reconcile of the controller "thing"',
+    'the runnable "import"',
     'the cache',
     'the caBundle injection',
     'the certificates',
