@@ -110,7 +110,10 @@ function untilMessage(key: Key, wanted: string): Promise<unknown> {
   return until(`there is an Event ${wanted}`, async () => (await messages(key)).some((message) => message.startsWith(wanted)))
 }
 
-/** Returns a function that resolves with the names of the Pods whose events of a type have come since. */
+/**
+ * Returns a function that returns the names of the Pods whose events of a type have come since. kube-controller-manager deletes by name, and
+ * its cache may be behind, so that it sometimes replaces a Pod twice. A repeated name is therefore skipped.
+ */
 async function watchNames(t: Test, { namespace }: Key, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()
   const names: string[] = []
@@ -118,7 +121,7 @@ async function watchNames(t: Test, { namespace }: Key, type: 'ADDED' | 'DELETED'
   const { resourceVersion = '' } = (await client.list(podType, { namespace })).metadata
   const watched = (async () => {
     for await (const event of client.watch(podType, { namespace, resourceVersion, signal: stop.signal, onOpen }))
-      if (event.type === type) names.push(event.object.metadata.name)
+      if (event.type === type && names.at(-1) !== event.object.metadata.name) names.push(event.object.metadata.name)
   })().catch(() => undefined)
   t.teardown(async () => {
     stop.abort()
