@@ -11,6 +11,7 @@ import { controllerOf } from '../../src/api/owner-reference.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import { fc } from '../support/property.ts'
 
 const labels = { app: 'web' }
 const revisionLabel = 'controller-revision-hash'
@@ -452,3 +453,19 @@ for (const propagationPolicy of ['Background', 'Foreground'] as const)
       return sets.length + (await podsOf(key)).length + (await revisionsOf(key)).length === 0
     })
   })
+
+t.test('under random deletions, Pods are replaced in the order of their ordinals', async (t) => {
+  const key = await newKey()
+  await create(key, { replicas: 4 })
+  await untilRolledOut(key)
+  for (const ordinals of fc.sample(fc.subarray([0, 1, 2, 3], { minLength: 1 }), 8)) {
+    const added = await watchNames(t, key, 'ADDED')
+    const names = ordinals.map((ordinal) => `web-${ordinal}`)
+    // The controller sees the deletions in this order, so it never misses a lower Pod that is gone.
+    for (const name of names) await client.delete(podType, { ...key, name })
+    await until('all Pods are replaced', () => added().length === names.length)
+    await untilRolledOut(key)
+    t.strictSame(added(), names)
+    t.strictSame(await namesOf(key), ['web-0', 'web-1', 'web-2', 'web-3'])
+  }
+})

@@ -23,7 +23,7 @@ const maxBatch = 500
 export interface PodSync {
   readonly set: StatefulSet
   readonly pods: readonly ReadonlyPod[]
-  readonly writes: PodWrites
+  readonly writes: Pick<PodWrites, 'create' | 'delete' | 'repair' | 'completeClaims' | 'applyRetention' | 'waitForClaim'>
   /** Returns the Pod to create for an ordinal. */
   readonly newPod: (ordinal: number) => ObjectInput<Pod>
   /** The name of the revision to roll out. */
