@@ -1,4 +1,4 @@
-/** Pods, Jobs and StatefulSets for tests of the workload controllers. */
+/** Pods, Jobs, StatefulSets and DaemonSets for tests of the workload controllers. */
 import type { Pod } from '../../../src/api/builtin.ts'
 import type { apps } from '../../../src/api/kubernetes/apps.ts'
 import type { batch } from '../../../src/api/kubernetes/batch.ts'
@@ -71,4 +71,21 @@ export function statefulPodWith(ordinal: number, traits: Partial<PodTraits> & { 
   const { metadata, ...pod } = podWith({ name, ...traits })
   const labels = { 'statefulset.kubernetes.io/pod-name': name, 'controller-revision-hash': traits.revision ?? 'new' }
   return { ...pod, apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: 'ns', labels } }
+}
+
+/** Returns the DaemonSet `agent`. */
+export function daemonSetWith(spec: object, annotations: object = {}): apps.DaemonSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'agent', namespace: 'ns', uid: 'set', generation: 1, annotations },
+    spec: { template: { spec: {} }, ...spec },
+    status: {},
+  } as unknown as apps.DaemonSet
+}
+
+/** Returns a Pod of a DaemonSet with a revision. */
+export function daemonPodWith(traits: PodTraits & { readonly revision: string }): Pod {
+  const { metadata, ...pod } = podWith(traits)
+  return { ...pod, metadata: { ...metadata, namespace: 'ns', labels: { 'controller-revision-hash': traits.revision } } }
 }

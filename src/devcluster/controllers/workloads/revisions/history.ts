@@ -15,10 +15,8 @@ export const revisionsByController = controllerIndex(apps.controllerRevision)
 export interface NewRevision {
   readonly number: number
   readonly data: JsonObject
-  readonly labels: Readonly<Record<string, string>>
-  readonly annotations?: Readonly<Record<string, string>> | undefined
-  /** Returns the name of the revision after this number of collisions. */
-  readonly nameAfter: (collisions: number) => string
+  /** Returns the name and labels of the revision after this number of collisions. */
+  readonly metadataAfter: (collisions: number) => { readonly name: string; readonly labels: Readonly<Record<string, string>> }
 }
 
 /**
@@ -27,21 +25,22 @@ export interface NewRevision {
  */
 export async function createRevision(
   owner: DeepReadonly<KubernetesObject>,
-  { number, data, labels, annotations, nameAfter }: NewRevision,
+  { number, data, metadataAfter }: NewRevision,
   collisionCount: number,
   { client }: ReconcileContext,
 ): Promise<{ readonly revision: Revision; readonly collisionCount: number }> {
+  const { annotations } = owner.metadata
   const namespace = owner.metadata.namespace!
   for (let collisions = collisionCount; ; collisions += 1) {
-    const key = { namespace, name: nameAfter(collisions) }
-    const metadata = { ...key, labels, ...(annotations && { annotations }), ownerReferences: [controllerReference(owner)] }
+    const { name, labels } = metadataAfter(collisions)
+    const metadata = { namespace, name, labels, ...(annotations && { annotations }), ownerReferences: [controllerReference(owner)] }
     try {
       const revision = await client.create(apps.controllerRevision, { metadata, data, revision: number })
       return { revision, collisionCount: collisions }
     } catch (error) {
       if (!isAlreadyExists(error)) throw error
     }
-    const existing = await client.get(apps.controllerRevision, key)
+    const existing = await client.get(apps.controllerRevision, { namespace, name })
     if (hasData(existing, data)) return { revision: existing, collisionCount: collisions }
   }
 }

@@ -47,9 +47,9 @@ async function findOrCreate(
   if (newest !== undefined && hasData(newest, data)) return { update: newest, collisionCount }
   const number = nextNumber(history)
   if (equal !== undefined) return { update: await renumber(equal, number, context), collisionCount }
-  const { name, annotations } = set.metadata
+  const prefix = set.metadata.name.slice(0, maxPrefixLength)
   const labels = { ...set.spec?.template.metadata?.labels, [hashLabel]: dataHash(data, collisionCount) }
-  const nameAfter = (collisions: number): string => `${name.slice(0, maxPrefixLength)}-${dataHash(data, collisions)}`
-  const created = await createRevision(set, { number, data, labels, annotations, nameAfter }, collisionCount, context)
+  const metadataAfter = (collisions: number) => ({ name: `${prefix}-${dataHash(data, collisions)}`, labels })
+  const created = await createRevision(set, { number, data, metadataAfter }, collisionCount, context)
   return { update: created.revision, collisionCount: created.collisionCount }
 }
